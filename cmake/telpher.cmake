@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What every folder's CMakeLists uses: compile options, per-ABI sources, the closing summary.
+
+find_package(Threads REQUIRED)
+
+add_library(telpher_options INTERFACE)
+target_compile_options(telpher_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers>)
+if(TELPHER_WERROR)
+  target_compile_options(telpher_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(TELPHER_SANITIZE)
+  target_compile_options(telpher_options INTERFACE
+    -fsanitize=${TELPHER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_link_options(telpher_options INTERFACE -fsanitize=${TELPHER_SANITIZE})
+endif()
+target_include_directories(telpher_options INTERFACE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(telpher_options INTERFACE Threads::Threads)
+
+# A library carries its own C++ runtime and shows nothing but what it must (sanitizers need the
+# shared runtime).
+add_library(telpher_closed INTERFACE)
+if(NOT TELPHER_SANITIZE)
+  target_link_options(telpher_closed INTERFACE
+    -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs)
+endif()
+
+# telpher_core_sources(FILES...): compiled once, part of every libtelpher-<abi>.so.
+function(telpher_core_sources)
+  foreach(file IN LISTS ARGN)
+    set_property(GLOBAL APPEND PROPERTY telpher_core_sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+endfunction()
+
+# telpher_abi_sources(FILES...): compiled once for each host MPI's mpi.h.
+function(telpher_abi_sources)
+  foreach(file IN LISTS ARGN)
+    set_property(GLOBAL APPEND PROPERTY telpher_abi_sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+endfunction()
+
+function(telpher_set_subsystems)  # the last folder of each file's path
+  foreach(file IN LISTS ARGN)
+    cmake_path(GET file PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS TELPHER_SUBSYSTEM="${folder}")
+  endforeach()
+endfunction()
+
+function(telpher_note text)
+  set_property(GLOBAL APPEND PROPERTY telpher_notes "${text}")
+endfunction()
+
+function(telpher_print_summary)
+  get_property(notes GLOBAL PROPERTY telpher_notes)
+  message(STATUS "Telpher ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}")
+  foreach(note IN LISTS notes)
+    message(STATUS "  ${note}")
+  endforeach()
+endfunction()

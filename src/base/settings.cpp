@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/settings.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "base/log.hpp"
+
+extern char** environ;
+
+namespace telpher {
+namespace {
+
+struct row {
+  const char* type;
+  const char* name;
+  const char* default_text;
+  const char* allowed;
+  const char* folder;
+  const char* help;
+};
+
+constexpr row registry[] = {
+#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) \
+  {#type, #name, default_text, allowed, folder, help},
+#include "base/settings.def"
+#undef TELPHER_SETTING
+};
+
+constexpr std::string_view prefix = "TELPHER_";
+
+// Set by launchers or read by the tools; not settings of the library.
+constexpr std::string_view foreign[] = {"TELPHER_LAUNCHED", "TELPHER_HOME"};
+
+std::string variable_of(const char* name) {
+  std::string variable(prefix);
+  for (const char* c = name; *c; ++c)
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
+  return variable;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// "64k", "1.5m", "inf"; a unit of 1024 as everywhere in this field.
+bool parse(const std::string& text, std::size_t& value) {
+  const std::string t = lower(text);
+  if (t == "inf") {
+    value = std::numeric_limits<std::size_t>::max();
+    return true;
+  }
+  char* end = nullptr;
+  const double number = std::strtod(t.c_str(), &end);
+  if (end == t.c_str() || number < 0 || !std::isfinite(number)) return false;
+  double unit = 1;
+  if (*end == 'k') unit = 1024.0, ++end;
+  else if (*end == 'm') unit = 1024.0 * 1024, ++end;
+  else if (*end == 'g') unit = 1024.0 * 1024 * 1024, ++end;
+  if (*end == 'b') ++end;
+  if (*end != '\0' || number * unit > 9e18) return false;
+  value = static_cast<std::size_t>(number * unit);
+  return true;
+}
+
+bool parse(const std::string& text, long& value) {
+  char* end = nullptr;
+  value = std::strtol(text.c_str(), &end, 10);
+  return end != text.c_str() && *end == '\0';
+}
+
+bool parse(const std::string& text, bool& value) {
+  const std::string t = lower(text);
+  for (const char* yes : {"1", "on", "yes", "true", "y"})
+    if (t == yes) return value = true, true;
+  for (const char* no : {"0", "off", "no", "false", "n"})
+    if (t == no) return value = false, true;
+  return false;
+}
+
+bool parse(const std::string& text, duration_us& value) {
+  const std::string t = lower(text);
+  char* end = nullptr;
+  const double number = std::strtod(t.c_str(), &end);
+  if (end == t.c_str() || number < 0 || !std::isfinite(number)) return false;
+  const std::string unit(end);
+  if (unit == "ns") value.value = number / 1e3;
+  else if (unit == "us") value.value = number;
+  else if (unit == "ms") value.value = number * 1e3;
+  else if (unit == "s") value.value = number * 1e6;
+  else return false;
+  return true;
+}
+
+bool parse(const std::string& text, std::string& value) {
+  value = text;
+  return true;
+}
+
+template <class T>
+bool within(const T& value, const std::string& allowed) {
+  const auto dots = allowed.find("..");
+  if (dots == std::string::npos) return true;
+  T low{}, high{};
+  if (!parse(allowed.substr(0, dots), low) || !parse(allowed.substr(dots + 2), high)) return true;
+  if constexpr (std::is_same_v<T, duration_us>)
+    return low.value <= value.value && value.value <= high.value;
+  else
+    return low <= value && value <= high;
+}
+
+template <>
+bool within(const std::string& value, const std::string& allowed) {
+  if (allowed.empty()) return true;
+  return ("|" + allowed + "|").find("|" + value + "|") != std::string::npos;
+}
+
+template <>
+bool within(const bool&, const std::string&) {
+  return true;
+}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string nearest(const std::string& variable) {
+  std::string best;
+  std::size_t distance = std::numeric_limits<std::size_t>::max();
+  for (const row& r : registry) {
+    const std::string candidate = variable_of(r.name);
+    if (const auto d = edit_distance(variable, candidate); d < distance) {
+      distance = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+const std::string* find(const std::vector<std::string>& environment, const std::string& variable,
+                        std::string& storage) {
+  for (const std::string& entry : environment)
+    if (entry.compare(0, variable.size(), variable) == 0 && entry[variable.size()] == '=')
+      return storage = entry.substr(variable.size() + 1), &storage;
+  return nullptr;
+}
+
+template <class T>
+void take(T& target, const row& r, const std::vector<std::string>& environment,
+          std::vector<setting_problem>& problems) {
+  if (!parse(r.default_text, target)) problems.push_back({true, std::string("bad default of ") + r.name});
+  std::string storage;
+  const std::string* text = find(environment, variable_of(r.name), storage);
+  if (!text) return;
+  T value{};
+  if (parse(*text, value) && within(value, r.allowed)) {
+    target = value;
+    return;
+  }
+  problems.push_back({true, variable_of(r.name) + "=" + *text + " is not a valid " + r.type +
+                                (*r.allowed ? std::string("; allowed: ") + r.allowed : "") +
+                                "; using " + r.default_text});
+}
+
+void find_unknown(const std::vector<std::string>& environment,
+                  std::vector<setting_problem>& problems) {
+  for (const std::string& entry : environment) {
+    if (entry.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string variable = entry.substr(0, entry.find('='));
+    const bool known =
+        std::any_of(std::begin(registry), std::end(registry),
+                    [&](const row& r) { return variable_of(r.name) == variable; }) ||
+        std::find(std::begin(foreign), std::end(foreign), variable) != std::end(foreign);
+    if (!known)
+      problems.push_back({false, variable + " is not a setting; the nearest is " + nearest(variable)});
+  }
+}
+
+std::vector<std::string> process_environment() {
+  std::vector<std::string> entries;
+  for (char** e = environ; e && *e; ++e)
+    if (std::strncmp(*e, prefix.data(), prefix.size()) == 0) entries.emplace_back(*e);
+  return entries;
+}
+
+struct loaded {
+  settings values;
+  std::vector<setting_problem> problems;
+
+  loaded() {
+    values = parse_settings(process_environment(), problems);
+    constexpr const char* levels[] = {"off", "error", "warn", "info", "debug", "trace"};
+    const auto at = std::find(std::begin(levels), std::end(levels), values.log);
+    log::configure(static_cast<log::level>(at - std::begin(levels)), values.log_file.c_str());
+  }
+};
+
+loaded& in_force() {
+  static loaded* one = new loaded;  // never destroyed: wrappers may run after static destructors
+  return *one;
+}
+
+}  // namespace
+
+settings parse_settings(const std::vector<std::string>& environment,
+                        std::vector<setting_problem>& problems) {
+  settings s;
+  const row* r = registry;
+#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) \
+  take(s.name, *r++, environment, problems);
+#include "base/settings.def"
+#undef TELPHER_SETTING
+  find_unknown(environment, problems);
+  return s;
+}
+
+const settings& config() { return in_force().values; }
+
+const std::vector<setting_problem>& setting_problems() { return in_force().problems; }
+
+std::vector<setting_row> setting_rows() {
+  const std::vector<std::string> environment = process_environment();
+  std::vector<setting_row> rows;
+  for (const row& r : registry) {
+    std::string storage;
+    const std::string* text = find(environment, variable_of(r.name), storage);
+    rows.push_back({r.type, r.name, r.default_text, r.allowed, r.folder, r.help,
+                    text ? *text : r.default_text, text != nullptr});
+  }
+  return rows;
+}
+
+scoped_settings::scoped_settings(const std::vector<std::string>& environment)
+    : saved_(in_force().values) {
+  std::vector<setting_problem> problems;
+  in_force().values = parse_settings(environment, problems);
+}
+
+scoped_settings::~scoped_settings() { in_force().values = saved_; }
+
+}  // namespace telpher

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The seam between non-blocking or persistent collectives that are staged and the wrappers that
+// complete requests: work that must run when a native request starts or completes. Kept by
+// mpi/requests.cpp beside the request's record.
+#pragma once
+
+#include <memory>
+
+#include "base/status.hpp"
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::coll {
+
+class pending {
+ public:
+  virtual ~pending() = default;
+  /// Called by MPI_Start before the native request starts (persistent only): copies the inputs to the
+  /// host.
+  virtual status before_start() noexcept { return status::ok; }
+  /// Called once when the native request has completed, before the program learns of it: copies the
+  /// results to the device and waits for the copies.
+  virtual status after_completion() noexcept = 0;
+};
+
+/// Attaches `work` to a request that PMPI has just made. Persistent work stays until the request is
+/// freed, other work is destroyed after completion. Implemented in mpi/requests.cpp.
+void attach(MPI_Request request, std::unique_ptr<pending> work, bool persistent) noexcept;
+
+}  // namespace telpher::coll

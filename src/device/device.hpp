@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The device interface: the one place that knows what a GPU can do.
+//
+// A `backend` is one vendor's runtime as this process sees it, with the devices it shows. Several may
+// live in one process. Back ends are opened by device/registry; nothing outside src/device names a
+// vendor, a vendor's type or a vendor's call.
+//
+// Rules that hold for every implementation:
+// - The program's current device and context are, after each call, what they were before.
+// - No call starts a runtime that the program has not started itself, except those that allocate or
+//   create an object on a device (they start it on that device) and `initialise`.
+// - Streams are our own and do not synchronise with the default stream. Copies and launches are
+//   ordered within a stream only. `query` answers would_block until all work before it is done and
+//   visible to the host and to other devices.
+// - Addresses are unified: a copy needs no direction, and the pointer given by ipc_open serves
+//   in copies and kernels on the device it was opened for.
+// - A failed vendor call is logged once, here, with the vendor's text; the caller gets a status.
+//   The vendor's sticky error state is cleared. `not_supported` is an answer and is not logged.
+// - All functions may be called from several threads at once.
+// - Nothing throws. Calls during or after process exit do nothing and answer device_error.
+#pragma once
+
+#include "base/status.hpp"
+#include "device/types.hpp"
+#include "kernel/kernel.hpp"
+
+namespace telpher::device {
+
+class backend {
+ public:
+  virtual ~backend() = default;
+
+  // --- identity ---
+  virtual vendor owner() const noexcept = 0;
+  virtual const char* name() const noexcept = 0;  // "cuda", "hip", "sycl", "emu"
+  virtual int device_count() noexcept = 0;
+  virtual status properties(int device, device_properties& out) noexcept = 0;
+  virtual bool peer_access(int device, int peer) noexcept = 0;
+  virtual distance distance_between(int device, int peer) noexcept = 0;
+
+  // --- the program's memory ---
+  /// True once the program (or we) started the runtime; before that every pointer is host memory.
+  virtual bool started() noexcept = 0;
+  /// Looks an address up. Memory the runtime does not know is host memory, not an error. `detail`
+  /// false fills kind, owner and device only, at the least cost.
+  virtual status classify(const void* address, bool detail, pointer_info& out) noexcept = 0;
+
+  // --- our memory ---
+  virtual result<void*> allocate(int device, std::size_t bytes) noexcept = 0;
+  virtual status release(int device, void* address) noexcept = 0;
+  virtual result<void*> allocate_pinned(std::size_t bytes) noexcept = 0;
+  virtual status release_pinned(void* address) noexcept = 0;
+  /// Makes existing host memory (page-aligned) reachable by all devices at its own address.
+  virtual status register_host(void* address, std::size_t bytes) noexcept = 0;
+  virtual status unregister_host(void* address) noexcept = 0;
+  /// Managed memory, for tests and the public C API.
+  virtual result<void*> allocate_managed(std::size_t bytes) noexcept = 0;
+  virtual status release_managed(void* address) noexcept = 0;
+
+  // --- work ---
+  virtual result<stream> create_stream(int device) noexcept = 0;
+  virtual void destroy_stream(stream s) noexcept = 0;
+  virtual result<event> create_event(int device) noexcept = 0;
+  virtual void destroy_event(event e) noexcept = 0;
+  virtual status record(event e, stream s) noexcept = 0;
+  /// ok when all work before the last record is done, would_block while it is not.
+  virtual status query(event e) noexcept = 0;
+  virtual status synchronise(stream s) noexcept = 0;
+  virtual status copy(void* to, const void* from, std::size_t bytes, stream s) noexcept = 0;
+  virtual status fill(void* to, int byte, std::size_t bytes, stream s) noexcept = 0;
+  /// Starts one of Telpher's kernels. `parameters` is the kernel's parameter struct, copied before
+  /// the call returns; `blocks` and `threads` are for one dimension.
+  virtual status launch(kernel::id k, const void* parameters, int blocks, int threads,
+                        stream s) noexcept = 0;
+
+  // --- other processes' memory ---
+  /// The handle of the whole allocation that holds `info.base`; not_supported for memory that cannot
+  /// be exported.
+  virtual result<ipc_handle> ipc_export(const pointer_info& info) noexcept = 0;
+  /// Maps another process's allocation for `device`; gives the address of its first byte.
+  virtual result<void*> ipc_open(int device, const ipc_handle& handle) noexcept = 0;
+  virtual status ipc_close(int device, void* base) noexcept = 0;
+
+  // --- the CPU's view of device memory ---
+  /// An address at which the CPU may load and store the allocation's bytes (large BAR, GDRCopy, the
+  /// emulated device's window), valid until unmap_for_cpu; not_supported where there is none.
+  virtual result<void*> map_for_cpu(const pointer_info& info) noexcept = 0;
+  virtual void unmap_for_cpu(const pointer_info& info, void* window) noexcept = 0;
+};
+
+}  // namespace telpher::device

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plain data that crosses the device interface. Everything here is trivially copyable; a handle
+// that travels in a ticket says so by static_assert.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace telpher::device {
+
+/// Where bytes live, as the message path sees it.
+enum class memory_kind : std::uint8_t {
+  host = 0,   // plain memory, or memory the driver does not know
+  pinned,     // host memory the device can reach (allocated or registered)
+  managed,    // one address, migrates; the CPU may touch it
+  device,     // memory of a GPU; the CPU must not touch it
+};
+
+enum class vendor : std::uint8_t { none = 0, cuda, hip, sycl, emu };
+
+/// What the runtime knows about an address. For host memory only `kind` counts.
+struct pointer_info {
+  memory_kind kind = memory_kind::host;
+  vendor owner = vendor::none;
+  std::int16_t device = -1;       // ordinal as this process numbers its devices
+  std::uintptr_t base = 0;        // first byte of the allocation
+  std::size_t bytes = 0;          // size of the allocation
+  std::uint64_t generation = 0;   // differs between two allocations that share an address
+};
+
+/// A vendor's inter-process handle of one whole allocation, as it travels in a ticket.
+struct ipc_handle {
+  static constexpr std::size_t capacity = 64;
+  std::uint8_t bytes[capacity];
+};
+static_assert(std::is_trivially_copyable_v<ipc_handle> && sizeof(ipc_handle) == 64);
+
+/// Handles of the vendor's objects; null means none.
+struct stream {
+  void* handle = nullptr;
+  explicit operator bool() const { return handle != nullptr; }
+};
+struct event {
+  void* handle = nullptr;
+  explicit operator bool() const { return handle != nullptr; }
+};
+
+/// How near two devices are; the smaller the nearer. Used to rank paths, never for correctness.
+enum class distance : std::uint8_t { same = 0, fabric, pcie, unreachable };
+
+/// Identity of a device that means the same in every process of a node, whatever
+/// CUDA_VISIBLE_DEVICES and its like renumber.
+struct device_uuid {
+  std::uint8_t bytes[16];
+  friend bool operator==(const device_uuid&, const device_uuid&) = default;
+};
+
+struct device_properties {
+  char name[64];
+  device_uuid uuid;
+  std::size_t memory_bytes;
+  int processors;         // multiprocessors, compute units, cores
+  int pci_domain, pci_bus, pci_device;  // -1 where there is none
+  int numa_node;          // -1 where unknown
+};
+
+}  // namespace telpher::device

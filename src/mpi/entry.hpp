@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every wrapper asks first, and the border between statuses and MPI error codes.
+#pragma once
+
+#include <atomic>
+
+#include "base/status.hpp"
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::entry {
+
+/// True between MPI_Init and MPI_Finalize in a job where some rank has a device. While it is false
+/// every wrapper goes straight to the host MPI.
+extern std::atomic<bool> active_flag;
+inline bool active() noexcept { return active_flag.load(std::memory_order_relaxed); }
+
+/// Bodies of MPI_Init, MPI_Init_thread and MPI_Finalize.
+int init(int* argc, char*** argv) noexcept;
+int init_thread(int* argc, char*** argv, int required, int* provided) noexcept;
+int finalize() noexcept;
+
+/// Brackets a call that may block inside the host MPI where we cannot poll (collectives, windows,
+/// files, communicator construction). The constructor completes what peers need from this rank to
+/// make progress; while the object lives peers know that this rank is blocked and buffer what they
+/// send to it. See ticket/progress.hpp.
+class blocking_call {
+ public:
+  blocking_call() noexcept;
+  ~blocking_call();
+  blocking_call(const blocking_call&) = delete;
+  blocking_call& operator=(const blocking_call&) = delete;
+};
+
+/// Turns a status into an MPI error code, logs what `call` was doing, and calls the error handler of
+/// `comm` as MPI requires. Returns what the wrapper returns (if the handler returns).
+int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept;
+
+/// For calls that cannot take device memory yet: true (and the error is raised) if any of the buffers
+/// is device memory. `advice` says what to do instead.
+bool refuse_device_memory(MPI_Comm comm, const char* call, const void* buffer) noexcept;
+
+}  // namespace telpher::entry
