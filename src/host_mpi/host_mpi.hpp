@@ -12,7 +12,9 @@
 #include <mpi.h>
 #pragma GCC visibility pop
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <type_traits>
 
 // Written at configure time from this very mpi.h: TELPHER_HOST_HAS_<name> is 1 for each PMPI function
@@ -21,8 +23,8 @@
 
 namespace telpher::host_mpi {
 
-/// The address of "PMPI_..." in the program's MPI, or null if that MPI lacks it. Ends the process with
-/// one line of explanation if the program's MPI is not of the kind this library was compiled for.
+/// The address of a function or variable of the program's MPI, or null if that MPI lacks it. Ends the
+/// process with one line of explanation if it is not the kind of MPI this library was compiled for.
 void* find(const char* name) noexcept;
 
 /// Says that the program's MPI lacks `name`.
@@ -79,7 +81,30 @@ class function<Name, void> {
   constexpr bool available() const noexcept { return false; }
 };
 
+/// The text of a name as a template argument.
+template <std::size_t Length>
+struct symbol_name {
+  constexpr symbol_name(const char (&name)[Length]) { std::copy_n(name, Length, text); }
+  char text[Length];
+};
+
+/// The address of a variable of the host MPI, looked up once.
+template <symbol_name Name>
+void* variable() noexcept {
+  static constinit std::atomic<void*> cached{nullptr};
+  void* address = cached.load(std::memory_order_relaxed);
+  if (!address) cached.store(address = find(Name.text), std::memory_order_relaxed);
+  return address;
+}
+
 }  // namespace telpher::host_mpi
+
+// Open MPI's MPI_COMM_WORLD, MPI_BYTE and so on are addresses of its variables, through this macro.
+#ifdef OMPI_PREDEFINED_GLOBAL
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) \
+  (static_cast<type>(::telpher::host_mpi::variable<#global>()))
+#endif
 
 /// pmpi::Send(...) is PMPI_Send(...) of the program's MPI.
 namespace telpher::pmpi {
