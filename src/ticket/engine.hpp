@@ -25,6 +25,8 @@
 
 namespace telpher::ticket {
 
+using held_lock = std::unique_lock<std::recursive_mutex>;
+
 class engine {
  public:
   /// Collective. Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE.
@@ -69,15 +71,16 @@ class engine {
   /// Under the lock: makes this rank ready to block.
   void detach() noexcept;
 
-  /// Takes the lock if several threads may call.
-  std::unique_lock<std::mutex> lock() noexcept {
-    return threaded_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+  /// Takes the lock if several threads may call. Recursive: an error handler of the program may call
+  /// MPI again.
+  held_lock lock() noexcept {
+    return threaded_ ? held_lock(mutex_) : held_lock();
   }
 
   /// Polls until `done()`; the lock must be held and is released between polls. `what` names the call
   /// in the stall report.
   template <class Done>
-  void wait_until(std::unique_lock<std::mutex>& held, const char* what, Done&& done) noexcept {
+  void wait_until(held_lock& held, const char* what, Done&& done) noexcept {
     for (waiter w(what); !done();) {
       progress();
       if (done()) return;
@@ -112,7 +115,7 @@ class engine {
   bool threaded_ = false;
   bool small_tickets_ = false;
   bool crowded_ = false;  // more ranks than cores on this node: yield at once
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   path::own_segment own_;
   std::vector<path::segment> peers_;
   std::vector<std::unique_ptr<offer>> offers_;

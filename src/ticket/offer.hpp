@@ -34,6 +34,8 @@ class offer {
 
   /// Sends the ticket. not_supported or would_block: nothing was sent, send the bytes raw.
   status send() noexcept;
+  /// The message of an offer that could not be sent.
+  message take_back() noexcept { return std::move(message_); }
   /// Does what can be done now.
   void advance() noexcept;
   /// Makes the send complete without the receiver if that is possible now; before this rank blocks.
