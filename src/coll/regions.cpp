@@ -4,28 +4,31 @@
 
 namespace telpher::coll {
 
-bool group::inter() const noexcept {
+namespace {
+
+bool is_inter(MPI_Comm comm) noexcept {
   int flag = 0;
-  pmpi::Comm_test_inter(comm_, &flag);
+  pmpi::Comm_test_inter(comm, &flag);
   return flag != 0;
 }
 
-int group::rank() const noexcept {
+int rank_in(MPI_Comm comm) noexcept {
   int rank = 0;
-  pmpi::Comm_rank(comm_, &rank);
+  pmpi::Comm_rank(comm, &rank);
   return rank;
 }
 
-int group::local_size() const noexcept {
-  int size = 0;
-  pmpi::Comm_size(comm_, &size);
-  return size;
+}  // namespace
+
+bool group::is_root(int root) const noexcept {
+  if (root < 0) return root == MPI_ROOT;
+  return root == rank_in(comm_) && !is_inter(comm_);
 }
 
 int group::size() const noexcept {
-  if (!inter()) return local_size();
   int size = 0;
-  pmpi::Comm_remote_size(comm_, &size);
+  if (is_inter(comm_)) pmpi::Comm_remote_size(comm_, &size);
+  else pmpi::Comm_size(comm_, &size);
   return size;
 }
 
@@ -45,7 +48,7 @@ group::degrees group::neighbours() const noexcept {
     d.in *= 2;
     d.out = d.in;
   } else if (topology == MPI_GRAPH) {
-    pmpi::Graph_neighbors_count(comm_, rank(), &d.in);
+    pmpi::Graph_neighbors_count(comm_, rank_in(comm_), &d.in);
     d.out = d.in;
   } else if (topology == MPI_DIST_GRAPH) {
     pmpi::Dist_graph_neighbors_count(comm_, &d.in, &d.out, &weighted);
@@ -59,7 +62,6 @@ int group::out_degree() const noexcept { return neighbours().out; }
 MPI_Count rank_count::of(const group& g) const noexcept {
   switch (question_) {
     case question::size: return g.size();
-    case question::local_size: return g.local_size();
     case question::in_degree: return g.in_degree();
     case question::out_degree: return g.out_degree();
     case question::none: break;
@@ -71,15 +73,6 @@ std::int64_t extent_of(MPI_Datatype type) noexcept {
   MPI_Count lower = 0, extent = 0;
   pmpi::Type_get_extent_x(type, &lower, &extent);
   return extent;
-}
-
-bool is_root(const group& g, int root) noexcept {
-  if (g.inter()) return root == MPI_ROOT;
-  return root == g.rank();
-}
-
-bool is_leaf(const group& g, int root) noexcept {
-  return !g.inter() || (root != MPI_ROOT && root != MPI_PROC_NULL);
 }
 
 }  // namespace telpher::coll

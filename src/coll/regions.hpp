@@ -18,9 +18,8 @@ class group {
   explicit group(MPI_Comm comm) noexcept : comm_(comm) {}
 
   MPI_Comm comm() const noexcept { return comm_; }
-  bool inter() const noexcept;
-  int rank() const noexcept;
-  int local_size() const noexcept;
+  /// In an intercommunicator the root says so by MPI_ROOT.
+  bool is_root(int root) const noexcept;
   /// Ranks that data comes from or goes to: the remote group of an intercommunicator.
   int size() const noexcept;
   bool is_cartesian() const noexcept;
@@ -39,7 +38,7 @@ class group {
 /// A number of ranks: a value, or a question put off until the region is evaluated.
 class rank_count {
  public:
-  enum class question { none, size, local_size, in_degree, out_degree };
+  enum class question { none, size, in_degree, out_degree };
 
   constexpr rank_count(MPI_Count value) noexcept : value_(value) {}      // NOLINT: implicit on purpose
   constexpr rank_count(question asked) noexcept : question_(asked) {}    // NOLINT: implicit on purpose
@@ -67,10 +66,6 @@ struct plan {
 
   void add(std::int64_t displacement, MPI_Count count, MPI_Datatype type) {
     if (count > 0) segments.push_back({displacement, count, type});
-  }
-  void add_blocks(std::int64_t displacement_in_extents, MPI_Count count, MPI_Datatype type,
-                  std::int64_t extent) {
-    add(displacement_in_extents * extent, count, type);
   }
   /// Where some neighbours may be MPI_PROC_NULL their blocks of an output keep what they hold.
   void expect_blocks_from(rank_count ranks, const group& g) {
@@ -110,7 +105,7 @@ struct ragged {
   void evaluate(const group& g, plan& p) const {
     const auto n = static_cast<std::size_t>(ranks.of(g));
     const std::int64_t extent = n ? extent_of(type) : 0;
-    for (std::size_t i = 0; i < n; ++i) p.add_blocks(displacements[i], counts[i], type, extent);
+    for (std::size_t i = 0; i < n; ++i) p.add(displacements[i] * extent, counts[i], type);
     p.expect_blocks_from(ranks, g);
   }
 };
@@ -133,85 +128,18 @@ struct ragged_w {
   }
 };
 
-/// Blocks of different lengths, one after the other (the vector of MPI_Reduce_scatter).
-template <class Count>
-struct blocks {
-  blocks(rank_count ranks_, const Count* counts_, MPI_Datatype type_) noexcept
-      : ranks(ranks_), counts(counts_), type(type_) {}
-  rank_count ranks;
-  const Count* counts;
-  MPI_Datatype type;
-
-  void evaluate(const group& g, plan& p) const {
-    const auto n = static_cast<std::size_t>(ranks.of(g));
-    MPI_Count all = 0;
-    for (std::size_t i = 0; i < n; ++i) all += counts[i];
-    p.add(0, all, type);
-  }
-};
-
-/// What MPI_Reduce_scatter leaves in recvbuf: this rank's block, or in place the whole vector.
-template <class Count>
-struct reduced {
-  reduced(const void* sendbuf_, const Count* counts_, MPI_Datatype type_) noexcept
-      : sendbuf(sendbuf_), counts(counts_), type(type_) {}
-  const void* sendbuf;
-  const Count* counts;
-  MPI_Datatype type;
-
-  void evaluate(const group& g, plan& p) const {
-    if (sendbuf == MPI_IN_PLACE)
-      blocks<Count>(rank_count::question::local_size, counts, type).evaluate(g, p);
-    else
-      p.add(0, counts[g.rank()], type);
-  }
-};
-
+/// No part; stands for an empty region of any other kind.
 struct nothing {
   void evaluate(const group&, plan&) const noexcept {}
-};
 
-// --- regions that depend on the rank's part in a rooted collective ---
-
-/// This rank is the root; in an intercommunicator it says so by MPI_ROOT.
-bool is_root(const group& g, int root) noexcept;
-/// This rank sends to or receives from the root: all ranks of an intracommunicator (the root too), the
-/// group without the root of an intercommunicator.
-bool is_leaf(const group& g, int root) noexcept;
-
-template <class Region>
-struct at_root {
-  at_root(int root_, Region region_) noexcept : root(root_), region(region_) {}
-  int root;
-  Region region;
-
-  void evaluate(const group& g, plan& p) const {
-    if (is_root(g, root)) region.evaluate(g, p);
+  operator uniform() const noexcept { return {0, MPI_DATATYPE_NULL}; }
+  template <class Count, class Displacement>
+  operator ragged<Count, Displacement>() const noexcept {
+    return {0, nullptr, nullptr, MPI_DATATYPE_NULL};
   }
-};
-
-template <class Region>
-struct at_leaf {
-  at_leaf(int root_, Region region_) noexcept : root(root_), region(region_) {}
-  int root;
-  Region region;
-
-  void evaluate(const group& g, plan& p) const {
-    if (is_leaf(g, root)) region.evaluate(g, p);
-  }
-};
-
-/// MPI_Bcast's buffer: read at the root, written elsewhere.
-template <class Region>
-struct broadcast {
-  broadcast(int root_, Region region_) noexcept : root(root_), region(region_) {}
-  int root;
-  Region region;
-
-  void evaluate(const group& g, plan& p) const {
-    p.copy_in = is_root(g, root);
-    p.copy_out = !p.copy_in && is_leaf(g, root);
-    if (p.copy_in || p.copy_out) region.evaluate(g, p);
+  template <class Count, class Displacement>
+  operator ragged_w<Count, Displacement>() const noexcept {
+    return {0, nullptr, nullptr, nullptr};
   }
 };
 

@@ -36,10 +36,9 @@ class staged {
   }
 
   static constexpr rank_count size() noexcept { return rank_count::question::size; }
-  static constexpr rank_count local_size() noexcept { return rank_count::question::local_size; }
   static constexpr rank_count in_degree() noexcept { return rank_count::question::in_degree; }
   static constexpr rank_count out_degree() noexcept { return rank_count::question::out_degree; }
-  bool at_root(int root) const noexcept { return is_root(group_, root); }
+  bool at_root(int root) const noexcept { return group_.is_root(root); }
 
   /// A blocking call: `f` calls the host MPI and returns its code.
   template <class F>
