@@ -4,25 +4,15 @@
 #include "datatype/datatype.hpp"
 
 #include <cstdlib>
-#include <cstring>
-#include <numeric>
+#include <algorithm>
 
 #include "check.hpp"
+#include "one_rank.hpp"
 #include "random_type.hpp"
 
 namespace {
 
 using namespace telpher;
-
-void start_mpi() {
-  int started = 0;
-  MPI_Initialized(&started);
-  if (started) return;
-  MPI_Init(nullptr, nullptr);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  std::atexit([] { MPI_Finalize(); });
-}
 
 /// Random bytes around a buffer address from which `count` elements of a layout can be read.
 struct arena {
@@ -80,7 +70,7 @@ void compare(MPI_Datatype type, random_types& random) {
 }  // namespace
 
 TEST_CASE(random_types_pack_like_the_host_mpi) {
-  start_mpi();
+  one_rank::start();
   for (unsigned seed = 1; seed <= 600; ++seed) {
     random_types random(seed);
     MPI_Datatype type = random.make(random.below(4));
@@ -90,7 +80,7 @@ TEST_CASE(random_types_pack_like_the_host_mpi) {
 }
 
 TEST_CASE(predefined_types_are_contiguous) {
-  start_mpi();
+  one_rank::start();
   for (MPI_Datatype type : {MPI_BYTE, MPI_INT, MPI_DOUBLE, MPI_C_DOUBLE_COMPLEX, MPI_LONG_DOUBLE,
                             MPI_2INT, MPI_FLOAT_INT, MPI_PACKED}) {
     const auto l = datatype::layout_of(type);
@@ -101,7 +91,7 @@ TEST_CASE(predefined_types_are_contiguous) {
 }
 
 TEST_CASE(neighbours_merge) {
-  start_mpi();
+  one_rank::start();
   MPI_Datatype rows = MPI_DATATYPE_NULL, whole = MPI_DATATYPE_NULL;
   MPI_Type_vector(4, 8, 8, MPI_INT, &rows);
   MPI_Type_contiguous(5, rows, &whole);
@@ -114,7 +104,7 @@ TEST_CASE(neighbours_merge) {
 }
 
 TEST_CASE(a_reused_handle_is_decoded_again) {
-  start_mpi();
+  one_rank::start();
   for (int n = 1; n <= 1000; ++n) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(n, MPI_SHORT, &type);
@@ -126,7 +116,7 @@ TEST_CASE(a_reused_handle_is_decoded_again) {
 }
 
 TEST_CASE(many_types_live_at_once) {
-  start_mpi();
+  one_rank::start();
   std::vector<MPI_Datatype> types(2000);
   std::vector<const datatype::layout*> layouts;
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -146,7 +136,7 @@ TEST_CASE(many_types_live_at_once) {
 }
 
 TEST_CASE(a_hold_outlives_the_type) {
-  start_mpi();
+  one_rank::start();
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &type);
   MPI_Type_commit(&type);
@@ -157,7 +147,7 @@ TEST_CASE(a_hold_outlives_the_type) {
 }
 
 TEST_CASE(constructors_with_large_counts) {
-  start_mpi();
+  one_rank::start();
 #if MPI_VERSION >= 4
   random_types random(7);
   const MPI_Count lengths[] = {2, 1}, places[] = {4, 0}, bytes[] = {64, 0};
