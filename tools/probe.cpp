@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-probe: asks every back end what it sees and prints one JSON object for `telpher info`:
-// back ends with their devices, what each pair of devices can do, why back ends are missing, and the
-// settings in force. It opens plug-ins as the library does, from ../lib beside its own folder, but knows
-// no MPI.
+// back ends with their devices, what each pair of devices can do, why back ends are missing, and
+// the settings in force. It opens plug-ins as the library does, from ../lib beside its own folder,
+// but knows no MPI.
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -54,10 +54,14 @@ std::string bus(const device::device_properties& p) {
 
 const char* name_of(device::distance d) {
   switch (d) {
-    case device::distance::same: return "same";
-    case device::distance::fabric: return "fabric";
-    case device::distance::pcie: return "pcie";
-    case device::distance::unreachable: break;
+    case device::distance::same:
+      return "same";
+    case device::distance::fabric:
+      return "fabric";
+    case device::distance::pcie:
+      return "pcie";
+    case device::distance::unreachable:
+      break;
   }
   return "unreachable";
 }
@@ -78,8 +82,8 @@ std::string pairs_json(device::backend& b, int count) {
       if (from == to) continue;
       out += std::string(out.empty() ? "" : ", ") + "{\"from\": " + std::to_string(from) +
              ", \"to\": " + std::to_string(to) +
-             ", \"peer\": " + (b.peer_access(from, to) ? "true" : "false") +
-             ", \"distance\": \"" + name_of(b.distance_between(from, to)) + "\"}";
+             ", \"peer\": " + (b.peer_access(from, to) ? "true" : "false") + ", \"distance\": \"" +
+             name_of(b.distance_between(from, to)) + "\"}";
     }
   return "[" + out + "]";
 }

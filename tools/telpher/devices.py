@@ -54,7 +54,7 @@ def _amd() -> list:
 
 def _intel() -> list:
     cards = []
-    for path in sorted(glob.glob("/sys/class/drm/renderD*/device")):
+    for path in sorted(glob.glob("/sys/class/drm/render*/device")):
         if _read(path + "/vendor") == "0x8086":
             cards.append(os.path.basename(os.path.realpath(path)))
     return [Device("sycl", str(i), bus) for i, bus in enumerate(sorted(cards))]

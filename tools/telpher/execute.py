@@ -9,7 +9,7 @@ import sys
 
 from . import UserError
 
-HELP = """telpher exec [--visible auto|first|one|all] [--bind auto|none] [--mpi mpich|ompi|mpi_abi] [--] program [arguments]
+HELP = """telpher exec [options] [--] program [arguments]
 
   --visible auto   (default) put the rank's device first among the visible ones, where this cannot
                    clash with a program that chooses a device by its local rank itself (one device,
@@ -18,9 +18,10 @@ HELP = """telpher exec [--visible auto|first|one|all] [--bind auto|none] [--mpi 
   --visible one    show the rank its device only (no direct access to the others)
   --visible all    leave visibility alone
   --bind auto      (default) restrict the rank to the CPUs near its device, unless the launcher bound it
-  --mpi            the program's MPI, where it cannot be seen from the program"""
+  --mpi ABI        the program's MPI (mpich, ompi or mpi_abi), where it cannot be seen from the program"""
 
-CHOICES = {"--visible": ("auto", "first", "one", "all"), "--bind": ("auto", "none"), "--mpi": ("mpich", "ompi", "mpi_abi")}
+CHOICES = {"--visible": ("auto", "first", "one", "all"), "--bind": ("auto", "none"),
+           "--mpi": ("mpich", "ompi", "mpi_abi")}
 
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK",
               "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "JSM_NAMESPACE_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK")

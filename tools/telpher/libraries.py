@@ -14,7 +14,8 @@ def home() -> str:
 
 def folders() -> list:
     base = home()
-    return [os.path.join(base, "lib"), os.path.join(base, "lib64"), *glob.glob(os.path.join(base, "lib", "*-linux-gnu"))]
+    return [os.path.join(base, "lib"), os.path.join(base, "lib64"),
+            *glob.glob(os.path.join(base, "lib", "*-linux-gnu"))]
 
 
 def preload(abi: str) -> str:
