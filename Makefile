@@ -8,7 +8,7 @@ TEST = $(PYTHON) test/run.py
 PATHS = mapped,ipc_get,ipc_put,batch,linger,staged,pipelined,raw
 WITH ?=
 
-.PHONY: help setup demo check check-asan check-tsan check-vendors check-mpis check-system stress lint install clean
+.PHONY: help setup demo check check-asan check-tsan check-vendors check-mpis check-system stress lint format install clean
 
 help:
 	@echo "make demo           build Telpher, run the demonstration on what is here"
@@ -20,6 +20,7 @@ help:
 	@echo "make check-system   the tests over the MPIs that this machine brings"
 	@echo "make stress         the long random runs"
 	@echo "make lint           layers, sizes, licences, generated files, spelling, style"
+	@echo "make format         format the C++ files as lint wants them"
 	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
 	@echo "make install        install into PREFIX (default /usr/local)"
 
@@ -70,6 +71,10 @@ stress:
 lint:
 	@$(SETUP) --with lint || true
 	@$(PYTHON) tools/lint.py
+
+format:
+	@$(SETUP) --with lint || true
+	@$(PYTHON) tools/lint.py --format
 
 install:
 	@$(SETUP) --with mpi

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The test harness: enough for every ring, on a machine with nothing but a compiler.
 //   TEST_CASE(copies_zero_bytes) { CHECK(x); CHECK_EQ(a, b); REQUIRE(p); }
-// A case goes on after a failed CHECK and ends at a failed REQUIRE. The program runs all cases, or those
-// named on its command line, prints one line for each and closes with 'N passed, N failed'. A program
-// that needs a main of its own defines CHECK_NO_MAIN and calls check::run_all.
+// A case goes on after a failed CHECK and ends at a failed REQUIRE. The program runs all cases, or
+// those named on its command line, prints one line for each and closes with 'N passed, N failed'. A
+// program that needs a main of its own defines CHECK_NO_MAIN and calls check::run_all.
 #pragma once
 
 #include <cstdio>
@@ -41,7 +41,8 @@ inline int& failures_in_case() {
   return count;
 }
 
-/// Called after each case with its name; reports what the case left behind by failing. See check_log.hpp.
+/// Called after each case with its name; reports what the case left behind by failing. See
+/// check_log.hpp.
 inline std::vector<void (*)()>& after_each() {
   static std::vector<void (*)()> all;
   return all;
@@ -62,7 +63,7 @@ template <class T>
 std::string show(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return std::to_string(static_cast<std::underlying_type_t<T>>(value));
-  } else if constexpr (requires(std::ostringstream& out) { out << value; }) {
+  } else if constexpr (requires(std::ostringstream & out) { out << value; }) {
     std::ostringstream out;
     out << std::boolalpha << value;
     return out.str();
@@ -115,7 +116,8 @@ inline int run_all(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     bool known = false;
     for (const test_case& one : cases()) known = known || std::strcmp(argv[i], one.name) == 0;
-    if (!known) std::printf("%sFAILED %s: no such test\n", line_prefix().c_str(), argv[i]), ++failed;
+    if (!known)
+      std::printf("%sFAILED %s: no such test\n", line_prefix().c_str(), argv[i]), ++failed;
   }
   std::printf("%s%d passed, %d failed\n", line_prefix().c_str(), passed, failed);
   return failed == 0 ? 0 : 1;
@@ -123,28 +125,30 @@ inline int run_all(int argc, char** argv) {
 
 }  // namespace check
 
-#define TEST_CASE(name)                                                                 \
-  static void check_case_##name();                                                      \
+#define TEST_CASE(name)                                                                   \
+  static void check_case_##name();                                                        \
   static const ::check::registration check_registration_##name(#name, check_case_##name); \
   static void check_case_##name()
 
-#define CHECK(...)                                                        \
-  do {                                                                    \
-    if (!(__VA_ARGS__)) ::check::fail(__FILE__, __LINE__, #__VA_ARGS__);  \
+#define CHECK(...)                                                       \
+  do {                                                                   \
+    if (!(__VA_ARGS__)) ::check::fail(__FILE__, __LINE__, #__VA_ARGS__); \
   } while (0)
 
 #define CHECK_EQ(a, b) \
   static_cast<void>(::check::check_equal((a), (b), #a " == " #b, __FILE__, __LINE__))
 
-#define REQUIRE(...)                                          \
-  do {                                                        \
-    if (!(__VA_ARGS__)) {                                     \
-      ::check::fail(__FILE__, __LINE__, #__VA_ARGS__);        \
-      return;                                                 \
-    }                                                         \
+#define REQUIRE(...)                                   \
+  do {                                                 \
+    if (!(__VA_ARGS__)) {                              \
+      ::check::fail(__FILE__, __LINE__, #__VA_ARGS__); \
+      return;                                          \
+    }                                                  \
   } while (0)
 
 #ifndef CHECK_NO_MAIN
 // Weak: a test may consist of several files that include this header.
-[[gnu::weak]] int main(int argc, char** argv) { return ::check::run_all(argc, argv); }
+[[gnu::weak]] int main(int argc, char** argv) {
+  return ::check::run_all(argc, argv);
+}
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes a test case fail when it logs a warning or an error that it did not announce with
-// check::expect_log("part of the text"), and when an announced line does not come. Needs telpher_base.
+// check::expect_log("part of the text"), and when an announced line does not come. Needs
+// telpher_base.
 #pragma once
 
 #include <algorithm>

@@ -17,6 +17,7 @@ from telpher import host_mpi
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTHING_TO_DO = 77
+FOLDERS = ("src", "tools", "bench", "examples", "test")
 
 
 def mpi_prefixes(preset: str, state: dict) -> dict[str, str]:
@@ -41,6 +42,11 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     return [f"-D{entry}" for entry in cache + extra]
 
 
+def cmake_files() -> list[str]:
+    """Folders are taken in where they exist, which CMake does not watch by itself."""
+    return sorted(str(path.relative_to(ROOT)) for top in FOLDERS for path in (ROOT / top).rglob("CMakeLists.txt"))
+
+
 def run(command: list[str]) -> int:
     return subprocess.run(command, cwd=ROOT).returncode
 
@@ -59,10 +65,11 @@ def main() -> int:
     configure = [state["cmake"], "--preset", options.preset,
                  *cache_of(options.preset, state, options.cache)]
     mark = folder / "configured.txt"
-    if not (folder / "build.ninja").is_file() or not mark.is_file() or mark.read_text() != str(configure):
+    wanted = str(configure + cmake_files())
+    if not (folder / "build.ninja").is_file() or not mark.is_file() or mark.read_text() != wanted:
         if code := run(configure):
             return code
-        mark.write_text(str(configure))
+        mark.write_text(wanted)
     build = [state["cmake"], "--build", str(folder), "--parallel", str(min(os.cpu_count() or 1, 16))]
     if options.target:
         build += ["--target", *options.target]

@@ -33,7 +33,9 @@ PINS = {
              "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cccl==13.0.85"],
     "ruff": ["ruff==0.17.6"],
     "codespell": ["codespell==2.4.3"],
+    "clang-format": ["clang-format==14.0.6"],
 }
+LINT_TOOLS = ("ruff", "codespell", "clang-format")
 FOLDERS = {"ompi": "openmpi"}
 HIP_PACKAGES = ["hipcc", "libamdhip64-dev"]
 
@@ -68,14 +70,12 @@ def compiler() -> str:
     return found
 
 
-def mpi(abi: str, own: bool) -> str:
-    """The prefix of an MPI: the pinned one (`own`) or one of the machine, each the other's fallback."""
-    there = [m for m in host_mpi.installed() if m.abi == abi and m.prefix]
-    if not own and there:
-        return there[0].prefix
+def mpi(abi: str) -> str:
+    """The prefix of the pinned MPI of an ABI, or of the machine's where that cannot be had."""
     try:
         return str(get(abi))
     except wheels.SetupError as error:
+        there = [m for m in host_mpi.installed() if m.abi == abi and m.prefix]
         if not there:
             raise
         print(f"setup: {error}; using {there[0].prefix}")
@@ -124,9 +124,9 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
     state: dict = {"mpi": {}}
     missing = []
 
-    def attempt(name, action):
+    def attempt(name, action, *arguments):
         try:
-            return action()
+            return action(*arguments)
         except wheels.SetupError as error:
             missing.append(f"{name}: {error}")
             return None
@@ -137,15 +137,15 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
     if "mpi" in parts:
         state["mpi"].update(attempt("mpi", any_mpi) or {})
     for abi in ("mpich", "ompi"):
-        if abi in parts and (prefix := attempt(abi, lambda: mpi(abi, own=True))):
+        if abi in parts and (prefix := attempt(abi, mpi, abi)):
             state["mpi"][abi] = prefix
     if "cuda" in parts:
         state["cuda"] = attempt("cuda", cuda)
     if "hip" in parts:
         state["hip"] = attempt("hip", hip)
     if "lint" in parts:
-        for tool in ("ruff", "codespell"):
-            state[tool] = shutil.which(tool) or str(attempt(tool, lambda: get(tool)) or "")
+        for tool in LINT_TOOLS:
+            state[tool] = str(attempt(tool, get, tool) or "")
     return state, missing
 
 
@@ -155,7 +155,7 @@ def main() -> int:
                         choices=["mpi", "mpich", "ompi", "cuda", "hip", "lint"])
     parser.add_argument("--list", action="store_true", help="print what is there and where")
     options = parser.parse_args()
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036
         print(f"setup: Python 3.11 or newer is needed, this is {sys.version.split()[0]}")
         return 1
     state, missing = prepare(set(options.parts))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings: every form of value, what is refused, and the name proposed for a misspelt variable.
-// The process's own environment (see CMakeLists.txt) has one good and one misspelt variable.
+// The settings: every form of value, what is refused, and the name proposed for a misspelt
+// variable. The process's own environment (see CMakeLists.txt) has one good and one misspelt
+// variable.
 #include "base/settings.hpp"
 
 #include <cstdlib>
@@ -106,7 +107,8 @@ TEST_CASE(choices_are_listed_when_one_is_wrong) {
 }
 
 TEST_CASE(an_unknown_variable_is_a_warning_with_the_nearest_name) {
-  CHECK(mentions(parse({"TELPHER_EAGER_LIMT=1k"}).problems, "nearest is TELPHER_EAGER_LIMIT", false));
+  CHECK(
+      mentions(parse({"TELPHER_EAGER_LIMT=1k"}).problems, "nearest is TELPHER_EAGER_LIMIT", false));
   CHECK(mentions(parse({"TELPHER_BACKED=emu"}).problems, "nearest is TELPHER_BACKEND", false));
   CHECK(mentions(parse({"TELPHER_LOGFILE=x"}).problems, "nearest is TELPHER_LOG_FILE", false));
 }

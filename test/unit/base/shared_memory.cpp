@@ -18,7 +18,8 @@ namespace {
 
 long open_descriptors() {
   long count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
   return count;
 }
 
