@@ -35,34 +35,35 @@ constexpr unsigned attach_global = 1;
 constexpr unsigned host_portable = 1;
 constexpr int read_write = 3;
 
-#define CUDA_CALLS(CALL)                                                                      \
-  CALL(init, "cuInit", unsigned)                                                              \
-  CALL(device_get_count, "cuDeviceGetCount", int*)                                            \
-  CALL(device_get, "cuDeviceGet", int*, int)                                                  \
-  CALL(device_get_name, "cuDeviceGetName", char*, int, int)                                   \
-  CALL(retain_context, "cuDevicePrimaryCtxRetain", void**, int)                               \
-  CALL(set_context, "cuCtxSetCurrent", void*)                                                 \
-  CALL(error_name, "cuGetErrorName", int, const char**)                                       \
-  CALL(stream_synchronize, "cuStreamSynchronize", void*)                                      \
-  CALL(copy, "cuMemcpy", device_address, device_address, std::size_t)                         \
-  CALL(malloc, "cuMemAlloc_v2", device_address*, std::size_t)                                 \
-  CALL(free, "cuMemFree_v2", device_address)                                                  \
-  CALL(malloc_managed, "cuMemAllocManaged", device_address*, std::size_t, unsigned)           \
-  CALL(malloc_host, "cuMemHostAlloc", void**, std::size_t, unsigned)                          \
-  CALL(free_host, "cuMemFreeHost", void*)                                                     \
-  CALL(malloc_async, "cuMemAllocAsync", device_address*, std::size_t, void*)                  \
-  CALL(free_async, "cuMemFreeAsync", device_address, void*)                                   \
-  CALL(granularity, "cuMemGetAllocationGranularity", std::size_t*, const allocation_properties*, int) \
-  CALL(create, "cuMemCreate", unsigned long long*, std::size_t, const allocation_properties*, \
-       unsigned long long)                                                                    \
-  CALL(reserve, "cuMemAddressReserve", device_address*, std::size_t, std::size_t,             \
-       device_address, unsigned long long)                                                    \
-  CALL(map, "cuMemMap", device_address, std::size_t, std::size_t, unsigned long long,         \
-       unsigned long long)                                                                    \
-  CALL(set_access, "cuMemSetAccess", device_address, std::size_t, const access_description*,  \
-       std::size_t)                                                                           \
-  CALL(unmap, "cuMemUnmap", device_address, std::size_t)                                      \
-  CALL(release_handle, "cuMemRelease", unsigned long long)                                    \
+#define CUDA_CALLS(CALL)                                                                          \
+  CALL(init, "cuInit", unsigned)                                                                  \
+  CALL(device_get_count, "cuDeviceGetCount", int*)                                                \
+  CALL(device_get, "cuDeviceGet", int*, int)                                                      \
+  CALL(device_get_name, "cuDeviceGetName", char*, int, int)                                       \
+  CALL(retain_context, "cuDevicePrimaryCtxRetain", void**, int)                                   \
+  CALL(set_context, "cuCtxSetCurrent", void*)                                                     \
+  CALL(error_name, "cuGetErrorName", int, const char**)                                           \
+  CALL(stream_synchronize, "cuStreamSynchronize", void*)                                          \
+  CALL(copy, "cuMemcpy", device_address, device_address, std::size_t)                             \
+  CALL(malloc, "cuMemAlloc_v2", device_address*, std::size_t)                                     \
+  CALL(free, "cuMemFree_v2", device_address)                                                      \
+  CALL(malloc_managed, "cuMemAllocManaged", device_address*, std::size_t, unsigned)               \
+  CALL(malloc_host, "cuMemHostAlloc", void**, std::size_t, unsigned)                              \
+  CALL(free_host, "cuMemFreeHost", void*)                                                         \
+  CALL(malloc_async, "cuMemAllocAsync", device_address*, std::size_t, void*)                      \
+  CALL(free_async, "cuMemFreeAsync", device_address, void*)                                       \
+  CALL(granularity, "cuMemGetAllocationGranularity", std::size_t*, const allocation_properties*,  \
+       int)                                                                                       \
+  CALL(create, "cuMemCreate", unsigned long long*, std::size_t, const allocation_properties*,     \
+       unsigned long long)                                                                        \
+  CALL(reserve, "cuMemAddressReserve", device_address*, std::size_t, std::size_t, device_address, \
+       unsigned long long)                                                                        \
+  CALL(map, "cuMemMap", device_address, std::size_t, std::size_t, unsigned long long,             \
+       unsigned long long)                                                                        \
+  CALL(set_access, "cuMemSetAccess", device_address, std::size_t, const access_description*,      \
+       std::size_t)                                                                               \
+  CALL(unmap, "cuMemUnmap", device_address, std::size_t)                                          \
+  CALL(release_handle, "cuMemRelease", unsigned long long)                                        \
   CALL(free_range, "cuMemAddressFree", device_address, std::size_t)
 
 struct driver {
@@ -78,8 +79,8 @@ struct driver {
       problem = "no CUDA driver (libcuda.so.1)";
       return;
     }
-#define CALL(name, symbol, ...)                                                          \
-  if (!(name = reinterpret_cast<int (*)(__VA_ARGS__)>(::dlsym(library, symbol))))        \
+#define CALL(name, symbol, ...)                                                   \
+  if (!(name = reinterpret_cast<int (*)(__VA_ARGS__)>(::dlsym(library, symbol)))) \
     problem = "the CUDA driver is too old: it has no " symbol;
     CUDA_CALLS(CALL)
 #undef CALL
@@ -100,8 +101,12 @@ void check(int error, const char* call) {
   fail("%s: %s", call, name ? name : "unknown CUDA error");
 }
 
-void* pointer(device_address a) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(a)); }
-device_address address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+void* pointer(device_address a) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(a));
+}
+device_address address_of(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p);
+}
 
 class cuda_memory final : public memory_source {
  public:
@@ -130,12 +135,16 @@ class cuda_memory final : public memory_source {
   }
 
   void release(kind k, void* address) override {
-    if (k == kind::host) ::operator delete(address, std::align_val_t(4096));
-    else if (k == kind::pinned) check(cuda().free_host(address), "cuMemFreeHost");
-    else if (k == kind::device && mapped_.count(address)) release_mapped(address);
+    if (k == kind::host)
+      ::operator delete(address, std::align_val_t(4096));
+    else if (k == kind::pinned)
+      check(cuda().free_host(address), "cuMemFreeHost");
+    else if (k == kind::device && mapped_.count(address))
+      release_mapped(address);
     else if (k == kind::device && allocation_ == "async")
       check(cuda().free_async(address_of(address), nullptr), "cuMemFreeAsync");
-    else check(cuda().free(address_of(address)), "cuMemFree");
+    else
+      check(cuda().free(address_of(address)), "cuMemFree");
   }
 
   void copy(void* to, const void* from, std::size_t bytes) override {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace telpher::bench {
@@ -22,7 +24,9 @@ const char* name(test t) noexcept {
   return names[static_cast<int>(t)];
 }
 
-const char* name(mode m) noexcept { return m == mode::telpher ? "telpher" : "staged"; }
+const char* name(mode m) noexcept {
+  return m == mode::telpher ? "telpher" : "staged";
+}
 
 pairing pair_up(MPI_Comm comm, int pairs) {
   pairing p;
@@ -30,21 +34,31 @@ pairing pair_up(MPI_Comm comm, int pairs) {
   MPI_Comm_rank(comm, &p.rank);
   MPI_Comm_size(comm, &size);
   if (size < 2 * pairs) fail("%d pairs need %d ranks; there are %d", pairs, 2 * pairs, size);
-  p.comm = comm;
   p.pairs = pairs;
   p.leads = p.rank < pairs;
   p.active = p.rank < 2 * pairs;
   p.peer = p.leads ? p.rank + pairs : p.rank - pairs;
+  MPI_Comm_split(comm, p.active ? 0 : MPI_UNDEFINED, p.rank, &p.comm);
   return p;
+}
+
+void part(MPI_Comm comm, pairing& pair) {
+  MPI_Request all_done;
+  MPI_Ibarrier(comm, &all_done);
+  for (int done = 0; !done;) {
+    MPI_Test(&all_done, &done, MPI_STATUS_IGNORE);
+    if (!pair.active && !done) ::usleep(2000);
+  }
+  if (pair.comm != MPI_COMM_NULL) MPI_Comm_free(&pair.comm);
 }
 
 exchange::exchange(memory_source& source, const pairing& pair, const shape& s, mode how)
     : source_(source), pair_(pair), shape_(s) {
-  if (!pair.active) return;
   const bool both_ways = s.what == test::latency || s.what == test::bibw;
   const kind own = pair.leads ? s.leader_kind : s.peer_kind;
   messages_ = s.what == test::latency ? 1 : s.window;
-  const auto fitting = std::max<std::size_t>(1, s.window_memory / std::max<std::size_t>(1, s.bytes));
+  const auto fitting =
+      std::max<std::size_t>(1, s.window_memory / std::max<std::size_t>(1, s.bytes));
   depth_ = static_cast<int>(std::min<std::size_t>(fitting, static_cast<std::size_t>(messages_)));
   const auto make = [&](kind k, int slots) {
     return std::make_unique<window_buffer>(source, k, s.bytes, slots);
@@ -60,17 +74,17 @@ exchange::exchange(memory_source& source, const pairing& pair, const shape& s, m
 }
 
 double exchange::run(long iterations) {
-  if (!pair_.active) return 0;
   const double start = MPI_Wtime();
   for (long i = 0; i < iterations; ++i) {
-    if (shape_.what == test::latency) ping_pong();
-    else pass_window(messages_);
+    if (shape_.what == test::latency)
+      ping_pong();
+    else
+      pass_window(messages_);
   }
   return MPI_Wtime() - start;
 }
 
 double exchange::run_checked(std::uint64_t seed, std::string& wrong) {
-  if (!pair_.active) return 0;
   // No more messages than slots: a slot received into twice could not be checked.
   const int messages = std::min(messages_, depth_);
   for (int w = 0; w < messages; ++w) {
@@ -80,8 +94,10 @@ double exchange::run_checked(std::uint64_t seed, std::string& wrong) {
   MPI_Sendrecv(nullptr, 0, MPI_BYTE, pair_.peer, answer_tag, nullptr, 0, MPI_BYTE, pair_.peer,
                answer_tag, pair_.comm, MPI_STATUS_IGNORE);
   const double start = MPI_Wtime();
-  if (shape_.what == test::latency) ping_pong();
-  else pass_window(messages);
+  if (shape_.what == test::latency)
+    ping_pong();
+  else
+    pass_window(messages);
   const double seconds = MPI_Wtime() - start;
   for (int w = 0; receives() && w < messages && wrong.empty(); ++w)
     receive_->holds(w, seed_of(seed, pair_.peer, w), wrong);
@@ -109,8 +125,8 @@ void exchange::receive_blocking() {
 
 // --- bandwidth ---
 
-// Posts all receives, then all sends, then waits; where the window is larger than the slots, at most
-// depth_ messages are in flight each way.
+// Posts all receives, then all sends, then waits; where the window is larger than the slots, at
+// most depth_ messages are in flight each way.
 void exchange::pass_window(int messages) {
   for (int w = 0; receives() && w < depth_; ++w) post_receive(w);
   for (int w = 0; w < messages; ++w) {
@@ -120,8 +136,7 @@ void exchange::pass_window(int messages) {
     }
     if (sends()) post_send(w);
   }
-  if (receives() && !staged())
-    MPI_Waitall(depth_, receive_requests_.data(), MPI_STATUSES_IGNORE);
+  if (receives() && !staged()) MPI_Waitall(depth_, receive_requests_.data(), MPI_STATUSES_IGNORE);
   for (int w = messages - depth_; receives() && staged() && w < messages; ++w) finish_receive(w);
   if (sends()) MPI_Waitall(depth_, send_requests_.data(), MPI_STATUSES_IGNORE);
   int answer = 0;

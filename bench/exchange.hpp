@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is timed: the iterations of each test between two ranks, with the program's buffers passed to
-// MPI as they are, or staged by hand through pinned host memory as a user without a GPU-aware MPI
-// writes it. The tests are those of the OSU micro-benchmarks:
+// What is timed: the iterations of each test between two ranks, with the program's buffers passed
+// to MPI as they are, or staged by hand through pinned host memory as a user without a GPU-aware
+// MPI writes it. The tests are those of the OSU micro-benchmarks:
 //   latency  ping-pong of blocking sends; one way is half a round trip
 //   bw       a window of non-blocking sends one way, then one small answer
 //   bibw     the same both ways at once
@@ -25,10 +25,10 @@ enum class mode { telpher, staged };
 const char* name(test t) noexcept;
 const char* name(mode m) noexcept;
 
-/// This rank's part: leaders are the ranks below `pairs`, their peers the next `pairs` ranks; the rest
-/// only keep in step.
+/// This rank's part: leaders are the ranks below `pairs`, their peers the next `pairs` ranks; the
+/// rest are not active and take no part.
 struct pairing {
-  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;  // of the active ranks
   int rank = 0;
   int peer = 0;
   int pairs = 1;
@@ -36,6 +36,9 @@ struct pairing {
   bool active = false;
 };
 pairing pair_up(MPI_Comm comm, int pairs);
+/// Collective over the communicator that was paired up. A rank that takes no part sleeps here: if
+/// it polled, it would take a core from those that are timed.
+void part(MPI_Comm comm, pairing& pair);
 
 struct shape {
   test what = test::latency;
@@ -52,8 +55,8 @@ class exchange {
 
   /// Runs iterations, without a barrier before or after; the seconds they took on this rank.
   double run(long iterations);
-  /// Runs one iteration with patterns of `seed` and checks every byte received. Answers its seconds;
-  /// `wrong` is empty if all was right.
+  /// Runs one iteration with patterns of `seed` and checks every byte received. Answers its
+  /// seconds; `wrong` is empty if all was right.
   double run_checked(std::uint64_t seed, std::string& wrong);
 
   /// Messages of one iteration in one direction.

@@ -9,7 +9,7 @@
 
 namespace telpher::bench {
 
-/// Collective; the rows are the same on all ranks.
+/// Collective; the first two ranks get the same rows, others none.
 std::vector<row> measure_host(memory_source& source, const plan& p);
 
 }  // namespace telpher::bench

@@ -23,20 +23,21 @@ std::vector<std::size_t> sizes(const options& o) {
   return out;
 }
 
-// Collective; the rows are rank 0's.
+// Collective; ranks that take no part get no rows.
 std::vector<row> run_pairs(const options& o, memory_source& source) {
   const test t = test_of(o.command);
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int pairs = t != test::mbw_mr ? 1 : o.pairs ? o.pairs : std::max(1, size / 2);
-  const pairing pair = pair_up(MPI_COMM_WORLD, pairs);
+  pairing pair = pair_up(MPI_COMM_WORLD, pairs);
   std::vector<mode> modes;
   if (o.telpher) modes.push_back(mode::telpher);
   if (o.staged) modes.push_back(mode::staged);
   const std::string kinds = {static_cast<char>(o.leader_kind), ':', static_cast<char>(o.peer_kind)};
   if (pair.rank == 0) print_head(t, o.csv, modes, o.limit, kinds);
   std::vector<row> all;
-  for (const std::size_t bytes : sizes(o)) {
+  const auto all_sizes = pair.active ? sizes(o) : std::vector<std::size_t>{};
+  for (const std::size_t bytes : all_sizes) {
     const shape s{t, bytes, o.window, o.window_memory, o.leader_kind, o.peer_kind};
     const double limit = o.limit ? copy_limit(source, pair, s, o.how.min_time) : 0;
     const auto found = measure(source, pair, s, modes, o.how);
@@ -46,7 +47,20 @@ std::vector<row> run_pairs(const options& o, memory_source& source) {
     if (pair.rank == 0) print_rows(t, o.csv, rows, o.limit);
     all.insert(all.end(), rows.begin(), rows.end());
   }
+  part(MPI_COMM_WORLD, pair);
   return all;
+}
+
+// Says what is missing before anything is allocated.
+void check_devices(const options& o, memory_source& source) {
+  if (o.leader_kind == kind::host && o.peer_kind == kind::host) return;
+  if (o.allocation == "telpher" && !telpher_present())
+    give_up(
+        "buffers that are not host memory need Telpher: start with "
+        "LD_PRELOAD=.../libtelpher-<abi>.so, "
+        "or take -b H:H");
+  if (source.device_count() == 0)
+    give_up("no device was found; TELPHER_BACKEND=emu takes emulated ones, -b H:H host memory");
 }
 
 bool all_right(const std::vector<row>& rows) {
@@ -63,10 +77,11 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   options o = parse_options(argc, argv, rank == 0);
   const auto source = open_memory_source(o.allocation);
+  const bool host = o.command == "host";
+  if (!host) check_devices(o, *source);
   if (!o.devices.empty())
     source->choose_device(o.devices[static_cast<std::size_t>(rank) % o.devices.size()]);
   const facts about = collect_facts(MPI_COMM_WORLD, *source);
-  const bool host = o.command == "host";
   if (host && o.json.empty()) o.json.push_back('-');  // stdout
   const auto rows = host ? measure_host(*source, o.how) : run_pairs(o, *source);
   if (rank == 0 && !o.json.empty()) write_json(o.json, about, rows);

@@ -119,8 +119,7 @@ std::vector<figure> measure(memory_source& source, const pairing& pair, const sh
   std::vector<std::unique_ptr<subject>> subjects;
   std::vector<long> iterations;
   for (mode m : modes) {
-    subjects.push_back(
-        std::make_unique<subject>(source, pair, s, m, p.check == checking::every));
+    subjects.push_back(std::make_unique<subject>(source, pair, s, m, p.check == checking::every));
     iterations.push_back(subjects.back()->calibrate(p));
   }
   for (int b = 0; b < p.batches; ++b)
@@ -159,7 +158,8 @@ double copy_limit(memory_source& source, const pairing& pair, const shape& s, do
         return (MPI_Wtime() - start) / static_cast<double>(n);
       };
       each = copy(2);
-      const long n = std::clamp(static_cast<long>(min_time / 11 / std::max(each, 1e-9)), 1l, 10000l);
+      const long n =
+          std::clamp(static_cast<long>(min_time / 11 / std::max(each, 1e-9)), 1l, 10000l);
       std::vector<double> batches;
       for (int b = 0; b < 5; ++b) batches.push_back(copy(n));
       each = median(batches);

@@ -24,7 +24,8 @@ F* find(const char* name) {
 }
 
 struct telpher_functions {
-#define TELPHER_FUNCTION(name) decltype(&::telpher_##name) name = find<decltype(::telpher_##name)>("telpher_" #name)
+#define TELPHER_FUNCTION(name) \
+  decltype(&::telpher_##name) name = find<decltype(::telpher_##name)>("telpher_" #name)
   TELPHER_FUNCTION(version);
   TELPHER_FUNCTION(error_string);
   TELPHER_FUNCTION(backend);
@@ -56,9 +57,10 @@ class host_memory final : public memory_source {
  public:
   void* allocate(kind k, std::size_t bytes) override {
     if (k != kind::host)
-      fail("buffers of kind %c need Telpher: start with LD_PRELOAD=.../libtelpher-<abi>.so, or link "
-           "it in front of the MPI library",
-           static_cast<char>(k));
+      fail(
+          "buffers of kind %c need Telpher: start with LD_PRELOAD=.../libtelpher-<abi>.so, or link "
+          "it in front of the MPI library",
+          static_cast<char>(k));
     return allocate_host(bytes);
   }
   void release(kind, void* address) override { std::free(address); }
@@ -86,12 +88,16 @@ class telpher_memory final : public memory_source {
     return address;
   }
   void release(kind k, void* address) override {
-    if (k == kind::host) std::free(address);
-    else check(functions().free(address), "telpher_free");
+    if (k == kind::host)
+      std::free(address);
+    else
+      check(functions().free(address), "telpher_free");
   }
   void copy(void* to, const void* from, std::size_t bytes) override {
-    if (vendor_) vendor_->copy(to, from, bytes);
-    else check(functions().memcpy(to, from, bytes), "telpher_memcpy");
+    if (vendor_)
+      vendor_->copy(to, from, bytes);
+    else
+      check(functions().memcpy(to, from, bytes), "telpher_memcpy");
   }
   void wait() override {
     if (vendor_) vendor_->wait();
@@ -159,18 +165,23 @@ std::string last_path() {
   return path && *path ? path : "-";
 }
 
+void give_up(const char* why) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::fprintf(stderr, "telpher: %s\n", why);
+  MPI_Finalize();
+  std::exit(2);
+}
+
 void fail(const char* format, ...) {
-  std::fflush(stdout);
-  std::fputs("telpher: ", stderr);
+  char text[1024];
   va_list arguments;
   va_start(arguments, format);
-  std::vfprintf(stderr, format, arguments);
+  std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  std::fputc('\n', stderr);
-  int started = 0, ended = 0;
-  MPI_Initialized(&started);
-  MPI_Finalized(&ended);
-  if (started && !ended) MPI_Abort(MPI_COMM_WORLD, 2);
+  std::fflush(stdout);
+  std::fprintf(stderr, "telpher: %s\n", text);
+  MPI_Abort(MPI_COMM_WORLD, 2);
   std::exit(2);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the programs' buffers come from: Telpher's C API, CUDA's driver, or plain host memory. All of
-// it is found at run time, so that one binary runs with the library preloaded, linked or absent.
+// Where the programs' buffers come from: Telpher's C API, CUDA's driver, or plain host memory. All
+// of it is found at run time, so that one binary runs with the library preloaded, linked or absent.
 // A failed allocation or copy ends the job with a message: a benchmark has nothing better to do.
 #pragma once
 
@@ -31,8 +31,8 @@ class memory_source {
   virtual std::string copy_call() = 0;
 };
 
-/// `allocation`: "telpher" (host memory only where the library is absent), or, through CUDA's driver,
-/// "malloc", "async", "vmm" or "vmm-fd". Ends the job where the choice cannot be had.
+/// `allocation`: "telpher" (host memory only where the library is absent), or, through CUDA's
+/// driver, "malloc", "async", "vmm" or "vmm-fd". Ends the job where the choice cannot be had.
 std::unique_ptr<memory_source> open_memory_source(const std::string& allocation);
 
 /// Whether libtelpher is in the process, and its version ("" if not).
@@ -42,7 +42,9 @@ std::string telpher_version_text();
 /// tell.
 std::string last_path();
 
-/// Prints a message and ends the job.
+/// Ends the program on all ranks, which all call it, with a message of rank 0.
+[[noreturn]] void give_up(const char* why);
+/// Prints a message of this rank and ends the job.
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char* format, ...);
 
 }  // namespace telpher::bench

@@ -14,11 +14,15 @@ constexpr std::size_t largest_message = std::size_t{1} << 30;
 
 constexpr const char* usage =
     "usage: mpirun -n 2 telpher-bench-<abi> latency|bw|bibw|mbw_mr|host [options]\n"
-    "  -s, --sizes MIN:MAX        message sizes, powers of two between them (1:4m); one number for one size\n"
-    "  -b, --buffers A:B          memory of the first and the second rank of a pair: D device, H host,\n"
+    "  -s, --sizes MIN:MAX        message sizes, powers of two between them (1:4m); one number for "
+    "one size\n"
+    "  -b, --buffers A:B          memory of the first and the second rank of a pair: D device, H "
+    "host,\n"
     "                             M managed, P pinned (D:D)\n"
-    "      --mode MODE            telpher (buffers passed to MPI), staged (by hand through host memory)\n"
-    "                             or both, in turn (both; telpher where all buffers are host memory)\n"
+    "      --mode MODE            telpher (buffers passed to MPI), staged (by hand through host "
+    "memory)\n"
+    "                             or both, in turn (both; telpher where all buffers are host "
+    "memory)\n"
     "  -i, --iterations N         timed iterations for each size (as many as --min-time takes)\n"
     "  -x, --warm-up N            iterations before (by time)\n"
     "      --min-time SECONDS     timed for each size and mode (0.25)\n"
@@ -26,9 +30,11 @@ constexpr const char* usage =
     "  -w, --window N             messages in flight of bw, bibw, mbw_mr (64)\n"
     "      --window-memory SIZE   most memory of a window's slots on one rank (128m)\n"
     "      --pairs N              pairs of ranks of mbw_mr (half of the ranks)\n"
-    "      --validate[=every]     check every byte: of three more iterations, or of every timed one\n"
+    "      --validate[=every]     check every byte: of three more iterations, or of every timed "
+    "one\n"
     "      --device A:B:...       device of each rank, taken round (by local rank)\n"
-    "      --alloc KIND           device memory from telpher, or from CUDA's driver: malloc, async,\n"
+    "      --alloc KIND           device memory from telpher, or from CUDA's driver: malloc, "
+    "async,\n"
     "                             vmm, vmm-fd (telpher)\n"
     "      --memory-copy-limit    print what one plain copy of the bytes takes\n"
     "      --json FILE            also write rows, machine, versions and settings; - is stdout\n"
@@ -97,9 +103,12 @@ class parser {
       MPI_Finalize();
       std::exit(0);
     }
-    if (word == "--csv") options_.csv = true;
-    else if (word == "--memory-copy-limit") options_.limit = true;
-    else return false;
+    if (word == "--csv")
+      options_.csv = true;
+    else if (word == "--memory-copy-limit")
+      options_.limit = true;
+    else
+      return false;
     return true;
   }
 
@@ -190,8 +199,7 @@ class parser {
   void finish() {
     if (options_.how.iterations > 0 && options_.how.batches > options_.how.iterations)
       options_.how.batches = int(options_.how.iterations);
-    const bool host_only =
-        options_.leader_kind == kind::host && options_.peer_kind == kind::host;
+    const bool host_only = options_.leader_kind == kind::host && options_.peer_kind == kind::host;
     if (host_only && !mode_given_) options_.staged = false;
   }
 
@@ -211,15 +219,21 @@ bool parse_size(const std::string& text, std::size_t& out) {
   const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
   const std::string suffix(end);
   int shift = 0;
-  if (suffix == "k" || suffix == "K") shift = 10;
-  else if (suffix == "m" || suffix == "M") shift = 20;
-  else if (suffix == "g" || suffix == "G") shift = 30;
-  else if (!suffix.empty()) return false;
+  if (suffix == "k" || suffix == "K")
+    shift = 10;
+  else if (suffix == "m" || suffix == "M")
+    shift = 20;
+  else if (suffix == "g" || suffix == "G")
+    shift = 30;
+  else if (!suffix.empty())
+    return false;
   if (value > (~0ull >> shift)) return false;
   out = value << shift;
   return true;
 }
 
-options parse_options(int argc, char** argv, bool talks) { return parser(argc, argv, talks).run(); }
+options parse_options(int argc, char** argv, bool talks) {
+  return parser(argc, argv, talks).run();
+}
 
 }  // namespace telpher::bench

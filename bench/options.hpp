@@ -29,7 +29,8 @@ struct options {
   plan how;
 };
 
-/// Ends the job with the usage and the cause if the arguments are not right. `talks`: this rank prints.
+/// Ends the job with the usage and the cause if the arguments are not right. `talks`: this rank
+/// prints.
 options parse_options(int argc, char** argv, bool talks);
 
 /// "64k" and the like; false if it is not a size.

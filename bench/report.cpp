@@ -38,16 +38,6 @@ std::string machine_name() {
   return std::string(names.sysname) + ' ' + names.release + ' ' + names.machine;
 }
 
-std::string mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  // MPICH's goes on for many lines about its build, with tabs; the first one names it.
-  std::string first(text, std::min(std::strlen(text), std::strcspn(text, "\n")));
-  std::replace(first.begin(), first.end(), '\t', ' ');
-  return first;
-}
-
 std::string telpher_settings() {
   std::string out;
   std::vector<std::string> found;
@@ -63,6 +53,19 @@ std::string telpher_settings() {
 }
 
 }  // namespace
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  // MPICH's goes on for many lines about its build, with tabs; the first one names it.
+  std::string first(text, std::min(std::strlen(text), std::strcspn(text, "\n")));
+  std::replace(first.begin(), first.end(), '\t', ' ');
+  // "MPICH Version:      5.0.2": the gap and the word say nothing.
+  if (const auto word = first.find(" Version:"); word != std::string::npos)
+    first.erase(word, first.find_first_not_of(' ', word + 9) - word - 1);
+  return first;
+}
 
 facts collect_facts(MPI_Comm comm, memory_source& source) {
   int rank = 0, size = 0;
@@ -119,7 +122,9 @@ void write_json(const std::string& file, const facts& about, const std::vector<r
             ", \"us\": " + format("%.4f", f.us) + ", \"us_min\": " + format("%.4f", f.us_min) +
             ", \"gbps\": " + format("%.6f", f.gbps) + ", \"rate\": " + format("%.1f", f.rate) +
             ", \"path\": " + json_text(f.path) + ", \"validated\": " +
-            (!f.checked ? "null" : f.right ? "true" : "false");
+            (!f.checked ? "null"
+             : f.right  ? "true"
+                        : "false");
     if (r.limit > 0) text += ", \"limit_us\": " + format("%.4f", r.limit * 1e6);
     text += '}';
   }
@@ -143,15 +148,19 @@ struct cell {
 void print(bool csv, const std::vector<cell>& cells) {
   for (const cell& c : cells) {
     const bool first = &c == &cells.front();
-    if (csv) std::printf("%s%s", first ? "" : ",", c.text.c_str());
-    else std::printf(first ? "%-*s" : " %*s", c.width, c.text.c_str());
+    if (csv)
+      std::printf("%s%s", first ? "" : ",", c.text.c_str());
+    else
+      std::printf(first ? "%-*s" : " %*s", c.width, c.text.c_str());
   }
   std::printf("\n");
   std::fflush(stdout);
 }
 
 // The figure in the unit of the test: microseconds for latency, megabytes a second for the others.
-double value(test t, const figure& f) { return t == test::latency ? f.us : f.gbps * 1e3; }
+double value(test t, const figure& f) {
+  return t == test::latency ? f.us : f.gbps * 1e3;
+}
 double best(test t, const figure& f) {
   return t == test::latency ? f.us_min : f.gbps * 1e3 * f.us / f.us_min;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is printed and written: a table or CSV on stdout, and one JSON document with all rows and what
-// they were measured on. Only rank 0 has a report.
+// What is printed and written: a table or CSV on stdout, and one JSON document with all rows and
+// what they were measured on. Only rank 0 has a report.
 #pragma once
 
 #include <cstdio>
@@ -25,6 +25,9 @@ struct row {
 /// The circumstances, collected over all ranks.
 using facts = std::vector<std::pair<std::string, std::string>>;  // name, JSON value
 facts collect_facts(MPI_Comm comm, memory_source& source);
+
+/// The host MPI, as its first line names it.
+std::string mpi_version();
 
 std::string json_text(const std::string& text);
 void write_json(const std::string& file, const facts& about, const std::vector<row>& rows);

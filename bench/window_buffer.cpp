@@ -35,12 +35,14 @@ window_buffer::window_buffer(memory_source& source, kind k, std::size_t bytes, i
       bytes_(bytes),
       stride_((bytes + guard_bytes + slot_alignment - 1) / slot_alignment * slot_alignment),
       slots_(slots),
-      address_(static_cast<std::byte*>(
-          source.allocate(k, stride_ * static_cast<std::size_t>(slots)))) {
+      address_(
+          static_cast<std::byte*>(source.allocate(k, stride_ * static_cast<std::size_t>(slots)))) {
   for (int i = 0; i < slots_; ++i) write(i, 0);  // touches every page before anything is timed
 }
 
-window_buffer::~window_buffer() { source_.release(kind_, address_); }
+window_buffer::~window_buffer() {
+  source_.release(kind_, address_);
+}
 
 void window_buffer::expect(std::uint64_t seed) {
   expected_.resize(bytes_ + guard_bytes, guard);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The buffers of one side of a message exchange: a number of slots in one allocation, each followed by
-// guard bytes that no message may touch, and the patterns that fill and check them byte for byte.
+// The buffers of one side of a message exchange: a number of slots in one allocation, each followed
+// by guard bytes that no message may touch, and the patterns that fill and check them byte for
+// byte.
 #pragma once
 
 #include <cstddef>

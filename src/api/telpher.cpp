@@ -33,11 +33,16 @@ using telpher::device::stream;
 
 int error_code(status s) {
   switch (s) {
-    case status::ok: return TELPHER_SUCCESS;
-    case status::invalid_argument: return TELPHER_ERR_ARGUMENT;
-    case status::out_of_memory: return TELPHER_ERR_MEMORY;
-    case status::not_supported: return TELPHER_ERR_UNSUPPORTED;
-    default: return TELPHER_ERR_DEVICE;
+    case status::ok:
+      return TELPHER_SUCCESS;
+    case status::invalid_argument:
+      return TELPHER_ERR_ARGUMENT;
+    case status::out_of_memory:
+      return TELPHER_ERR_MEMORY;
+    case status::not_supported:
+      return TELPHER_ERR_UNSUPPORTED;
+    default:
+      return TELPHER_ERR_DEVICE;
   }
 }
 
@@ -58,8 +63,8 @@ backend* active_backend() {
 // The rank's number on its node, as launchers tell it before MPI_Init; 0 where none does.
 int local_rank() {
   static constexpr const char* launcher_variables[] = {
-      "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",    "MV2_COMM_WORLD_LOCAL_RANK",
-      "MVP_COMM_WORLD_LOCAL_RANK",  "PALS_LOCAL_RANKID",  "FLUX_TASK_LOCAL_ID",
+      "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",   "MV2_COMM_WORLD_LOCAL_RANK",
+      "MVP_COMM_WORLD_LOCAL_RANK",  "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID",
       "JSM_NAMESPACE_LOCAL_RANK",   "SLURM_LOCALID"};
   for (const char* name : launcher_variables) {
     const char* text = std::getenv(name);
@@ -100,10 +105,14 @@ allocation_table& allocations() {
 
 result<void*> allocate(const allocation& a, std::size_t bytes) {
   switch (a.kind) {
-    case memory_kind::device: return a.owner->allocate(a.device, bytes);
-    case memory_kind::pinned: return a.owner->allocate_pinned(bytes);
-    case memory_kind::managed: return a.owner->allocate_managed(bytes);
-    case memory_kind::host: break;
+    case memory_kind::device:
+      return a.owner->allocate(a.device, bytes);
+    case memory_kind::pinned:
+      return a.owner->allocate_pinned(bytes);
+    case memory_kind::managed:
+      return a.owner->allocate_managed(bytes);
+    case memory_kind::host:
+      break;
   }
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   if (bytes > SIZE_MAX - page) return status::out_of_memory;
@@ -114,10 +123,14 @@ result<void*> allocate(const allocation& a, std::size_t bytes) {
 
 status release(const allocation& a, void* address) {
   switch (a.kind) {
-    case memory_kind::device: return a.owner->release(a.device, address);
-    case memory_kind::pinned: return a.owner->release_pinned(address);
-    case memory_kind::managed: return a.owner->release_managed(address);
-    case memory_kind::host: break;
+    case memory_kind::device:
+      return a.owner->release(a.device, address);
+    case memory_kind::pinned:
+      return a.owner->release_pinned(address);
+    case memory_kind::managed:
+      return a.owner->release_managed(address);
+    case memory_kind::host:
+      break;
   }
   std::free(address);
   return status::ok;
@@ -217,12 +230,18 @@ int telpher_version(void) {
 
 const char* telpher_error_string(int error) {
   switch (error) {
-    case TELPHER_SUCCESS: return "success";
-    case TELPHER_ERR_ARGUMENT: return "invalid argument";
-    case TELPHER_ERR_NO_DEVICE: return "no device back end is active; 'telpher info' says why";
-    case TELPHER_ERR_MEMORY: return "out of memory";
-    case TELPHER_ERR_DEVICE: return "the device's runtime failed; the log has its text";
-    case TELPHER_ERR_UNSUPPORTED: return "not supported by the active back end";
+    case TELPHER_SUCCESS:
+      return "success";
+    case TELPHER_ERR_ARGUMENT:
+      return "invalid argument";
+    case TELPHER_ERR_NO_DEVICE:
+      return "no device back end is active; 'telpher info' says why";
+    case TELPHER_ERR_MEMORY:
+      return "out of memory";
+    case TELPHER_ERR_DEVICE:
+      return "the device's runtime failed; the log has its text";
+    case TELPHER_ERR_UNSUPPORTED:
+      return "not supported by the active back end";
   }
   return "unknown error code";
 }
@@ -309,10 +328,18 @@ int telpher_classify(const void* address, enum telpher_memory* kind, int* device
   if (s != status::ok) return error_code(s);
   if (kind) {
     switch (info.kind) {
-      case memory_kind::host: *kind = TELPHER_MEMORY_HOST; break;
-      case memory_kind::pinned: *kind = TELPHER_MEMORY_PINNED; break;
-      case memory_kind::managed: *kind = TELPHER_MEMORY_MANAGED; break;
-      case memory_kind::device: *kind = TELPHER_MEMORY_DEVICE; break;
+      case memory_kind::host:
+        *kind = TELPHER_MEMORY_HOST;
+        break;
+      case memory_kind::pinned:
+        *kind = TELPHER_MEMORY_PINNED;
+        break;
+      case memory_kind::managed:
+        *kind = TELPHER_MEMORY_MANAGED;
+        break;
+      case memory_kind::device:
+        *kind = TELPHER_MEMORY_DEVICE;
+        break;
     }
   }
   if (device) *device = info.kind == memory_kind::device ? info.device : -1;
