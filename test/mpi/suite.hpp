@@ -136,6 +136,12 @@ class suite {
     expect_equal(found, wanted, what);
   }
 
+  /// A barrier of two ranks.
+  void meet(int peer) {
+    MPI_Sendrecv(nullptr, 0, MPI_BYTE, peer, 1, nullptr, 0, MPI_BYTE, peer, 1, control,
+                 MPI_STATUS_IGNORE);
+  }
+
   /// Prints the totals, ends MPI and gives the exit code.
   int finish() {
     {
