@@ -3,7 +3,8 @@
 # (CMakePresets.json), then runs something. `make help` lists the targets.
 PYTHON ?= python3
 SETUP = $(PYTHON) tools/setup.py $(if $(MPICH),--mpich $(MPICH)) $(if $(OMPI),--ompi $(OMPI))
-BUILD = $(PYTHON) tools/build.py
+# Warnings are errors in .ci/run only: every compiler has some of its own.
+BUILD = $(PYTHON) tools/build.py -D TELPHER_WERROR=$(or $(WERROR),OFF)
 TEST = $(PYTHON) test/run.py
 PATHS = mapped,ipc_get,ipc_put,batch,linger,staged,pipelined,raw
 WITH ?=
