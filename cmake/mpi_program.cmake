@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that are compiled once for each host MPI, as a user would compile them: its mpi.h, its
-# libmpi by full path with an rpath, and nothing of Telpher but the public header.
+# libmpi by full path with an rpath.
 
-# What an ABI takes from its prefix; the loop variable is the suffix of the program's name.
+# The ABIs that the given prefixes serve.
 function(telpher_mpi_abis result)
   set(abis)
   if(TELPHER_MPICH_PREFIX)
@@ -17,12 +17,21 @@ function(telpher_mpi_abis result)
   set(${result} ${abis} PARENT_SCOPE)
 endfunction()
 
-# telpher_mpi_program(NAME SOURCES...): builds NAME-<abi> into bin/ for every ABI whose prefix is set.
+# telpher_mpi_program(NAME [WITH_TELPHER] SOURCES...): builds NAME-<abi> into bin/ for every ABI whose
+# prefix is set. WITH_TELPHER links libtelpher-<abi>.so in front of the MPI library; else the program
+# starts without it, and meets it when it is preloaded.
 function(telpher_mpi_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_TELPHER" "" "")
   telpher_mpi_abis(abis)
   foreach(abi IN LISTS abis)
     set(target ${name}-${abi})
-    add_executable(${target} ${ARGN})
+    if(arg_WITH_TELPHER AND NOT TARGET telpher_${abi})
+      continue()
+    endif()
+    add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+    if(arg_WITH_TELPHER)
+      target_link_libraries(${target} PRIVATE telpher_${abi})
+    endif()
     telpher_use_mpi(${target} ${abi})
     target_link_libraries(${target} PRIVATE telpher_options ${CMAKE_DL_LIBS})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
