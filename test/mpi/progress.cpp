@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Situations in which a library without progress hangs or loses data: a rank blocked in some other
+// call while peers wait for it, sends head to head, circular waits, receivers that come late, and
+// buffers that change as soon as the send has returned.
+#include "forms.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr std::size_t large = 600000;
+
+std::uint64_t identity(const suite& s, int sender, int step) {
+  return mix(s.opt.seed) + static_cast<std::uint64_t>(step * 256 + sender);
+}
+
+void nap() { usleep(50000); }
+
+enum class blocker { recv, barrier, allreduce, comm_dup, comm_split, sendrecv, probe };
+constexpr blocker blockers[] = {blocker::recv,       blocker::barrier,  blocker::allreduce,
+                                blocker::comm_dup,   blocker::comm_split, blocker::sendrecv,
+                                blocker::probe};
+const char* name(blocker b) {
+  static constexpr const char* names[] = {"Recv",       "Barrier",  "Allreduce", "Comm_dup",
+                                          "Comm_split", "Sendrecv", "Probe"};
+  return names[static_cast<int>(b)];
+}
+
+/// Blocks in a call that ends only when `peer` calls it as well.
+void block(blocker b, int peer, bool first) {
+  MPI_Comm made = MPI_COMM_NULL;
+  int in = 1, out = 0;
+  switch (b) {
+    case blocker::recv:
+    case blocker::probe:
+      if (first) {
+        if (b == blocker::probe) MPI_Probe(peer, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&in, 1, MPI_INT, peer, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      } else {
+        MPI_Send(&in, 1, MPI_INT, peer, 50, MPI_COMM_WORLD);
+      }
+      break;
+    case blocker::barrier:
+      MPI_Barrier(MPI_COMM_WORLD);
+      break;
+    case blocker::allreduce:
+      MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      break;
+    case blocker::comm_dup:
+      MPI_Comm_dup(MPI_COMM_WORLD, &made);
+      break;
+    case blocker::comm_split:
+      MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
+      break;
+    case blocker::sendrecv:
+      MPI_Sendrecv(&in, 1, MPI_INT, peer, 51, &out, 1, MPI_INT, peer, 51, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+      break;
+  }
+  if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
+}
+
+/// Rank 0 has posted a receive and blocks elsewhere; rank 1 is blocked in a synchronous send to it and
+/// joins only afterwards. The last rank takes part in collective blockers with nothing of its own.
+void receiver_blocked(suite& s, blocker b) {
+  for (kind from : kinds())
+    for (kind to : kinds())
+      for (std::size_t bytes : {std::size_t{100}, std::size_t{480}, large}) {
+        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
+        const bool pairwise = b == blocker::recv || b == blocker::probe || b == blocker::sendrecv;
+        if (s.rank == 0) {
+          buffer in(to, bytes);
+          in.clear();
+          MPI_Request request;
+          MPI_Irecv(in.data(), as_int(bytes), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+          block(b, 1, true);
+          MPI_Status status;
+          MPI_Wait(&request, &status);
+          s.expect_status(status, 1, 1, bytes);
+          s.expect_none(in.compare(identity(s, 1, 1), bytes));
+        } else if (s.rank == 1) {
+          buffer out(from, bytes);
+          out.fill(identity(s, 1, 1));
+          MPI_Ssend(out.data(), as_int(bytes), MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+          out.fill(0);
+          block(b, 0, false);
+        } else if (!pairwise) {
+          block(b, 0, false);
+        }
+      }
+}
+
+/// Rank 0 has sends under way and blocks elsewhere; rank 1 receives them first and then joins.
+void sender_blocked(suite& s, blocker b) {
+  for (kind from : kinds())
+    for (kind to : kinds())
+      for (std::size_t bytes : {std::size_t{100}, std::size_t{480}, large}) {
+        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
+        const bool pairwise = b == blocker::recv || b == blocker::probe || b == blocker::sendrecv;
+        if (s.rank == 0) {
+          buffer out(from, bytes);
+          out.fill(identity(s, 0, 2));
+          MPI_Request request;
+          MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, 1, 2, MPI_COMM_WORLD, &request);
+          block(b, 1, true);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else if (s.rank == 1) {
+          buffer in(to, bytes);
+          in.clear();
+          MPI_Status status;
+          MPI_Recv(in.data(), as_int(bytes), MPI_BYTE, 0, 2, MPI_COMM_WORLD, &status);
+          s.expect_status(status, 0, 2, bytes);
+          s.expect_none(in.compare(identity(s, 0, 2), bytes));
+          block(b, 0, false);
+        } else if (!pairwise) {
+          block(b, 0, false);
+        }
+      }
+}
+
+/// Both ranks send before either receives. Host MPIs buffer small messages, and programs rely on it;
+/// device messages up to the eager limit must be as good on a node.
+void head_to_head(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  constexpr int host_limit = 2048;  // what both host MPIs buffer
+  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr;
+  for (kind from : kinds())
+    for (std::size_t bytes : {0, 8, 479, 480, 2048, 16384}) {
+      if ((from != kind::device || !node) && as_int(bytes) > host_limit) continue;
+      s.note("%s, %zu bytes", name(from), bytes);
+      buffer out(from, bytes), in(from, bytes);
+      out.fill(identity(s, s.rank, 3));
+      in.clear();
+      MPI_Send(out.data(), as_int(bytes), MPI_BYTE, peer, 3, MPI_COMM_WORLD);
+      out.fill(1);
+      MPI_Status status;
+      MPI_Recv(in.data(), as_int(bytes), MPI_BYTE, peer, 3, MPI_COMM_WORLD, &status);
+      s.expect_status(status, peer, 3, bytes);
+      s.expect_none(in.compare(identity(s, peer, 3), bytes));
+    }
+}
+
+/// The sender returns, overwrites and frees its buffer before the receiver has posted anything.
+void late_receiver(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  for (kind from : kinds())
+    for (kind to : kinds())
+      for (std::size_t bytes : {8, 480, 2000, 16384, 300000}) {
+        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
+        if (s.rank % 2 == 0) {
+          buffer out(from, bytes);
+          out.fill(identity(s, s.rank, 4));
+          MPI_Send(out.data(), as_int(bytes), MPI_BYTE, peer, 4, MPI_COMM_WORLD);
+          out.fill(2);
+        } else {
+          nap();
+          buffer in(to, bytes);
+          in.clear();
+          MPI_Status status;
+          MPI_Recv(in.data(), as_int(bytes), MPI_BYTE, peer, 4, MPI_COMM_WORLD, &status);
+          s.expect_status(status, peer, 4, bytes);
+          s.expect_none(in.compare(identity(s, peer, 4), bytes));
+        }
+      }
+}
+
+/// A burst of small blocking sends to a rank that does not receive yet: each is old data when it comes.
+void late_burst(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  constexpr int count = 32;
+  for (kind from : kinds()) {
+    s.note("%s", name(from));
+    if (s.rank % 2 == 0) {
+      buffer out(from, 1500);
+      for (int i = 0; i < count; ++i) {
+        out.fill(identity(s, s.rank, 100 + i));
+        MPI_Send(out.data(), i % 2 ? 1500 : 480, MPI_BYTE, peer, 5, MPI_COMM_WORLD);
+      }
+    } else {
+      nap();
+      for (int i = 0; i < count; ++i) {
+        buffer in(from, 1500);
+        in.clear();
+        MPI_Status status;
+        MPI_Recv(in.data(), 1500, MPI_BYTE, peer, 5, MPI_COMM_WORLD, &status);
+        s.expect_status(status, peer, 5, i % 2 ? 1500 : 480);
+        s.expect_none(in.compare(identity(s, peer, 100 + i), i % 2 ? 1500 : 480));
+      }
+    }
+  }
+}
+
+/// All ranks shift a large buffer round the ring, with and without replacing it.
+void ring(suite& s) {
+  const int right = (s.rank + 1) % s.ranks;
+  const int left = (s.rank + s.ranks - 1) % s.ranks;
+  for (kind k : kinds()) {
+    buffer out(k, large), in(k, large);
+    out.fill(identity(s, s.rank, 6));
+    for (int step = 1; step <= s.ranks; ++step) {
+      s.note("%s, step %d", name(k), step);
+      in.clear();
+      MPI_Status status;
+      MPI_Sendrecv(out.data(), as_int(large), MPI_BYTE, right, 6, in.data(), as_int(large), MPI_BYTE, left,
+                   6, MPI_COMM_WORLD, &status);
+      const int owner = ((s.rank - step) % s.ranks + s.ranks) % s.ranks;
+      s.expect_none(in.compare(identity(s, owner, 6), large));
+      std::swap(in, out);
+    }
+    MPI_Sendrecv_replace(out.data(), as_int(large), MPI_BYTE, right, 6, left, 6, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+    std::vector<unsigned char> wanted(large);
+    write_pattern(identity(s, left, 6), wanted.data(), large);
+    std::vector<unsigned char> got(large);
+    copy(k, got.data(), out.data(), large);
+    s.expect_none(difference(got.data(), wanted.data(), large, "content"));
+  }
+}
+
+/// Every rank waits for its sends before its receives are looked at, round a circle.
+void circular_waits(suite& s, bool all_at_once) {
+  const int right = (s.rank + 1) % s.ranks;
+  const int left = (s.rank + s.ranks - 1) % s.ranks;
+  for (kind from : kinds())
+    for (kind to : kinds()) {
+      s.note("%s to %s", name(from), name(to));
+      buffer out(from, large), in(to, large);
+      out.fill(identity(s, s.rank, 7));
+      in.clear();
+      MPI_Request requests[2];
+      MPI_Irecv(in.data(), as_int(large), MPI_BYTE, left, 7, MPI_COMM_WORLD, &requests[1]);
+      MPI_Issend(out.data(), as_int(large), MPI_BYTE, right, 7, MPI_COMM_WORLD, &requests[0]);
+      if (all_at_once) {
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      } else {
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+      }
+      s.expect_none(in.compare(identity(s, left, 7), large));
+    }
+}
+
+/// Many messages both ways at once; every second round the receives are posted last.
+void outstanding(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  constexpr int count = 64;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<buffer> out, in;
+    std::vector<MPI_Request> requests;
+    random_numbers random(s.opt.seed + static_cast<std::uint64_t>(round));
+    std::vector<std::size_t> bytes;
+    for (int i = 0; i < count; ++i) {
+      bytes.push_back(random.chance(20) ? random.below(200000) : random.below(2000));
+      out.emplace_back(kinds()[random.below(kinds().size())], bytes.back());
+      in.emplace_back(kinds()[random.below(kinds().size())], bytes.back());
+      out.back().fill(identity(s, s.rank, i));
+      in.back().clear();
+    }
+    const auto add = [&](bool sends) {
+      for (std::size_t i = 0; i < count; ++i) {
+        s.note("round %d, %s %zu of %zu bytes", round, sends ? "send" : "receive", i, bytes[i]);
+        requests.emplace_back();
+        if (sends)
+          MPI_Isend(out[i].data(), as_int(bytes[i]), MPI_BYTE, peer, 8, MPI_COMM_WORLD, &requests.back());
+        else
+          MPI_Irecv(in[i].data(), as_int(bytes[i]), MPI_BYTE, peer, 8, MPI_COMM_WORLD, &requests.back());
+      }
+    };
+    add(round % 2 != 0);
+    add(round % 2 == 0);
+    s.note("round %d, Waitall", round);
+    MPI_Waitall(as_int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; i < count; ++i) {
+      s.note("round %d, message %zu", round, i);
+      s.expect_none(in[i].compare(identity(s, peer, as_int(i)), bytes[i]));
+    }
+  }
+}
+
+/// A send under way across several collectives; the receive is posted between two of them.
+void across_collectives(suite& s) {
+  const int peer = s.rank ^ 1;
+  for (kind from : kinds())
+    for (std::size_t bytes : {std::size_t{480}, large}) {
+      s.note("%s, %zu bytes", name(from), bytes);
+      buffer out(from, bytes), in(from, bytes);
+      MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
+      const bool paired = peer < s.ranks;
+      out.fill(identity(s, s.rank, 9));
+      in.clear();
+      int one = 1, sum = 0;
+      if (paired)
+        MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, peer, 9, MPI_COMM_WORLD, &send);
+      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      s.expect_equal(sum, s.ranks, "sum");
+      if (paired)
+        MPI_Irecv(in.data(), as_int(bytes), MPI_BYTE, peer, 9, MPI_COMM_WORLD, &receive);
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Wait(&send, MPI_STATUS_IGNORE);
+      MPI_Wait(&receive, MPI_STATUS_IGNORE);
+      if (paired) s.expect_none(in.compare(identity(s, peer, 9), bytes));
+    }
+}
+
+/// The receiver computes for a while with a receive posted, testing now and then; the sender's
+/// blocking send has to end, and the receiver's test has to come true without any wait.
+void tested_now_and_then(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  for (kind from : kinds())
+    for (kind to : kinds()) {
+      s.note("%s to %s", name(from), name(to));
+      if (s.rank % 2 == 0) {
+        buffer out(from, large);
+        out.fill(identity(s, s.rank, 10));
+        MPI_Send(out.data(), as_int(large), MPI_BYTE, peer, 10, MPI_COMM_WORLD);
+      } else {
+        buffer in(to, large);
+        in.clear();
+        MPI_Request request;
+        MPI_Irecv(in.data(), as_int(large), MPI_BYTE, peer, 10, MPI_COMM_WORLD, &request);
+        for (int flag = 0; flag == 0;) {
+          usleep(500);
+          MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        }
+        s.expect_none(in.compare(identity(s, peer, 10), large));
+      }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  for (blocker b : blockers) {
+    s.run(std::string("receiver blocked in ") + name(b), [&] { receiver_blocked(s, b); });
+    s.run(std::string("sender blocked in ") + name(b), [&] { sender_blocked(s, b); });
+  }
+  s.run("head to head", [&] { head_to_head(s); });
+  s.run("late receiver", [&] { late_receiver(s); });
+  s.run("late burst", [&] { late_burst(s); });
+  s.run("ring", [&] { ring(s); });
+  s.run("circular waits", [&] { circular_waits(s, false); });
+  s.run("circular Waitall", [&] { circular_waits(s, true); });
+  s.run("outstanding", [&] { outstanding(s); });
+  s.run("across collectives", [&] { across_collectives(s); });
+  s.run("tested now and then", [&] { tested_now_and_then(s); });
+  return s.finish();
+}
