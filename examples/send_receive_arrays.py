@@ -2,7 +2,7 @@
 """Two ranks: an array of PyTorch or JAX goes from rank 0's device to rank 1's through mpi4py, which
 takes any object with DLPack or __cuda_array_interface__. Without a GPU the arrays are in host memory.
 
-    mpirun -n 2 python send_receive_arrays.py torch|jax
+    mpirun -n 2 python -m mpi4py send_receive_arrays.py torch|jax
 """
 
 import sys
@@ -44,7 +44,8 @@ def exchange_jax(comm, local_rank):
         expected = jnp.arange(COUNT, dtype=jnp.float32)
         expected.block_until_ready()
         if comm.Get_rank() == 0:
-            comm.Send(expected, dest=1, tag=123)
+            # With its type: mpi4py does not know the format that JAX tells of its buffers.
+            comm.Send([expected, MPI.FLOAT], dest=1, tag=123)
             return True, device
         # JAX's arrays cannot be written to: the message lands in memory of another library, which
         # JAX then takes over without a copy.
