@@ -3,8 +3,9 @@
 // them from device memory. A type is flattened once, at its first use, and kept until MPI_Type_free.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -12,6 +13,8 @@
 #include "host_mpi/host_mpi.hpp"
 
 namespace telpher::datatype {
+
+struct device_table;
 
 /// A committed type in canonical form. Offsets are from the buffer address; blocks are in the order
 /// of the type map (which is the order of the packed bytes) with neighbours merged.
@@ -27,14 +30,52 @@ struct layout {
   std::int64_t true_extent = 0;
   bool contiguous = false;       // count elements are one run of bytes: one block, size == extent
   std::vector<block> blocks;
+  std::vector<std::uint64_t> packed_offsets;  // of each block, in the packed bytes of one element
+
+  layout() = default;
+  layout(const layout&) = delete;
+  layout& operator=(const layout&) = delete;
+  ~layout();
+
+  mutable std::atomic<const device_table*> tables{nullptr};  // block tables in device memory
+  mutable std::atomic<int> users{1};                         // the cache, and every `hold`
 };
 
 /// The layout of a type; predefined types and repeated look-ups cost one hash probe. Never null: a
-/// type that cannot be decoded (no envelope) is an invalid_argument.
+/// type that cannot be decoded (no envelope) is an invalid_argument. The pointer is valid until the
+/// type is freed; work that outlives the call (a type may be freed before its message is complete)
+/// takes a `hold`.
 result<const layout*> layout_of(MPI_Datatype type) noexcept;
+
+/// Keeps a layout alive after MPI_Type_free.
+class hold {
+ public:
+  hold() = default;
+  explicit hold(const layout* l) noexcept : layout_(l) {
+    layout_->users.fetch_add(1, std::memory_order_relaxed);
+  }
+  hold(hold&& other) noexcept : layout_(std::exchange(other.layout_, nullptr)) {}
+  hold& operator=(hold&& other) noexcept {
+    std::swap(layout_, other.layout_);
+    return *this;
+  }
+  ~hold() { drop(layout_); }
+
+  const layout* get() const noexcept { return layout_; }
+  const layout* operator->() const noexcept { return layout_; }
+  const layout& operator*() const noexcept { return *layout_; }
+
+  static void drop(const layout* l) noexcept;
+
+ private:
+  const layout* layout_ = nullptr;
+};
 
 /// Must be called by the wrapper of MPI_Type_free before the host MPI frees the type.
 void forget(MPI_Datatype type) noexcept;
+
+/// Forgets every type and gives device memory back; from MPI_Finalize, before the devices go away.
+void shut_down() noexcept;
 
 /// Gathers `count` elements at device address `base` into contiguous bytes at `packed` (device or
 /// pinned memory), or scatters them back; enqueued on `s`. Uses one kernel launch.

@@ -35,6 +35,8 @@ class backend {
   virtual const char* name() const noexcept = 0;  // "cuda", "hip", "sycl", "emu"
   virtual int device_count() noexcept = 0;
   virtual status properties(int device, device_properties& out) noexcept = 0;
+  /// Whether copies between the two go direct, and whether memory of `peer` can be opened for `device`.
+  /// Enables nothing: a kernel reaches a peer's memory only through an address that ipc_open gave.
   virtual bool peer_access(int device, int peer) noexcept = 0;
   virtual distance distance_between(int device, int peer) noexcept = 0;
 
@@ -77,7 +79,9 @@ class backend {
   /// The handle of the whole allocation that holds `info.base`; not_supported for memory that cannot
   /// be exported.
   virtual result<ipc_handle> ipc_export(const pointer_info& info) noexcept = 0;
-  /// Maps another process's allocation for `device`; gives the address of its first byte.
+  /// Maps another process's allocation for `device`; gives the address of its first byte. A handle
+  /// opened twice for a device gives one address, to be closed twice. not_supported where the system
+  /// refuses (another container, no peer access, the allocation is gone).
   virtual result<void*> ipc_open(int device, const ipc_handle& handle) noexcept = 0;
   virtual status ipc_close(int device, void* base) noexcept = 0;
 

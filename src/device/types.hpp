@@ -27,6 +27,7 @@ struct pointer_info {
   std::uintptr_t base = 0;        // first byte of the allocation
   std::size_t bytes = 0;          // size of the allocation
   std::uint64_t generation = 0;   // differs between two allocations that share an address
+  bool exportable = false;        // the vendor's inter-process handles work for it
 };
 
 /// A vendor's inter-process handle of one whole allocation, as it travels in a ticket.

@@ -44,7 +44,7 @@ struct alignas(32) linger_command {
   std::uint32_t bytes;
   std::uint32_t sequence_low;   // copy of the sequence number in the first half
   std::uint64_t to;
-  std::uint32_t reserved;
+  std::uint32_t leave;          // not 0: the copier leaves after this command
   std::uint32_t sequence_high;  // copy of the sequence number in the second half
 };
 static_assert(sizeof(linger_command) == 32);
@@ -74,5 +74,6 @@ struct pack_blocks {
   const std::uint64_t* length;
   const std::uint64_t* packed_offset;
 };
+using unpack_blocks = pack_blocks;
 
 }  // namespace telpher::kernel

@@ -17,6 +17,7 @@ struct place {
   int device = -1;
 
   bool on_device() const noexcept { return owner != nullptr; }
+  friend bool operator==(const place&, const place&) = default;
 };
 
 /// Where an address lives. Costs a few nanoseconds for the stack, the program's data and its heap,
@@ -51,6 +52,9 @@ class buffer {
   std::size_t size() const noexcept { return bytes_; }
 
  private:
+  buffer(void* address, std::size_t bytes, int pool) noexcept
+      : address_(address), bytes_(bytes), pool_(pool) {}
+
   void* address_ = nullptr;
   std::size_t bytes_ = 0;      // usable; the pool's class may be larger
   int pool_ = -1;              // which pool it goes back to

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <initializer_list>
 
 #include "base/status.hpp"
 #include "host_mpi/host_mpi.hpp"
@@ -35,8 +36,12 @@ class blocking_call {
 /// `comm` as MPI requires. Returns what the wrapper returns (if the handler returns).
 int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept;
 
-/// For calls that cannot take device memory yet: true (and the error is raised) if any of the buffers
-/// is device memory. `advice` says what to do instead.
-bool refuse_device_memory(MPI_Comm comm, const char* call, const void* buffer) noexcept;
+/// For calls that cannot take device memory: MPI_SUCCESS, or, if any of the buffers is device memory, the
+/// error that the wrapper returns after it was raised on `comm` with advice on what to do instead.
+int refuse_device_memory(MPI_Comm comm, const char* call,
+                         std::initializer_list<const void*> buffers) noexcept;
+
+/// Forgets what is kept for a communicator that the program is about to free or disconnect.
+void comm_freed(MPI_Comm comm) noexcept;
 
 }  // namespace telpher::entry

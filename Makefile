@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A few lines over CMake: every target first makes build/ ready (tools/setup.py), then builds one preset
+# (CMakePresets.json), then runs something. `make help` lists the targets.
+PYTHON ?= python3
+SETUP = $(PYTHON) tools/setup.py
+BUILD = $(PYTHON) tools/build.py
+TEST = $(PYTHON) test/run.py
+PATHS = mapped,ipc_get,ipc_put,batch,linger,staged,pipelined,raw
+WITH ?=
+
+.PHONY: help setup demo check check-asan check-tsan check-vendors check-mpis check-system stress lint format install clean
+
+help:
+	@echo "make demo           build Telpher, run the demonstration on what is here"
+	@echo "make check          build and run the tests (at most ten minutes on two cores)"
+	@echo "make check-asan     tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make check-tsan     tests of the core under ThreadSanitizer"
+	@echo "make check-vendors  compile the CUDA and HIP back ends (fetches or installs their compilers)"
+	@echo "make check-mpis     both MPIs at 2 to 8 ranks, every path forced in turn"
+	@echo "make check-system   the tests over the MPIs that this machine brings"
+	@echo "make stress         the long random runs"
+	@echo "make lint           layers, sizes, licences, generated files, spelling, style"
+	@echo "make format         format the C++ files as lint wants them"
+	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
+	@echo "make install        install into PREFIX (default /usr/local)"
+
+setup:
+	@$(SETUP) $(foreach part,mpi $(WITH),--with $(part)) --list
+
+demo:
+	@$(SETUP) --with mpi
+	@$(BUILD) release
+	@ln -sfn release/bin build/bin
+	@$(PYTHON) tools/demo.py
+
+check:
+	@$(SETUP) --with mpich --with ompi
+	@$(BUILD) dev
+	@$(TEST) build/dev --ring unit,contract,mpi
+
+check-asan:
+	@$(SETUP) --with mpich --with ompi
+	@$(BUILD) asan
+	@$(TEST) build/asan --ring unit,contract,mpi
+
+check-tsan:
+	@$(SETUP) --with mpich --with ompi
+	@$(BUILD) tsan
+	@$(TEST) build/tsan --ring unit,contract
+
+check-vendors:
+	@$(SETUP) --with mpich --with cuda --with hip || true
+	@$(BUILD) vendors
+	@$(TEST) build/vendors --ring unit,contract
+
+check-mpis:
+	@$(SETUP) --with mpich --with ompi
+	@$(BUILD) dev
+	@$(TEST) build/dev --ring mpi --wide --vary TELPHER_PATH=$(PATHS)
+
+check-system:
+	@$(SETUP)
+	@$(BUILD) system; code=$$?; test $$code = 77 && echo '0 passed, 0 failed' && exit 0; \
+	  test $$code = 0 && $(TEST) build/system --ring mpi
+
+stress:
+	@$(SETUP) --with mpich --with ompi
+	@$(BUILD) dev
+	@$(TEST) build/dev --ring stress
+
+lint:
+	@$(SETUP) --with lint || true
+	@$(PYTHON) tools/lint.py
+
+format:
+	@$(SETUP) --with lint || true
+	@$(PYTHON) tools/lint.py --format
+
+install:
+	@$(SETUP) --with mpi
+	@$(BUILD) release
+	@cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
+
+clean:
+	rm -rf build

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory from CUDA's driver, opened at run time: the kinds of allocation that differ in how they
+// can be exported, and the copy call that the staged baseline uses on CUDA.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "memory.hpp"
+
+namespace telpher::bench {
+
+/// `allocation`: "malloc", "async", "vmm" or "vmm-fd"; null, with `why`, where there is no CUDA
+/// device.
+std::unique_ptr<memory_source> open_cuda_memory(const std::string& allocation, std::string& why);
+
+/// The device's name, or "" without CUDA.
+std::string cuda_device_name(int device);
+
+}  // namespace telpher::bench

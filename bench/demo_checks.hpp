@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The demonstration's checks: device buffers through the MPI calls that a program uses, every byte
+// compared. Each check is collective over MPI_COMM_WORLD and prints one line on rank 0.
+#pragma once
+
+#include "memory.hpp"
+
+namespace telpher::bench {
+
+struct tally {
+  int right = 0;
+  int wrong = 0;
+};
+
+/// Runs all checks; needs two ranks or more. The tally is the same on all ranks.
+tally run_demo_checks(memory_source& source);
+
+}  // namespace telpher::bench

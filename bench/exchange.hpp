@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is timed: the iterations of each test between two ranks, with the program's buffers passed
+// to MPI as they are, or staged by hand through pinned host memory as a user without a GPU-aware
+// MPI writes it. The tests are those of the OSU micro-benchmarks:
+//   latency  ping-pong of blocking sends; one way is half a round trip
+//   bw       a window of non-blocking sends one way, then one small answer
+//   bibw     the same both ways at once
+//   mbw_mr   bw on several pairs of ranks at once
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "window_buffer.hpp"
+
+namespace telpher::bench {
+
+enum class test { latency, bw, bibw, mbw_mr };
+enum class mode { telpher, staged };
+
+const char* name(test t) noexcept;
+const char* name(mode m) noexcept;
+
+/// This rank's part: leaders are the ranks below `pairs`, their peers the next `pairs` ranks; the
+/// rest are not active and take no part.
+struct pairing {
+  MPI_Comm comm = MPI_COMM_NULL;  // of the active ranks
+  int rank = 0;
+  int peer = 0;
+  int pairs = 1;
+  bool leads = false;
+  bool active = false;
+};
+pairing pair_up(MPI_Comm comm, int pairs);
+/// Collective over the communicator that was paired up. A rank that takes no part sleeps here: if
+/// it polled, it would take a core from those that are timed.
+void part(MPI_Comm comm, pairing& pair);
+
+struct shape {
+  test what = test::latency;
+  std::size_t bytes = 0;
+  int window = 64;
+  std::size_t window_memory = 0;  // most memory that the slots of one side may take
+  kind leader_kind = kind::host;
+  kind peer_kind = kind::host;
+};
+
+class exchange {
+ public:
+  exchange(memory_source& source, const pairing& pair, const shape& s, mode how);
+
+  /// Runs iterations, without a barrier before or after; the seconds they took on this rank.
+  double run(long iterations);
+  /// Runs one iteration with patterns of `seed` and checks every byte received. Answers its
+  /// seconds; `wrong` is empty if all was right.
+  double run_checked(std::uint64_t seed, std::string& wrong);
+
+  /// Messages of one iteration in one direction.
+  int messages() const noexcept { return messages_; }
+
+ private:
+  bool sends() const noexcept { return send_ != nullptr; }
+  bool receives() const noexcept { return receive_ != nullptr; }
+  bool staged() const noexcept { return stage_ != nullptr; }
+  void* send_address(int w) const { return staged() ? stage_->slot(w % depth_) : send_->slot(w); }
+  void* receive_address(int w) const {
+    return staged() ? stage_->slot(stage_offset_ + w % depth_) : receive_->slot(w);
+  }
+  int count() const noexcept { return static_cast<int>(shape_.bytes); }
+
+  void ping_pong();
+  void send_blocking();
+  void receive_blocking();
+  void pass_window(int messages);
+  void post_send(int w);
+  void post_receive(int w);
+  void finish_receive(int w);
+
+  memory_source& source_;
+  pairing pair_;
+  shape shape_;
+  int messages_ = 1;
+  int depth_ = 1;         // messages in flight in one direction, each in a slot of its own
+  int stage_offset_ = 0;  // first slot of stage_ that receives
+  std::unique_ptr<window_buffer> send_, receive_, stage_;
+  std::vector<MPI_Request> send_requests_, receive_requests_;
+};
+
+}  // namespace telpher::bench

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line of telpher-bench, checked in full before anything is measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exchange.hpp"
+#include "measure.hpp"
+
+namespace telpher::bench {
+
+struct options {
+  std::string command;
+  std::size_t smallest = 1;
+  std::size_t largest = 4u << 20;
+  std::size_t window_memory = 128u << 20;
+  int window = 64;
+  int pairs = 0;  // 0: half of the ranks
+  kind leader_kind = kind::device;
+  kind peer_kind = kind::device;
+  bool telpher = true;
+  bool staged = true;
+  std::string allocation = "telpher";
+  std::vector<int> devices;  // rank i takes devices[i % size]; empty: by local rank
+  bool limit = false;
+  bool csv = false;
+  std::string json;
+  plan how;
+};
+
+/// Ends the job with the usage and the cause if the arguments are not right. `talks`: this rank
+/// prints.
+options parse_options(int argc, char** argv, bool talks);
+
+/// "64k" and the like; false if it is not a size.
+bool parse_size(const std::string& text, std::size_t& out);
+
+}  // namespace telpher::bench

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is printed and written: a table or CSV on stdout, and one JSON document with all rows and
+// what they were measured on. Only rank 0 has a report.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace telpher::bench {
+
+/// One line of JSON: the names and values as they are written.
+struct row {
+  std::string test;
+  std::string kinds;
+  std::string mode;
+  std::size_t bytes = 0;
+  figure found;
+  double limit = 0;  // seconds of one plain copy; 0: not measured
+};
+
+/// The circumstances, collected over all ranks.
+using facts = std::vector<std::pair<std::string, std::string>>;  // name, JSON value
+facts collect_facts(MPI_Comm comm, memory_source& source);
+
+/// The host MPI, as its first line names it.
+std::string mpi_version();
+
+std::string json_text(const std::string& text);
+void write_json(const std::string& file, const facts& about, const std::vector<row>& rows);
+
+void print_head(test t, bool csv, const std::vector<mode>& modes, bool limit,
+                const std::string& kinds);
+/// The rows of one size, one for each mode in the order of the head.
+void print_rows(test t, bool csv, const std::vector<row>& rows, bool limit);
+
+}  // namespace telpher::bench

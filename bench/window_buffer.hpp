@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The buffers of one side of a message exchange: a number of slots in one allocation, each followed
+// by guard bytes that no message may touch, and the patterns that fill and check them byte for
+// byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace telpher::bench {
+
+/// A pattern in which every byte depends on the seed and its place.
+void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
+
+class window_buffer {
+ public:
+  window_buffer(memory_source& source, kind k, std::size_t bytes, int slots);
+  ~window_buffer();
+  window_buffer(const window_buffer&) = delete;
+  window_buffer& operator=(const window_buffer&) = delete;
+
+  void* slot(int index) const noexcept {
+    return address_ + static_cast<std::size_t>(index % slots_) * stride_;
+  }
+  int slots() const noexcept { return slots_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+  /// Writes the pattern of `seed` into a slot, and its guard.
+  void write(int index, std::uint64_t seed);
+  /// Whether slot and guard hold exactly that; else `wrong` says which byte does not.
+  bool holds(int index, std::uint64_t seed, std::string& wrong);
+
+ private:
+  void expect(std::uint64_t seed);
+
+  memory_source& source_;
+  kind kind_;
+  std::size_t bytes_;
+  std::size_t stride_;
+  int slots_;
+  std::byte* address_;
+  std::vector<std::byte> expected_;
+  std::vector<std::byte> found_;
+};
+
+}  // namespace telpher::bench

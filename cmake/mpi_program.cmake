@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that are compiled once for each host MPI, as a user would compile them: its mpi.h, its
+# libmpi by full path with an rpath, and nothing of Telpher but the public header.
+include_guard(GLOBAL)
+
+# The library file of an ABI; Debian's MPICH keeps headers and library apart.
+function(telpher_mpi_library abi result)
+  if(abi STREQUAL ompi)
+    set(candidates ${TELPHER_OMPI_PREFIX}/lib/libmpi.so)
+  elseif(abi STREQUAL mpi_abi)
+    set(candidates ${TELPHER_MPICH_PREFIX}/lib/libmpi_abi.so)
+  else()
+    set(candidates ${TELPHER_MPICH_PREFIX}/lib/libmpi.so ${TELPHER_MPICH_PREFIX}/lib/release/libmpi.so
+      ${TELPHER_MPICH_PREFIX}/../libmpich.so)
+  endif()
+  foreach(candidate IN LISTS candidates)
+    if(EXISTS ${candidate})
+      cmake_path(NORMAL_PATH candidate)
+      set(${result} ${candidate} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  set(${result} "" PARENT_SCOPE)
+endfunction()
+
+# The ABIs that programs can be built for; also the suffix of a program's name.
+function(telpher_mpi_abis result)
+  set(abis)
+  foreach(abi mpich mpi_abi ompi)
+    set(prefix ${TELPHER_MPICH_PREFIX})
+    if(abi STREQUAL ompi)
+      set(prefix ${TELPHER_OMPI_PREFIX})
+    endif()
+    if(prefix)
+      telpher_mpi_library(${abi} library)
+      if(library)
+        list(APPEND abis ${abi})
+      endif()
+    endif()
+  endforeach()
+  set(${result} ${abis} PARENT_SCOPE)
+endfunction()
+
+# telpher_mpi_program(NAME SOURCES... [LINK_LIBRARIES ...]): builds NAME-<abi> for every ABI.
+function(telpher_mpi_program name)
+  cmake_parse_arguments(arg "" "" "LINK_LIBRARIES" ${ARGN})
+  telpher_mpi_abis(abis)
+  foreach(abi IN LISTS abis)
+    set(target ${name}-${abi})
+    add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+    telpher_use_mpi(${target} ${abi})
+    target_link_libraries(${target} PRIVATE telpher_options ${arg_LINK_LIBRARIES} ${CMAKE_DL_LIBS})
+  endforeach()
+endfunction()
+
+# telpher_use_mpi(TARGET ABI): compiles and links a target with that host MPI.
+function(telpher_use_mpi target abi)
+  set(prefix ${TELPHER_MPICH_PREFIX})
+  if(abi STREQUAL ompi)
+    set(prefix ${TELPHER_OMPI_PREFIX})
+  elseif(abi STREQUAL mpi_abi)
+    target_compile_definitions(${target} PRIVATE MPI_ABI)
+  endif()
+  telpher_mpi_library(${abi} library)
+  cmake_path(GET library PARENT_PATH folder)
+  # The MPI C++ bindings of old would pull in a library of their own.
+  target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_include_directories(${target} SYSTEM PRIVATE ${prefix}/include)
+  target_link_options(${target} PRIVATE LINKER:-rpath,${folder})
+  target_link_libraries(${target} PRIVATE ${library})
+endfunction()

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See staging.hpp. All copies of one call are enqueued before any is waited for.
+#include "coll/staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace telpher::coll {
+namespace {
+
+// Elements of this many blocks in all are copied block by block; more take the pack kernel.
+constexpr std::uint64_t most_single_copies = 16;
+
+// Images keep the alignment of the buffer up to a cache line: compilers and MPIs rely on it for types
+// whose elements they load as vectors.
+constexpr std::uintptr_t image_alignment = 64;
+
+std::uint64_t packed_bytes(const datatype::layout& l, MPI_Count count) {
+  return l.size * static_cast<std::uint64_t>(count);
+}
+
+}  // namespace
+
+/// What an image must span, relative to the buffer, and how much of that is data.
+struct staging::bounds {
+  std::int64_t low = std::numeric_limits<std::int64_t>::max();
+  std::int64_t high = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t data = 0;
+  device::backend* owner = nullptr;
+
+  void include(std::int64_t displacement, MPI_Count count, const datatype::layout& l) {
+    const std::int64_t last = displacement + (count - 1) * l.extent;
+    low = std::min({low, displacement + l.true_lower_bound, last + l.true_lower_bound});
+    high = std::max({high, displacement + l.true_lower_bound + l.true_extent,
+                     last + l.true_lower_bound + l.true_extent});
+    data += packed_bytes(l, count);
+  }
+};
+
+/// Streams that have copies of this call in them, each waited for once.
+class staging::copies {
+ public:
+  result<device::stream> stream(const memory::place& where, memory::lane lane) noexcept {
+    auto s = memory::stream(where, lane);
+    TELPHER_TRY(s);
+    for (const used& u : used_)
+      if (u.stream.handle == s->handle) return *s;
+    try {
+      used_.push_back({where.owner, *s});
+    } catch (const std::bad_alloc&) {
+      return status::out_of_memory;
+    }
+    return *s;
+  }
+
+  /// Waits for all, also when one fails: nothing may still be moving when the buffers go.
+  status wait() noexcept {
+    status first = status::ok;
+    for (const used& u : used_) {
+      const status s = u.owner->synchronise(u.stream);
+      if (!failed(first)) first = s;
+    }
+    used_.clear();
+    return first;
+  }
+
+ private:
+  struct used {
+    device::backend* owner;
+    device::stream stream;
+  };
+  std::vector<used> used_;
+};
+
+// --- planning ---
+
+void staging::add_run(image& to, const memory::place& where, std::int64_t offset,
+                      std::uint64_t bytes) {
+  if (!to.runs.empty()) {
+    run& last = to.runs.back();
+    if (last.where == where && last.offset + static_cast<std::int64_t>(last.bytes) == offset) {
+      last.bytes += bytes;
+      return;
+    }
+  }
+  to.runs.push_back({where, offset, bytes});
+}
+
+status staging::add_segment(image& to, const segment& s, bounds& b) {
+  const auto found = datatype::layout_of(s.type);
+  TELPHER_TRY(found);
+  const datatype::layout& l = **found;
+  if (l.size == 0) return status::ok;
+  const memory::place where =
+      memory::classify(to.device + s.displacement + l.blocks.front().offset);
+  if (where.on_device()) b.owner = where.owner;
+  b.include(s.displacement, s.count, l);
+  if (l.contiguous) {
+    add_run(to, where, s.displacement + l.blocks.front().offset, packed_bytes(l, s.count));
+  } else if (where.on_device() &&
+             l.blocks.size() * static_cast<std::uint64_t>(s.count) > most_single_copies) {
+    to.pieces.push_back({where, s.displacement, s.count, datatype::hold(&l), {}});
+  } else {
+    for (MPI_Count e = 0; e < s.count; ++e)
+      for (const auto& block : l.blocks)
+        add_run(to, where, s.displacement + e * l.extent + block.offset, block.bytes);
+  }
+  return status::ok;
+}
+
+status staging::place_image(image& to, const bounds& b) noexcept {
+  const auto span = static_cast<std::size_t>(b.high - b.low);
+  // Pinned memory copies at full speed, but an image that is mostly gaps had better cost no memory.
+  const bool dense = span <= 2 * b.data;
+  auto memory = memory::buffer::host(span + image_alignment, b.owner, dense);
+  TELPHER_TRY(memory);
+  const auto wanted = reinterpret_cast<std::uintptr_t>(to.device + b.low) % image_alignment;
+  const auto at = reinterpret_cast<std::uintptr_t>(memory->data());
+  char* first = static_cast<char*>(memory->data()) +
+                (wanted + image_alignment - at % image_alignment) % image_alignment;
+  to.host = first - b.low;
+  to.memory = std::move(*memory);
+  for (strided& s : to.pieces) {
+    auto packed = memory::buffer::host(packed_bytes(*s.type, s.count), s.where.owner, true);
+    TELPHER_TRY(packed);
+    s.packed = std::move(*packed);
+  }
+  return status::ok;
+}
+
+result<void*> staging::add_image(void* buffer, const plan& p) {
+  image fresh{.device = static_cast<char*>(buffer),
+              .host = nullptr,
+              .memory = {},
+              .copy_in = p.copy_in,
+              .copy_out = p.copy_out,
+              .runs = {},
+              .pieces = {}};
+  bounds b;
+  for (const segment& s : p.segments) TELPHER_TRY(add_segment(fresh, s, b));
+  if (!b.owner) return buffer;
+  TELPHER_TRY(place_image(fresh, b));
+  images_.push_back(std::move(fresh));
+  return static_cast<void*>(images_.back().host);
+}
+
+result<void*> staging::add(void* buffer, const plan& p) noexcept {
+  try {
+    return add_image(buffer, p);
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+}
+
+// --- copying ---
+
+status staging::copy_image_in(image& i, copies& started) noexcept {
+  for (const run& r : i.runs) {
+    if (!r.where.on_device()) {
+      std::memcpy(i.host + r.offset, i.device + r.offset, r.bytes);
+      continue;
+    }
+    auto s = started.stream(r.where, memory::lane::in);
+    TELPHER_TRY(s);
+    TELPHER_TRY(r.where.owner->copy(i.host + r.offset, i.device + r.offset, r.bytes, *s));
+  }
+  for (const strided& p : i.pieces) {
+    auto s = started.stream(p.where, memory::lane::kernel);
+    TELPHER_TRY(s);
+    TELPHER_TRY(datatype::pack(*p.where.owner, *p.type, i.device + p.offset, p.count,
+                               p.packed.data(), *s));
+  }
+  return status::ok;
+}
+
+status staging::copy_image_out(image& i, copies& started) noexcept {
+  for (const run& r : i.runs) {
+    if (!r.where.on_device()) {
+      std::memcpy(i.device + r.offset, i.host + r.offset, r.bytes);
+      continue;
+    }
+    auto s = started.stream(r.where, memory::lane::copy);
+    TELPHER_TRY(s);
+    TELPHER_TRY(r.where.owner->copy(i.device + r.offset, i.host + r.offset, r.bytes, *s));
+  }
+  for (const strided& p : i.pieces) {
+    auto s = started.stream(p.where, memory::lane::kernel);
+    TELPHER_TRY(s);
+    datatype::pack_host(*p.type, i.host + p.offset, 0, packed_bytes(*p.type, p.count),
+                        p.packed.data());
+    TELPHER_TRY(datatype::unpack(*p.where.owner, *p.type, p.packed.data(), i.device + p.offset,
+                                 p.count, *s));
+  }
+  return status::ok;
+}
+
+status staging::copy_in() noexcept {
+  copies started;
+  status result = status::ok;
+  for (image& i : images_)
+    if (i.copy_in && !failed(result)) result = copy_image_in(i, started);
+  const status waited = started.wait();
+  if (failed(result) || failed(waited)) return failed(result) ? result : waited;
+  for (image& i : images_) {
+    if (!i.copy_in) continue;
+    for (const strided& p : i.pieces)
+      datatype::unpack_host(*p.type, p.packed.data(), 0, packed_bytes(*p.type, p.count),
+                            i.host + p.offset);
+  }
+  return status::ok;
+}
+
+status staging::copy_out() noexcept {
+  copies started;
+  status result = status::ok;
+  for (image& i : images_)
+    if (i.copy_out && !failed(result)) result = copy_image_out(i, started);
+  const status waited = started.wait();
+  return failed(result) ? result : waited;
+}
+
+}  // namespace telpher::coll

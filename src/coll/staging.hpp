@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host images of a collective's device buffers, and the copies between the two. An image has the
+// layout of the buffer, so that the host MPI runs the program's own call on it; bytes that no element
+// covers are neither read from the device nor written to it.
+#pragma once
+
+#include <vector>
+
+#include "coll/pending.hpp"
+#include "coll/regions.hpp"
+#include "datatype/datatype.hpp"
+#include "memory/memory.hpp"
+
+namespace telpher::coll {
+
+class staging final : public pending {
+ public:
+  /// Makes an image for the segments of `p` and answers the address that stands for `buffer`; `buffer`
+  /// itself where no byte of the plan is in device memory. Copies nothing yet.
+  result<void*> add(void* buffer, const plan& p) noexcept;
+
+  /// Fills the images; returns when they are complete.
+  status copy_in() noexcept;
+  /// Writes the results to the devices; returns when they are there.
+  status copy_out() noexcept;
+
+  bool empty() const noexcept { return images_.empty(); }
+
+  status before_start() noexcept override { return copy_in(); }
+  status after_completion() noexcept override { return copy_out(); }
+
+ private:
+  // Consecutive bytes, at the same distance from the buffer and from its image.
+  struct run {
+    memory::place where;
+    std::int64_t offset;
+    std::uint64_t bytes;
+  };
+  // Elements with gaps: packed on the device, unpacked into the image by the CPU, and back.
+  struct strided {
+    memory::place where;
+    std::int64_t offset;
+    MPI_Count count;
+    datatype::hold type;
+    memory::buffer packed;
+  };
+  struct image {
+    char* device;        // the program's buffer address
+    char* host;          // the address that stands for it
+    memory::buffer memory;
+    bool copy_in;
+    bool copy_out;
+    std::vector<run> runs;
+    std::vector<strided> pieces;
+  };
+  struct bounds;
+  class copies;
+
+  result<void*> add_image(void* buffer, const plan& p);
+  static status add_segment(image& to, const segment& s, bounds& b);
+  static void add_run(image& to, const memory::place& where, std::int64_t offset,
+                      std::uint64_t bytes);
+  static status place_image(image& to, const bounds& b) noexcept;
+  static status copy_image_in(image& i, copies& started) noexcept;
+  static status copy_image_out(image& i, copies& started) noexcept;
+
+  std::vector<image> images_;
+};
+
+}  // namespace telpher::coll

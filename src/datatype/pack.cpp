@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gathering and scattering on devices, by one kernel. The kernel reads the blocks of the layout from a
+// table in device memory that is made at the layout's first use on a device and lives as long as the
+// layout.
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+#include "datatype/datatype.hpp"
+
+namespace telpher::datatype {
+
+/// One layout's blocks on one device. Tables of a layout form a list to which only the front is added.
+struct device_table {
+  device::backend* owner;
+  int device;
+  int most_groups;  // blocks of threads that fill the device
+  void* memory;
+  const device_table* next;
+};
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int groups_per_processor = 8;
+constexpr std::uint64_t bytes_per_thread = 16;  // what a thread moves in one step, see pack_blocks.hpp
+
+std::mutex making_tables;
+
+const device_table* find_table(const layout& l, const device::backend& b, int device) noexcept {
+  const device_table* t = l.tables.load(std::memory_order_acquire);
+  while (t && (t->owner != &b || t->device != device)) t = t->next;
+  return t;
+}
+
+// Three arrays one after the other, as kernel::pack_blocks names them: offset, length, packed_offset.
+std::vector<std::uint64_t> table_words(const layout& l) {
+  const std::size_t n = l.blocks.size();
+  std::vector<std::uint64_t> words(3 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    words[i] = static_cast<std::uint64_t>(l.blocks[i].offset);
+    words[n + i] = l.blocks[i].bytes;
+    words[2 * n + i] = l.packed_offsets[i];
+  }
+  return words;
+}
+
+status upload(device::backend& b, const std::vector<std::uint64_t>& words, void* to,
+              device::stream s) noexcept {
+  TELPHER_TRY(b.copy(to, words.data(), words.size() * sizeof words[0], s));
+  return b.synchronise(s);  // other streams use the table without waiting for this one
+}
+
+[[gnu::cold]] result<const device_table*> make_table(device::backend& b, const layout& l, int device,
+                                                     device::stream s) noexcept {
+  std::lock_guard lock(making_tables);
+  if (const device_table* made = find_table(l, b, device)) return made;
+  device::device_properties properties{};
+  TELPHER_TRY(b.properties(device, properties));
+  try {
+    const auto words = table_words(l);
+    auto memory = b.allocate(device, words.size() * sizeof words[0]);
+    TELPHER_TRY(memory);
+    if (const status uploaded = upload(b, words, *memory, s); failed(uploaded)) {
+      (void)b.release(device, *memory);
+      return uploaded;
+    }
+    const auto* t = new device_table{&b, device, groups_per_processor * properties.processors,
+                                     *memory, l.tables.load(std::memory_order_relaxed)};
+    l.tables.store(t, std::memory_order_release);
+    return t;
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+}
+
+result<const device_table*> table_for(device::backend& b, const layout& l, const void* address,
+                                      device::stream s) noexcept {
+  device::pointer_info where;
+  TELPHER_TRY(b.classify(address, false, where));
+  if (const device_table* t = find_table(l, b, where.device)) return t;
+  return make_table(b, l, where.device, s);
+}
+
+status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base, MPI_Count count,
+              std::uint8_t* packed, device::stream s) noexcept {
+  const auto t = table_for(b, l, base + l.blocks.front().offset, s);
+  TELPHER_TRY(t);
+  const std::size_t n = l.blocks.size();
+  const auto* words = static_cast<const std::uint64_t*>((*t)->memory);
+  const kernel::pack_blocks p{
+      .packed = packed,
+      .base = base,
+      .elements = static_cast<std::uint64_t>(count),
+      .extent = l.extent,
+      .size = l.size,
+      .blocks = n,
+      .offset = reinterpret_cast<const std::int64_t*>(words),
+      .length = words + n,
+      .packed_offset = words + 2 * n,
+  };
+  // At least a thread for each row, and one for each piece that a thread moves in a step.
+  const std::uint64_t busy =
+      std::max<std::uint64_t>(p.elements * n, p.elements * l.size / bytes_per_thread);
+  const auto groups = std::clamp<std::uint64_t>(
+      (busy + threads - 1) / threads, 1,
+      static_cast<std::uint64_t>(std::max((*t)->most_groups, 1)));
+  return b.launch(k, &p, static_cast<int>(groups), threads, s);
+}
+
+bool is_one_run(const layout& l, MPI_Count count) noexcept {
+  return l.contiguous || (count == 1 && l.blocks.size() == 1);
+}
+
+}  // namespace
+
+layout::~layout() {
+  for (const device_table* t = tables.load(std::memory_order_acquire); t;) {
+    const device_table* next = t->next;
+    (void)t->owner->release(t->device, t->memory);
+    delete t;
+    t = next;
+  }
+}
+
+status pack(device::backend& b, const layout& l, const void* base, MPI_Count count, void* packed,
+            device::stream s) noexcept {
+  if (count == 0 || l.size == 0) return status::ok;
+  // The kernel's parameters serve both directions, hence the type without const.
+  auto* from = static_cast<std::uint8_t*>(const_cast<void*>(base));
+  if (is_one_run(l, count))
+    return b.copy(packed, from + l.blocks.front().offset,
+                  l.size * static_cast<std::uint64_t>(count), s);
+  return launch(b, kernel::id::pack_blocks, l, from, count, static_cast<std::uint8_t*>(packed), s);
+}
+
+status unpack(device::backend& b, const layout& l, const void* packed, void* base, MPI_Count count,
+              device::stream s) noexcept {
+  if (count == 0 || l.size == 0) return status::ok;
+  auto* to = static_cast<std::uint8_t*>(base);
+  if (is_one_run(l, count))
+    return b.copy(to + l.blocks.front().offset, packed, l.size * static_cast<std::uint64_t>(count), s);
+  return launch(b, kernel::id::unpack_blocks, l, to, count,
+                static_cast<std::uint8_t*>(const_cast<void*>(packed)), s);
+}
+
+}  // namespace telpher::datatype

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The emulated devices' memory. One reservation of address space holds the window and, at a fixed
+// distance, the alias:
+//   window   what programs get as device addresses: heap of device 0, 1, …, then the import area. Never
+//            accessible, so that a CPU access by accident ends in a segmentation fault.
+//   alias    the same layout, with the bytes: each heap is a memfd, each import another process's
+//            memfd. Only the emulated engines, kernels and map_for_cpu use it.
+// A heap's memfd ends with a table of generations, one word for each page at which an allocation may
+// start (0: none starts there), so that an importer can tell a live allocation from one that is gone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <shared_mutex>
+
+#include "device/emu/errors.hpp"
+#include "device/emu/ranges.hpp"
+#include "device/emu/topology.hpp"
+#include "device/types.hpp"
+
+namespace telpher::device::emu {
+
+struct wire_handle;
+
+class arena {
+ public:
+  static arena& instance() noexcept;
+
+  /// Reserves the window and makes the heaps; idempotent. False when the system has no room.
+  bool start() noexcept;
+  bool started() const noexcept { return started_.load(std::memory_order_acquire); }
+
+  error allocate(int device, std::size_t bytes, void** address) noexcept;
+  error release(void* address) noexcept;
+  /// Host memory of the runtime's own: pinned or managed.
+  error allocate_host(memory_kind kind, std::size_t bytes, void** address) noexcept;
+  error release_host(memory_kind kind, void* address) noexcept;
+  error register_host(void* address, std::size_t bytes) noexcept;
+  error unregister_host(void* address) noexcept;
+
+  void classify(const void* address, bool detail, pointer_info& out) noexcept;
+  /// The device that holds an address, -1 for host memory, -2 for an address in the window that is
+  /// not allocated as a whole.
+  int device_of(const void* address, std::size_t bytes) noexcept;
+
+  error ipc_get(void* address, ipc_handle& out) noexcept;
+  error ipc_open(int device, const ipc_handle& handle, void** address) noexcept;
+  error ipc_close(void* address) noexcept;
+
+  enum class origin : std::uint8_t { own, imported, made_host, registered };
+  /// How many ranges of an origin and kind there are.
+  std::int64_t live(origin from, memory_kind kind) noexcept;
+  /// Memory of one device, as configured.
+  static std::size_t configured_bytes() noexcept;
+
+ private:
+  struct range {
+    std::size_t bytes;    // as asked for
+    std::size_t mapped;   // whole pages
+    std::uint64_t generation;
+    std::int16_t device;
+    memory_kind kind;
+    origin from;
+    int opened = 0;       // times an import was opened
+    std::uint64_t exporter_cookie = 0;
+    std::uint64_t exporter_generation = 0;
+  };
+  struct heap {
+    int descriptor = -1;
+    std::uint64_t cookie = 0;
+    range_pool pool;
+  };
+  using range_map = std::map<std::uintptr_t, range>;
+
+  bool start_locked() noexcept;
+  bool make_heap(int device) noexcept;
+  void set_generation(int device, std::size_t offset, std::uint64_t generation) noexcept;
+  range_map::iterator find(std::uintptr_t address) noexcept;
+  error drop(void* address, origin from, memory_kind kind, range& dropped) noexcept;
+  error map_import(int device, const wire_handle& wire, void** address) noexcept;
+
+  std::shared_mutex mutex_;
+  std::atomic<bool> started_{false};
+  std::uintptr_t window_ = 0;
+  std::size_t window_bytes_ = 0;
+  std::size_t heap_bytes_ = 0;
+  std::size_t import_offset_ = 0;
+  int devices_ = 0;
+  heap heaps_[device_limit];
+  range_pool imports_;
+  range_map ranges_;
+  std::uint64_t next_generation_ = 1;
+};
+
+}  // namespace telpher::device::emu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The emulated device as tests see it when they link it into the program: the back end, counters of
+// what is alive and what was called, and faults. The plug-in exports the counters as
+// telpher_emu_counter.
+#pragma once
+
+#include <cstdint>
+
+#include "device/device.hpp"
+
+namespace telpher::device::emu {
+
+/// The one back end of this process; starts nothing.
+device::backend* instance() noexcept;
+
+struct counters {
+  // alive now
+  std::int64_t streams, events, imports, allocations, pinned, managed, registered;
+  // calls so far
+  std::int64_t copies, fills, launches, queries, classifications, ipc_gets, ipc_opens;
+};
+counters count() noexcept;
+
+/// A counter by the name of its field; -1 for an unknown name.
+std::int64_t count(const char* name) noexcept;
+
+/// Replaces the faults in force (syntax of TELPHER_EMU_FAULTS) and starts counting calls anew.
+void set_faults(const char* text) noexcept;
+
+}  // namespace telpher::device::emu

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/emu/emu_rt.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "device/emu/arena.hpp"
+#include "device/emu/emu.hpp"
+#include "device/emu/faults.hpp"
+#include "device/emu/topology.hpp"
+#include "device/gpurt/backend.hpp"
+#include "kernel/cpu.hpp"
+#include "kernel/lang.hpp"
+
+namespace telpher::device::emu {
+namespace {
+
+thread_local int current = 0;
+
+struct call_counts {
+  std::atomic<std::int64_t> streams{0}, events{0}, copies{0}, fills{0}, launches{0}, queries{0},
+      classifications{0}, ipc_gets{0}, ipc_opens{0};
+};
+call_counts counts;
+
+void add(std::atomic<std::int64_t>& counter, std::int64_t by = 1) {
+  counter.fetch_add(by, std::memory_order_relaxed);
+}
+
+bool strikes(fault_point p) { return fault_table::instance().strikes(p); }
+
+// How long the topology says that a copy takes; 0 where copies are not timed.
+double copy_time_us(int to, int from, std::size_t bytes) {
+  const topology& t = topology::instance();
+  if (!t.timing || (to < 0 && from < 0) || to == from) return 0;
+  const link& l = to < 0 || from < 0 ? t.host : t.links[to][from];
+  const double transfer = l.bandwidth_gbps > 0 ? static_cast<double>(bytes) / l.bandwidth_gbps / 1e3 : 0;
+  return l.latency_us + transfer;
+}
+
+}  // namespace
+
+status emu_rt::to_status(error e) noexcept {
+  switch (e) {
+    case error::success: return status::ok;
+    case error::not_ready: return status::would_block;
+    case error::invalid_value: return status::invalid_argument;
+    case error::out_of_memory: return status::out_of_memory;
+    case error::not_supported: return status::not_supported;
+    default: return status::device_error;
+  }
+}
+
+// --- the runtime ---
+
+bool emu_rt::started() noexcept { return arena::instance().started() && !engine::forked(); }
+
+int emu_rt::device_count() noexcept { return topology::instance().devices; }
+
+int emu_rt::current_device() noexcept { return started() ? current : -1; }
+
+error emu_rt::enter(int device, int& saved) noexcept {
+  if (engine::forked()) return error::forked;
+  if (device >= device_count()) return error::invalid_value;
+  if (!arena::instance().start()) return error::out_of_memory;
+  engine::watch_forks();
+  saved = current;
+  current = device;
+  return error::success;
+}
+
+void emu_rt::leave(int saved) noexcept { current = saved; }
+
+error emu_rt::properties(int device, device_properties& out) noexcept {
+  const topology& t = topology::instance();
+  out = {};
+  std::snprintf(out.name, sizeof out.name, "%s", t.device_name.c_str());
+  std::memcpy(out.uuid.bytes, "telpher emu", 11);
+  out.uuid.bytes[15] = static_cast<std::uint8_t>(device);
+  out.memory_bytes = arena::configured_bytes();
+  out.processors = t.processors;
+  out.pci_domain = out.pci_bus = out.pci_device = -1;
+  out.numa_node = t.numa[device];
+  return error::success;
+}
+
+bool emu_rt::peer_access(int device, int peer) noexcept {
+  return topology::instance().links[device][peer].kind != distance::unreachable;
+}
+
+distance emu_rt::distance_between(int device, int peer) noexcept {
+  return topology::instance().links[device][peer].kind;
+}
+
+// --- memory ---
+
+error emu_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
+  add(counts.classifications);
+  arena::instance().classify(address, detail, out);
+  return error::success;
+}
+
+error emu_rt::malloc(void** address, std::size_t bytes) noexcept {
+  if (strikes(fault_point::malloc)) return error::out_of_memory;
+  return arena::instance().allocate(current, bytes, address);
+}
+
+error emu_rt::free(void* address) noexcept {
+  const int device = arena::instance().device_of(address, 1);
+  if (device < 0) return error::invalid_value;
+  engine::synchronise_device(device);
+  return arena::instance().release(address);
+}
+
+error emu_rt::malloc_pinned(void** address, std::size_t bytes) noexcept {
+  if (strikes(fault_point::pinned)) return error::out_of_memory;
+  return arena::instance().allocate_host(memory_kind::pinned, bytes, address);
+}
+
+error emu_rt::free_pinned(void* address) noexcept {
+  return arena::instance().release_host(memory_kind::pinned, address);
+}
+
+error emu_rt::malloc_managed(void** address, std::size_t bytes) noexcept {
+  if (strikes(fault_point::malloc)) return error::out_of_memory;
+  return arena::instance().allocate_host(memory_kind::managed, bytes, address);
+}
+
+error emu_rt::free_managed(void* address) noexcept {
+  return arena::instance().release_host(memory_kind::managed, address);
+}
+
+error emu_rt::register_host(void* address, std::size_t bytes) noexcept {
+  if (strikes(fault_point::register_)) return error::not_supported;
+  return arena::instance().register_host(address, bytes);
+}
+
+error emu_rt::unregister_host(void* address) noexcept {
+  return arena::instance().unregister_host(address);
+}
+
+error emu_rt::ipc_get(ipc_handle& out, void* address) noexcept {
+  add(counts.ipc_gets);
+  if (strikes(fault_point::ipc_get)) return error::not_supported;
+  return arena::instance().ipc_get(address, out);
+}
+
+error emu_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
+  add(counts.ipc_opens);
+  if (strikes(fault_point::ipc_open)) return error::not_supported;
+  return arena::instance().ipc_open(current, handle, address);
+}
+
+error emu_rt::ipc_close(void* address) noexcept {
+  const int device = arena::instance().device_of(address, 1);
+  if (device < 0) return error::invalid_value;
+  engine::synchronise_device(device);
+  return arena::instance().ipc_close(address);
+}
+
+status emu_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
+  if (!topology::instance().cpu_window) return status::not_supported;
+  *window = kernel::resolve(reinterpret_cast<void*>(info.base));
+  return status::ok;
+}
+
+// --- work ---
+
+error emu_rt::stream_create(stream_type* out) noexcept {
+  *out = engine::make_stream(current);
+  add(counts.streams);
+  return error::success;
+}
+
+error emu_rt::stream_destroy(const stream_type& s) noexcept {
+  s->close();
+  add(counts.streams, -1);
+  return error::success;
+}
+
+error emu_rt::stream_synchronise(const stream_type& s) noexcept {
+  s->synchronise();
+  return error::success;
+}
+
+error emu_rt::event_create(event_type* out) noexcept {
+  *out = std::make_shared<event_state>();
+  add(counts.events);
+  return error::success;
+}
+
+error emu_rt::event_destroy(const event_type&) noexcept {
+  add(counts.events, -1);
+  return error::success;
+}
+
+error emu_rt::event_record(const event_type& e, const stream_type& s) noexcept {
+  if (strikes(fault_point::event)) return error::injected;
+  const std::uint64_t number = e->recorded.fetch_add(1) + 1;
+  return s->enqueue([e, number] {
+    std::uint64_t done = e->done.load(std::memory_order_relaxed);
+    while (done < number && !e->done.compare_exchange_weak(done, number)) {
+    }
+  });
+}
+
+error emu_rt::event_query(const event_type& e) noexcept {
+  if (engine::forked()) return error::forked;
+  add(counts.queries);
+  return e->done.load(std::memory_order_acquire) >= e->recorded.load() ? error::success
+                                                                       : error::not_ready;
+}
+
+error emu_rt::copy(void* to, const void* from, std::size_t bytes, const stream_type& s) noexcept {
+  add(counts.copies);
+  if (strikes(fault_point::memcpy)) return error::injected;
+  const int target = arena::instance().device_of(to, bytes);
+  const int source = arena::instance().device_of(from, bytes);
+  if (target == -2 || source == -2) return error::invalid_value;
+  return s->enqueue([=] {
+    const double microseconds = copy_time_us(target, source, bytes);
+    const std::uint64_t start = microseconds > 0 ? kernel::now_ns() : 0;
+    std::memmove(kernel::resolve(to), kernel::resolve(from), bytes);
+    if (microseconds > 0) engine::wait_until(start, microseconds);
+  });
+}
+
+error emu_rt::fill(void* to, int byte, std::size_t bytes, const stream_type& s) noexcept {
+  add(counts.fills);
+  if (strikes(fault_point::memcpy)) return error::injected;
+  if (arena::instance().device_of(to, bytes) == -2) return error::invalid_value;
+  return s->enqueue([=] { std::memset(kernel::resolve(to), byte, bytes); });
+}
+
+error emu_rt::launch(kernel::id k, const void* parameters, int blocks, int,
+                     const stream_type& s) noexcept {
+  add(counts.launches);
+  if (strikes(fault_point::launch)) return error::injected;
+  const kernel::cpu_kernel& body = kernel::cpu_kernel_of(k);
+  struct alignas(16) parameter_copy {
+    std::array<std::byte, kernel::parameter_capacity> bytes;
+  };
+  auto copied = std::make_shared<parameter_copy>();
+  std::memcpy(copied->bytes.data(), parameters, body.parameter_bytes);
+  return s->enqueue([copied, &body, blocks] {
+    for (unsigned block = 0; block < static_cast<unsigned>(blocks); ++block)
+      body.run_block(copied->bytes.data(), block, static_cast<unsigned>(blocks));
+  });
+}
+
+static_assert(gpurt::gpu_runtime<emu_rt>);
+
+// --- what tests see ---
+
+device::backend* instance() noexcept {
+  static auto* one = new gpurt::backend<emu_rt>;  // never destroyed: used until the process ends
+  return one;
+}
+
+counters count() noexcept {
+  using origin = arena::origin;
+  arena& a = arena::instance();
+  return {
+      .streams = counts.streams,
+      .events = counts.events,
+      .imports = a.live(origin::imported, memory_kind::device),
+      .allocations = a.live(origin::own, memory_kind::device),
+      .pinned = a.live(origin::made_host, memory_kind::pinned),
+      .managed = a.live(origin::made_host, memory_kind::managed),
+      .registered = a.live(origin::registered, memory_kind::pinned),
+      .copies = counts.copies,
+      .fills = counts.fills,
+      .launches = counts.launches,
+      .queries = counts.queries,
+      .classifications = counts.classifications,
+      .ipc_gets = counts.ipc_gets,
+      .ipc_opens = counts.ipc_opens,
+  };
+}
+
+std::int64_t count(const char* name) noexcept {
+  const counters c = count();
+  const struct {
+    const char* name;
+    std::int64_t value;
+  } rows[] = {{"streams", c.streams},       {"events", c.events},
+              {"imports", c.imports},       {"allocations", c.allocations},
+              {"pinned", c.pinned},         {"managed", c.managed},
+              {"registered", c.registered}, {"copies", c.copies},
+              {"fills", c.fills},           {"launches", c.launches},
+              {"queries", c.queries},       {"classifications", c.classifications},
+              {"ipc_gets", c.ipc_gets},     {"ipc_opens", c.ipc_opens}};
+  for (const auto& row : rows)
+    if (std::strcmp(row.name, name) == 0) return row.value;
+  return -1;
+}
+
+void set_faults(const char* text) noexcept { fault_table::instance().set(text); }
+
+}  // namespace telpher::device::emu

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The emulated device as a runtime of CUDA's shape: checks and counts a call, lets a fault strike, and
+// hands it to the arena (memory), the engine (streams) or the CPU kernels.
+#pragma once
+
+#include <memory>
+
+#include "base/status.hpp"
+#include "device/emu/engine.hpp"
+#include "device/emu/errors.hpp"
+#include "device/types.hpp"
+#include "kernel/kernel.hpp"
+
+namespace telpher::device::emu {
+
+struct emu_rt {
+  using error_type = error;
+  using stream_type = std::shared_ptr<stream_state>;
+  using event_type = std::shared_ptr<event_state>;
+  using saved_type = int;
+
+  static constexpr vendor owner = vendor::emu;
+  static constexpr const char* name = "emu";
+  static constexpr error success = error::success;
+
+  static status to_status(error e) noexcept;
+  static const char* error_text(error e) noexcept { return text_of(e); }
+  static void clear_error() noexcept {}
+
+  static bool started() noexcept;
+  static int device_count() noexcept;
+  static int current_device() noexcept;
+  static error enter(int device, int& saved) noexcept;
+  static void leave(int saved) noexcept;
+  static error properties(int device, device_properties& out) noexcept;
+  static bool peer_access(int device, int peer) noexcept;
+  static distance distance_between(int device, int peer) noexcept;
+
+  static error classify(const void* address, bool detail, pointer_info& out) noexcept;
+  static error malloc(void** address, std::size_t bytes) noexcept;
+  static error free(void* address) noexcept;
+  static error malloc_pinned(void** address, std::size_t bytes) noexcept;
+  static error free_pinned(void* address) noexcept;
+  static error malloc_managed(void** address, std::size_t bytes) noexcept;
+  static error free_managed(void* address) noexcept;
+  static error register_host(void* address, std::size_t bytes) noexcept;
+  static error unregister_host(void* address) noexcept;
+  static error ipc_get(ipc_handle& out, void* address) noexcept;
+  static error ipc_open(void** address, const ipc_handle& handle) noexcept;
+  static error ipc_close(void* address) noexcept;
+  static status map_for_cpu(const pointer_info& info, void** window) noexcept;
+  static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
+
+  static error stream_create(stream_type* out) noexcept;
+  static error stream_destroy(const stream_type& s) noexcept;
+  static error stream_synchronise(const stream_type& s) noexcept;
+  static error event_create(event_type* out) noexcept;
+  static error event_destroy(const event_type& e) noexcept;
+  static error event_record(const event_type& e, const stream_type& s) noexcept;
+  static error event_query(const event_type& e) noexcept;
+  static error copy(void* to, const void* from, std::size_t bytes, const stream_type& s) noexcept;
+  static error fill(void* to, int byte, std::size_t bytes, const stream_type& s) noexcept;
+  static error launch(kernel::id k, const void* parameters, int blocks, int threads,
+                      const stream_type& s) noexcept;
+};
+
+}  // namespace telpher::device::emu

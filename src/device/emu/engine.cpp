@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/emu/engine.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "kernel/lang.hpp"
+
+namespace telpher::device::emu {
+
+error stream_state::enqueue(std::function<void()> work) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!has_thread_ && !start_thread()) return error::out_of_memory;
+  work_.push_back(std::move(work));
+  changed_.notify_all();
+  return error::success;
+}
+
+bool stream_state::start_thread() noexcept {
+  // The program's signals are for the program's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([self = shared_from_this()] { self->run(); }).detach();
+    has_thread_ = true;
+  } catch (const std::system_error&) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return has_thread_;
+}
+
+void stream_state::run() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return closing_ || !work_.empty(); });
+    if (work_.empty()) return;
+    std::function<void()> next = std::move(work_.front());
+    work_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    next();
+    next = nullptr;  // what it holds goes before the lock is taken
+    lock.lock();
+    busy_ = false;
+    if (work_.empty()) changed_.notify_all();
+  }
+}
+
+void stream_state::synchronise() noexcept {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return work_.empty() && !busy_; });
+}
+
+void stream_state::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  closing_ = true;
+  changed_.notify_all();
+}
+
+namespace engine {
+namespace {
+
+struct directory {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<stream_state>> streams;
+};
+
+directory& all_streams() {
+  static auto* one = new directory;
+  return *one;
+}
+
+std::atomic<bool> in_child{false};
+
+}  // namespace
+
+std::shared_ptr<stream_state> make_stream(int device) noexcept {
+  auto made = std::make_shared<stream_state>(device);
+  directory& d = all_streams();
+  const std::lock_guard lock(d.mutex);
+  std::erase_if(d.streams, [](const auto& s) { return s.expired(); });
+  d.streams.push_back(made);
+  return made;
+}
+
+void synchronise_device(int device) noexcept {
+  std::vector<std::shared_ptr<stream_state>> found;
+  {
+    directory& d = all_streams();
+    const std::lock_guard lock(d.mutex);
+    for (const auto& weak : d.streams)
+      if (auto s = weak.lock(); s && s->device() == device) found.push_back(std::move(s));
+  }
+  for (const auto& s : found) s->synchronise();
+}
+
+bool forked() noexcept { return in_child.load(std::memory_order_relaxed); }
+
+void watch_forks() noexcept {
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+}
+
+void wait_until(std::uint64_t start_ns, double microseconds) noexcept {
+  constexpr double sleep_from_us = 100;  // below it a sleep lasts much longer than asked for
+  const std::uint64_t end_ns = start_ns + static_cast<std::uint64_t>(microseconds * 1e3);
+  if (microseconds > sleep_from_us) {
+    const timespec end{static_cast<time_t>(end_ns / 1'000'000'000),
+                       static_cast<long>(end_ns % 1'000'000'000)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr);
+  }
+  while (kernel::now_ns() < end_ns) sched_yield();
+}
+
+}  // namespace engine
+}  // namespace telpher::device::emu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The emulated device's streams and events. A stream is a thread of its own, started with its first
+// work, that runs the work in order; streams run truly side by side. Threads are detached and touch
+// only memory that is never freed at exit, so a process may end or fork with work under way: at exit
+// they end with it, in a forked child they do not exist and every call answers error::forked.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "device/emu/errors.hpp"
+
+namespace telpher::device::emu {
+
+class stream_state : public std::enable_shared_from_this<stream_state> {
+ public:
+  explicit stream_state(int device) : device_(device) {}
+
+  int device() const noexcept { return device_; }
+  error enqueue(std::function<void()> work) noexcept;
+  void synchronise() noexcept;
+  /// No more work comes; what is queued is still done.
+  void close() noexcept;
+
+ private:
+  bool start_thread() noexcept;
+  void run() noexcept;
+
+  const int device_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> work_;
+  bool has_thread_ = false;
+  bool busy_ = false;
+  bool closing_ = false;
+};
+
+/// Done when the last record's work is done; records are numbered because an earlier one may finish
+/// later, in another stream.
+struct event_state {
+  std::atomic<std::uint64_t> recorded{0};
+  std::atomic<std::uint64_t> done{0};
+};
+
+namespace engine {
+
+/// The stream is known to synchronise_device until it is gone.
+std::shared_ptr<stream_state> make_stream(int device) noexcept;
+
+/// Waits for all work of a device, closed streams included; what freeing memory does on a GPU.
+void synchronise_device(int device) noexcept;
+
+/// True in a child that was forked after watch_forks().
+bool forked() noexcept;
+void watch_forks() noexcept;
+
+/// Waits until `microseconds` have passed since `start_ns` (kernel::now_ns).
+void wait_until(std::uint64_t start_ns, double microseconds) noexcept;
+
+}  // namespace engine
+}  // namespace telpher::device::emu

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What libtelpher-emu.so exports.
+#include "device/emu/emu.hpp"
+#include "device/registry.hpp"
+
+extern "C" [[gnu::visibility("default")]] telpher::device::backend* telpher_create_backend(
+    int version) {
+  return version == telpher::device::interface_version ? telpher::device::emu::instance() : nullptr;
+}
+
+/// A counter of device/emu/emu.hpp by its name; -1 for an unknown name.
+extern "C" [[gnu::visibility("default")]] long long telpher_emu_counter(const char* name) {
+  return telpher::device::emu::count(name);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// device::backend for every runtime of CUDA's shape, once. What differs between vendors is in R
+// (gpurt/runtime.hpp); rules of device.hpp that hold for all of them are kept here: the device guard,
+// one log line per failed call, the sticky error cleared, silence after process exit, export handles
+// cached by allocation.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "base/log.hpp"
+#include "device/device.hpp"
+#include "device/gpurt/runtime.hpp"
+
+namespace telpher::device::gpurt {
+
+/// True once static destructors run: vendors' runtimes are being torn down then.
+class process_exit {
+ public:
+  static void watch() noexcept {
+    static const int registered = std::atexit([] { begun_.store(true); });
+    static_cast<void>(registered);
+  }
+  static bool begun() noexcept { return begun_.load(std::memory_order_relaxed); }
+
+ private:
+  static inline std::atomic<bool> begun_{false};
+};
+
+/// Turns a vendor's answer into a status; logs a failure with the vendor's text.
+template <class R>
+status check(typename R::error_type error, const char* call) noexcept {
+  if (error == R::success) [[likely]] return status::ok;
+  const status s = R::to_status(error);
+  R::clear_error();
+  if (s == status::would_block || process_exit::begun()) return s;
+  if (s == status::not_supported) TELPHER_TRACE("%s %s: %s", R::name, call, R::error_text(error));
+  else TELPHER_ERROR("%s %s failed: %s", R::name, call, R::error_text(error));
+  return s;
+}
+
+/// Makes a device current for its life.
+template <class R>
+class guard {
+ public:
+  explicit guard(int device) noexcept
+      : status_(process_exit::begun() ? status::device_error
+                                      : check<R>(R::enter(device, saved_), "set device")) {}
+  ~guard() {
+    if (status_ == status::ok) R::leave(saved_);
+  }
+  guard(const guard&) = delete;
+  guard& operator=(const guard&) = delete;
+  status entered() const noexcept { return status_; }
+
+ private:
+  typename R::saved_type saved_{};
+  status status_;
+};
+
+/// Handles of allocations that were exported once; an allocation freed and made again at the same
+/// address has another generation and is asked for again.
+class export_cache {
+ public:
+  bool find(const pointer_info& info, ipc_handle& handle) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto at = entries_.find(info.base);
+    if (at == entries_.end() || at->second.generation != info.generation) return false;
+    handle = at->second.handle;
+    return true;
+  }
+  void insert(const pointer_info& info, const ipc_handle& handle) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (entries_.size() >= capacity) entries_.clear();
+    entries_[info.base] = {info.generation, handle};
+  }
+
+ private:
+  static constexpr std::size_t capacity = 4096;
+  struct entry {
+    std::uint64_t generation;
+    ipc_handle handle;
+  };
+  std::mutex mutex_;
+  std::unordered_map<std::uintptr_t, entry> entries_;
+};
+
+template <gpu_runtime R>
+class backend final : public device::backend {
+ public:
+  backend() noexcept { process_exit::watch(); }
+
+  // --- identity ---
+  vendor owner() const noexcept override { return R::owner; }
+  const char* name() const noexcept override { return R::name; }
+  int device_count() noexcept override { return process_exit::begun() ? 0 : R::device_count(); }
+
+  status properties(int device, device_properties& out) noexcept override {
+    if (!valid(device)) return status::invalid_argument;
+    return check<R>(R::properties(device, out), "properties");
+  }
+  bool peer_access(int device, int peer) noexcept override {
+    return valid(device) && valid(peer) && (device == peer || R::peer_access(device, peer));
+  }
+  distance distance_between(int device, int peer) noexcept override {
+    if (!valid(device) || !valid(peer)) return distance::unreachable;
+    return device == peer ? distance::same : R::distance_between(device, peer);
+  }
+
+  // --- the program's memory ---
+  bool started() noexcept override { return !process_exit::begun() && R::started(); }
+
+  status classify(const void* address, bool detail, pointer_info& out) noexcept override {
+    out = {};
+    if (!started()) return status::ok;
+    return check<R>(R::classify(address, detail, out), "pointer attributes");
+  }
+
+  // --- our memory ---
+  result<void*> allocate(int device, std::size_t bytes) noexcept override {
+    return make(device, &R::malloc, bytes, "malloc");
+  }
+  status release(int device, void* address) noexcept override {
+    return on(device, [&] { return R::free(address); }, "free");
+  }
+  result<void*> allocate_pinned(std::size_t bytes) noexcept override {
+    return make(any_device(), &R::malloc_pinned, bytes, "pinned malloc");
+  }
+  status release_pinned(void* address) noexcept override {
+    return on(any_device(), [&] { return R::free_pinned(address); }, "pinned free");
+  }
+  status register_host(void* address, std::size_t bytes) noexcept override {
+    return on(any_device(), [&] { return R::register_host(address, bytes); }, "host register");
+  }
+  status unregister_host(void* address) noexcept override {
+    return on(any_device(), [&] { return R::unregister_host(address); }, "host unregister");
+  }
+  result<void*> allocate_managed(std::size_t bytes) noexcept override {
+    return make(any_device(), &R::malloc_managed, bytes, "managed malloc");
+  }
+  status release_managed(void* address) noexcept override {
+    return on(any_device(), [&] { return R::free_managed(address); }, "managed free");
+  }
+
+  // --- work ---
+  result<stream> create_stream(int device) noexcept override {
+    auto made = std::unique_ptr<stream_object>(new (std::nothrow) stream_object{device, {}});
+    if (!made) return status::out_of_memory;
+    home_.store(device, std::memory_order_relaxed);
+    TELPHER_TRY(on(device, [&] { return R::stream_create(&made->native); }, "stream create"));
+    return stream{made.release()};
+  }
+  void destroy_stream(stream s) noexcept override {
+    const std::unique_ptr<stream_object> object(object_of(s));
+    if (!object) return;
+    static_cast<void>(
+        on(object->device, [&] { return R::stream_destroy(object->native); }, "stream destroy"));
+  }
+  result<event> create_event(int device) noexcept override {
+    auto made = std::unique_ptr<event_object>(new (std::nothrow) event_object{device, {}});
+    if (!made) return status::out_of_memory;
+    TELPHER_TRY(on(device, [&] { return R::event_create(&made->native); }, "event create"));
+    return event{made.release()};
+  }
+  void destroy_event(event e) noexcept override {
+    const std::unique_ptr<event_object> object(object_of(e));
+    if (!object) return;
+    static_cast<void>(
+        on(object->device, [&] { return R::event_destroy(object->native); }, "event destroy"));
+  }
+  status record(event e, stream s) noexcept override {
+    const stream_object& o = *object_of(s);
+    return on(o.device, [&] { return R::event_record(object_of(e)->native, o.native); },
+              "event record");
+  }
+  status query(event e) noexcept override {
+    if (process_exit::begun()) return status::device_error;
+    return check<R>(R::event_query(object_of(e)->native), "event query");
+  }
+  status synchronise(stream s) noexcept override {
+    const stream_object& o = *object_of(s);
+    return on(o.device, [&] { return R::stream_synchronise(o.native); }, "stream synchronise");
+  }
+  status copy(void* to, const void* from, std::size_t bytes, stream s) noexcept override {
+    if (bytes == 0) return status::ok;
+    const stream_object& o = *object_of(s);
+    return on(o.device, [&] { return R::copy(to, from, bytes, o.native); }, "copy");
+  }
+  status fill(void* to, int byte, std::size_t bytes, stream s) noexcept override {
+    if (bytes == 0) return status::ok;
+    const stream_object& o = *object_of(s);
+    return on(o.device, [&] { return R::fill(to, byte, bytes, o.native); }, "fill");
+  }
+  status launch(kernel::id k, const void* parameters, int blocks, int threads,
+                stream s) noexcept override {
+    if (blocks < 1 || threads < 1 || threads > 1024) return status::invalid_argument;
+    const stream_object& o = *object_of(s);
+    return on(o.device, [&] { return R::launch(k, parameters, blocks, threads, o.native); },
+              "launch");
+  }
+
+  // --- other processes' memory ---
+  result<ipc_handle> ipc_export(const pointer_info& info) noexcept override {
+    if (info.kind != memory_kind::device || info.owner != R::owner || !info.exportable)
+      return status::not_supported;
+    ipc_handle handle{};
+    if (exports_.find(info, handle)) return handle;
+    const auto base = reinterpret_cast<void*>(info.base);
+    TELPHER_TRY(on(info.device, [&] { return R::ipc_get(handle, base); }, "ipc export"));
+    exports_.insert(info, handle);
+    return handle;
+  }
+  result<void*> ipc_open(int device, const ipc_handle& handle) noexcept override {
+    void* base = nullptr;
+    TELPHER_TRY(on(device, [&] { return R::ipc_open(&base, handle); }, "ipc open"));
+    return base;
+  }
+  status ipc_close(int device, void* base) noexcept override {
+    return on(device, [&] { return R::ipc_close(base); }, "ipc close");
+  }
+
+  // --- the CPU's view of device memory ---
+  result<void*> map_for_cpu(const pointer_info& info) noexcept override {
+    if (info.kind != memory_kind::device || process_exit::begun()) return status::not_supported;
+    void* window = nullptr;
+    TELPHER_TRY(R::map_for_cpu(info, &window));
+    return window;
+  }
+  void unmap_for_cpu(const pointer_info& info, void* window) noexcept override {
+    if (!process_exit::begun()) R::unmap_for_cpu(info, window);
+  }
+
+ private:
+  struct stream_object {
+    int device;
+    typename R::stream_type native;
+  };
+  struct event_object {
+    int device;
+    typename R::event_type native;
+  };
+  static stream_object* object_of(stream s) noexcept {
+    return static_cast<stream_object*>(s.handle);
+  }
+  static event_object* object_of(event e) noexcept { return static_cast<event_object*>(e.handle); }
+
+  bool valid(int device) noexcept { return device >= 0 && device < device_count(); }
+
+  /// For calls that need some device: the thread's own, else the one that we last worked on.
+  int any_device() noexcept {
+    const int current = process_exit::begun() ? -1 : R::current_device();
+    return current >= 0 ? current : home_.load(std::memory_order_relaxed);
+  }
+
+  template <class F>
+  status on(int device, F&& call, const char* name) noexcept {
+    if (device < 0) return status::invalid_argument;
+    const guard<R> g(device);
+    if (failed(g.entered())) return g.entered();
+    return check<R>(call(), name);
+  }
+
+  template <class F>
+  result<void*> make(int device, F function, std::size_t bytes, const char* name) noexcept {
+    if (!valid(device)) return status::invalid_argument;
+    void* address = nullptr;
+    home_.store(device, std::memory_order_relaxed);
+    TELPHER_TRY(on(device, [&] { return function(&address, bytes ? bytes : 1); }, name));
+    return address;
+  }
+
+  std::atomic<int> home_{0};
+  export_cache exports_;
+};
+
+}  // namespace telpher::device::gpurt

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a vendor's runtime must offer to serve as gpurt::backend<R>: a struct of types, constants and
+// static functions in CUDA's shape, most of them one-line names of vendor calls. CUDA, HIP and the
+// emulated device have one each; a missing entry is a compile error that names it.
+//
+// Every function answers R::error_type and leaves the current device alone, except enter and leave.
+// Calls that work on "the current device" are made between the two.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include "base/status.hpp"
+#include "device/types.hpp"
+#include "kernel/kernel.hpp"
+
+namespace telpher::device::gpurt {
+
+template <class R>
+concept gpu_runtime = requires(int device, int* number, void* address, void** address_out,
+                               const void* source, std::size_t bytes, kernel::id k,
+                               typename R::error_type error, typename R::stream_type stream,
+                               typename R::event_type event, typename R::saved_type& saved,
+                               ipc_handle& handle, const ipc_handle& wire, pointer_info& info,
+                               device_properties& properties) {
+  // --- what it is ---
+  { R::owner } -> std::convertible_to<vendor>;
+  { R::name } -> std::convertible_to<const char*>;
+
+  // --- errors ---
+  { R::success } -> std::convertible_to<typename R::error_type>;
+  { R::to_status(error) } -> std::same_as<status>;
+  { R::error_text(error) } -> std::same_as<const char*>;
+  R::clear_error();
+
+  // --- the runtime; these start nothing ---
+  { R::started() } -> std::same_as<bool>;
+  { R::device_count() } -> std::same_as<int>;
+  // Ordinal of the calling thread's current device, or -1 when it has none.
+  { R::current_device() } -> std::same_as<int>;
+  // Makes `device` current and remembers what was; leave puts it back.
+  { R::enter(device, saved) } -> std::same_as<typename R::error_type>;
+  R::leave(saved);
+  { R::properties(device, properties) } -> std::same_as<typename R::error_type>;
+  { R::peer_access(device, device) } -> std::same_as<bool>;
+  { R::distance_between(device, device) } -> std::same_as<distance>;
+
+  // --- memory ---
+  // Fills `info`; an unknown address is host memory and success.
+  { R::classify(source, true, info) } -> std::same_as<typename R::error_type>;
+  { R::malloc(address_out, bytes) } -> std::same_as<typename R::error_type>;
+  { R::free(address) } -> std::same_as<typename R::error_type>;
+  { R::malloc_pinned(address_out, bytes) } -> std::same_as<typename R::error_type>;
+  { R::free_pinned(address) } -> std::same_as<typename R::error_type>;
+  { R::malloc_managed(address_out, bytes) } -> std::same_as<typename R::error_type>;
+  { R::free_managed(address) } -> std::same_as<typename R::error_type>;
+  { R::register_host(address, bytes) } -> std::same_as<typename R::error_type>;
+  { R::unregister_host(address) } -> std::same_as<typename R::error_type>;
+  { R::ipc_get(handle, address) } -> std::same_as<typename R::error_type>;
+  { R::ipc_open(address_out, wire) } -> std::same_as<typename R::error_type>;
+  { R::ipc_close(address) } -> std::same_as<typename R::error_type>;
+  // Answer not_supported where the CPU cannot reach device memory.
+  { R::map_for_cpu(info, address_out) } -> std::same_as<status>;
+  R::unmap_for_cpu(info, address);
+
+  // --- work ---
+  { R::stream_create(&stream) } -> std::same_as<typename R::error_type>;
+  { R::stream_destroy(stream) } -> std::same_as<typename R::error_type>;
+  { R::stream_synchronise(stream) } -> std::same_as<typename R::error_type>;
+  { R::event_create(&event) } -> std::same_as<typename R::error_type>;
+  { R::event_destroy(event) } -> std::same_as<typename R::error_type>;
+  { R::event_record(event, stream) } -> std::same_as<typename R::error_type>;
+  // Called without a current device.
+  { R::event_query(event) } -> std::same_as<typename R::error_type>;
+  { R::copy(address, source, bytes, stream) } -> std::same_as<typename R::error_type>;
+  { R::fill(address, 0, bytes, stream) } -> std::same_as<typename R::error_type>;
+  { R::launch(k, source, 1, 1, stream) } -> std::same_as<typename R::error_type>;
+};
+
+}  // namespace telpher::device::gpurt

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/registry.hpp"
+
+#include <unistd.h>
+
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/library.hpp"
+#include "base/log.hpp"
+#include "base/settings.hpp"
+
+namespace telpher::device {
+namespace {
+
+/// What makes a back end worth opening: a node of the vendor's kernel driver and its user library.
+/// The emulated device needs neither, and is opened only when it is named.
+struct candidate {
+  const char* name;
+  std::vector<const char*> nodes;      // one of them exists
+  std::vector<const char*> libraries;  // one of them opens
+  bool must_be_named;
+};
+
+const candidate candidates[] = {
+    {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false},
+    {"hip", {"/dev/kfd"}, {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"}, false},
+    {"emu", {}, {}, true},
+};
+
+struct discovery {
+  std::once_flag once;
+  std::vector<backend*> opened;
+  std::deque<std::string> reason_texts;  // a deque, so that the pointers below stay
+  std::vector<const char*> reasons;
+
+  void absent(const char* name, const std::string& why) {
+    reason_texts.push_back(std::string(name) + ": " + why);
+    reasons.push_back(reason_texts.back().c_str());
+    TELPHER_INFO("no back end %s", reasons.back());
+  }
+};
+
+discovery& found() {
+  static auto* one = new discovery;  // never destroyed: used until the process ends
+  return *one;
+}
+
+bool node_exists(const candidate& c, std::string& why) {
+  if (c.nodes.empty()) return true;
+  for (const char* node : c.nodes)
+    if (::access(node, F_OK) == 0) return true;
+  why = std::string("there is no ") + c.nodes.front();
+  return false;
+}
+
+// A vendor's library may be mapped already under a path of its own; else the loader looks for it.
+// Opening it runs no more than its constructors; the runtime starts with the program's first call.
+bool library_opens(const candidate& c, std::string& why) {
+  if (c.libraries.empty()) return true;
+  for (const char* name : c.libraries) {
+    std::string one_why;
+    if (library::open(name, one_why)) return true;
+    if (why.empty()) why = one_why;
+  }
+  return false;
+}
+
+backend* open_plugin(const std::string& name, std::string& why) {
+  const std::string& set = config().plugin_path;
+  const std::string folder =
+      set.empty() ? folder_of(reinterpret_cast<const void*>(&discover)) : set;
+  const library plugin = library::open(folder + "/libtelpher-" + name + ".so", why);
+  if (!plugin) return nullptr;
+  create_function* create = nullptr;
+  if (!plugin.find(create_symbol, create)) {
+    why = "the plug-in in " + folder + " exports no " + create_symbol;
+    return nullptr;
+  }
+  backend* made = create(interface_version);
+  if (!made) why = "the plug-in in " + folder + " is of another version of Telpher, or found no driver";
+  return made;
+}
+
+void consider(const candidate& c, discovery& d) {
+  const std::string& wanted = config().backend;
+  const bool named = wanted == c.name;
+  if (!named && (wanted != "auto" || c.must_be_named))
+    return d.absent(c.name, c.must_be_named && wanted == "auto" ? "must be named by TELPHER_BACKEND"
+                                                                : "TELPHER_BACKEND=" + wanted);
+  std::string why;
+  if (!node_exists(c, why) || !library_opens(c, why)) return d.absent(c.name, why);
+  backend* b = open_plugin(c.name, why);
+  if (!b) {
+    // The machine has this vendor's devices, or the user asked: losing them needs a person.
+    TELPHER_WARN("cannot open back end %s: %s; its device memory will not be recognised", c.name,
+                 why.c_str());
+    return d.absent(c.name, why);
+  }
+  TELPHER_INFO("back end %s opened", c.name);
+  d.opened.push_back(b);
+}
+
+}  // namespace
+
+void discover() noexcept {
+  discovery& d = found();
+  std::call_once(d.once, [&d] {
+    for (const candidate& c : candidates) consider(c, d);
+    if (const std::string& w = config().backend; w == "sycl") d.absent("sycl", "not part of this build");
+  });
+}
+
+std::span<backend* const> backends() noexcept { return found().opened; }
+
+backend* find(vendor owner) noexcept {
+  for (backend* b : backends())
+    if (b->owner() == owner) return b;
+  return nullptr;
+}
+
+std::span<const char* const> absent_reasons() noexcept { return found().reasons; }
+
+}  // namespace telpher::device

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host MPI as Telpher calls it: one callable object for each PMPI function, and the only file
+// that includes <mpi.h>. Nothing here refers to a symbol of the host MPI, so the library loads into
+// any process; an address is looked up when its function is first called, wherever the process has
+// mapped its MPI (Python maps it privately). Code that includes this file is compiled once per
+// mpi.h.
+#pragma once
+
+// The wrappers define what mpi.h declares, and must be visible; everything else here is hidden.
+#pragma GCC visibility push(default)
+#define MPICH_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+#pragma GCC visibility pop
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+
+// Written at configure time from this very mpi.h: TELPHER_HOST_HAS_<name> is 1 for each PMPI
+// function it declares, and 0 for names in the two lists below that it does not.
+#include "host_mpi_declared.hpp"
+
+namespace telpher::host_mpi {
+
+/// The address of a function or variable of the program's MPI, or null if that MPI lacks it. Ends
+/// the process with one line of explanation if it is not the kind of MPI this library was compiled
+/// for.
+void* find(const char* name) noexcept;
+
+/// Says that the program's MPI lacks `name`.
+void report_absent(const char* name) noexcept;
+
+template <class Name, class Function>
+class function;
+
+/// A function that mpi.h declares. A call is one relaxed load and one indirect call.
+template <class Name, class Result, class... Arguments>
+class function<Name, Result(Arguments...)> {
+ public:
+  Result operator()(Arguments... arguments) const {
+    return address_.load(std::memory_order_relaxed)(arguments...);
+  }
+
+  /// Whether the MPI in the process has it: an older one may lack what mpi.h declares.
+  bool available() const noexcept {
+    const auto known = address_.load(std::memory_order_relaxed);
+    return (known == &first_call ? look_up() : known) != &absent;
+  }
+
+ private:
+  using pointer = Result (*)(Arguments...);
+
+  static pointer look_up() noexcept {
+    auto address = reinterpret_cast<pointer>(find(Name::text));
+    if (!address) address = &absent;
+    address_.store(address, std::memory_order_relaxed);
+    return address;
+  }
+
+  static Result first_call(Arguments... arguments) { return look_up()(arguments...); }
+
+  static Result absent(Arguments...) {
+    report_absent(Name::text);
+    if constexpr (std::is_same_v<Result, int>)
+      return MPI_ERR_OTHER;
+    else
+      return Result{};
+  }
+
+  static inline constinit std::atomic<pointer> address_{&first_call};
+};
+
+/// A function that mpi.h does not declare: code that asks available() first compiles all the same.
+template <class Name>
+class function<Name, void> {
+ public:
+  template <class... Arguments>
+  int operator()(const Arguments&...) const noexcept {
+    report_absent(Name::text);
+    return MPI_ERR_OTHER;
+  }
+
+  constexpr bool available() const noexcept { return false; }
+};
+
+/// The text of a name as a template argument.
+template <std::size_t Length>
+struct symbol_name {
+  constexpr symbol_name(const char (&name)[Length]) { std::copy_n(name, Length, text); }
+  char text[Length];
+};
+
+/// The address of a variable of the host MPI, looked up once.
+template <symbol_name Name>
+void* variable() noexcept {
+  static constinit std::atomic<void*> cached{nullptr};
+  void* address = cached.load(std::memory_order_relaxed);
+  if (!address) cached.store(address = find(Name.text), std::memory_order_relaxed);
+  return address;
+}
+
+}  // namespace telpher::host_mpi
+
+// Open MPI's MPI_COMM_WORLD, MPI_BYTE and so on are addresses of its variables, through this macro.
+#ifdef OMPI_PREDEFINED_GLOBAL
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) \
+  (static_cast<type>(::telpher::host_mpi::variable<#global>()))
+#endif
+
+/// pmpi::Send(...) is PMPI_Send(...) of the program's MPI.
+namespace telpher::pmpi {
+
+#define TELPHER_PMPI(name) TELPHER_PMPI_EXPAND(TELPHER_HOST_HAS_##name, name)
+#define TELPHER_PMPI_EXPAND(declared, name) TELPHER_PMPI_PICK(declared, name)
+#define TELPHER_PMPI_PICK(declared, name) TELPHER_PMPI_##declared(name)
+#define TELPHER_PMPI_1(name) TELPHER_PMPI_DEFINE(name, decltype(PMPI_##name))
+#define TELPHER_PMPI_0(name) TELPHER_PMPI_DEFINE(name, void)
+#define TELPHER_PMPI_DEFINE(name, type)                \
+  struct name##_name {                                 \
+    static constexpr const char* text = "PMPI_" #name; \
+  };                                                   \
+  inline constexpr host_mpi::function<name##_name, type> name{};
+
+#include "host_mpi/wrapped.def"
+#include "host_mpi/used.def"
+
+#undef TELPHER_PMPI_DEFINE
+#undef TELPHER_PMPI_0
+#undef TELPHER_PMPI_1
+#undef TELPHER_PMPI_PICK
+#undef TELPHER_PMPI_EXPAND
+#undef TELPHER_PMPI
+
+}  // namespace telpher::pmpi

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host_mpi/job.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+
+namespace telpher::host_mpi {
+namespace {
+
+// --- which ranks share the node ---
+
+bool same_pretended_node(const job& j, int peer) {
+  const long nodes = config().pretended_nodes;
+  return nodes == 0 || j.rank * nodes / j.size == peer * nodes / j.size;
+}
+
+// Two ranks share a node if the host MPI says so and each could open the other's segment.
+status meet_node(job& j) {
+  MPI_Comm node = MPI_COMM_NULL;
+  if (pmpi::Comm_split_type(j.control, MPI_COMM_TYPE_SHARED, j.rank, MPI_INFO_NULL, &node) != MPI_SUCCESS)
+    return status::host_mpi_error;
+  int n = 0, me = 0;
+  pmpi::Comm_size(node, &n);
+  pmpi::Comm_rank(node, &me);
+  const auto count = static_cast<std::size_t>(n);
+  struct card {
+    shared_memory_name segment;
+    int rank;
+  };
+  std::vector<card> cards(count);
+  const card own{j.own.name(), j.rank};
+  pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, node);
+  std::vector<std::uint8_t> opened(count), matrix(count * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (cards[i].rank == j.rank) {
+      opened[i] = 1;
+      continue;
+    }
+    if (!same_pretended_node(j, cards[i].rank)) continue;
+    auto segment = shared_memory::open(cards[i].segment);
+    opened[i] = segment.has_value();
+    if (segment) j.peers[static_cast<std::size_t>(cards[i].rank)] = std::move(*segment);
+    else TELPHER_INFO("rank %d shares this node but its memory cannot be opened: treated as remote", cards[i].rank);
+  }
+  pmpi::Allgather(opened.data(), n, MPI_BYTE, matrix.data(), n, MPI_BYTE, node);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool both = opened[i] && matrix[i * count + static_cast<std::size_t>(me)];
+    if (both) j.node.push_back(cards[i].rank);
+    else j.peers[static_cast<std::size_t>(cards[i].rank)] = shared_memory();
+  }
+  pmpi::Comm_free(&node);
+  return status::ok;
+}
+
+// --- world ranks of a communicator's ranks ---
+
+std::mutex guard;
+std::unordered_map<MPI_Comm, std::vector<int>>& translations() {
+  static auto* one = new std::unordered_map<MPI_Comm, std::vector<int>>;
+  return *one;
+}
+
+std::vector<int> translate(MPI_Comm comm) {
+  int inter = 0;
+  pmpi::Comm_test_inter(comm, &inter);
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  if (inter) pmpi::Comm_remote_group(comm, &group);
+  else pmpi::Comm_group(comm, &group);
+  pmpi::Comm_group(MPI_COMM_WORLD, &world);
+  int n = 0;
+  pmpi::Group_size(group, &n);
+  std::vector<int> ranks(static_cast<std::size_t>(n)), out(ranks.size());
+  for (int i = 0; i < n; ++i) ranks[static_cast<std::size_t>(i)] = i;
+  if (n > 0) pmpi::Group_translate_ranks(group, n, ranks.data(), world, out.data());
+  for (int& r : out)
+    if (r == MPI_UNDEFINED) r = -1;
+  pmpi::Group_free(&group);
+  pmpi::Group_free(&world);
+  return out;
+}
+
+}  // namespace
+
+status join(bool has_device, bool enabled, std::size_t segment_bytes, job& j) noexcept {
+  pmpi::Comm_rank(MPI_COMM_WORLD, &j.rank);
+  pmpi::Comm_size(MPI_COMM_WORLD, &j.size);
+  log::set_rank(j.rank, j.size);
+  int mine[3] = {has_device, !has_device, !enabled}, any[3] = {};
+  if (pmpi::Allreduce(mine, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
+    return status::host_mpi_error;
+  j.any_device = any[0] && !any[2];
+  j.all_devices = j.any_device && !any[1];
+  if (!j.any_device) return status::ok;
+
+  if (pmpi::Comm_dup(MPI_COMM_WORLD, &j.control) != MPI_SUCCESS) return status::host_mpi_error;
+  pmpi::Comm_set_errhandler(j.control, MPI_ERRORS_RETURN);
+  int* limit = nullptr;
+  int found = 0;
+  pmpi::Comm_get_attr(j.control, MPI_TAG_UB, &limit, &found);
+  if (found) j.tag_limit = *limit;
+  const std::uint64_t bits[2] = {random_bits(), random_bits()};
+  std::memcpy(j.nonce.data(), bits, sizeof bits);
+  pmpi::Bcast(j.nonce.data(), static_cast<int>(j.nonce.size()), MPI_BYTE, 0, j.control);
+  j.peers.resize(static_cast<std::size_t>(j.size));
+  auto own = shared_memory::create(segment_bytes, "telpher");
+  TELPHER_TRY(own);
+  j.own = std::move(*own);
+  return meet_node(j);
+}
+
+void leave(job& j) noexcept {
+  if (j.control == MPI_COMM_NULL) return;
+  pmpi::Barrier(j.control);  // nobody reads a segment after this
+  pmpi::Comm_free(&j.control);
+  j.peers.clear();
+  j.node.clear();
+  j.own = shared_memory();
+  std::lock_guard lock(guard);
+  translations().clear();
+}
+
+int world_rank(const job& j, MPI_Comm comm, int rank) noexcept {
+  if (comm == MPI_COMM_WORLD) return rank >= 0 && rank < j.size ? rank : -1;
+  std::lock_guard lock(guard);
+  auto [entry, fresh] = translations().try_emplace(comm);
+  if (fresh) entry->second = translate(comm);
+  const auto& ranks = entry->second;
+  const auto i = static_cast<std::size_t>(rank);
+  return rank >= 0 && i < ranks.size() ? ranks[i] : -1;
+}
+
+void forget(MPI_Comm comm) noexcept {
+  std::lock_guard lock(guard);
+  translations().erase(comm);
+}
+
+}  // namespace telpher::host_mpi

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Atomic accesses with a scope: `system` is seen by the host and other devices, `device` by one
+// device. The languages differ here and in vec.hpp and nowhere else. Addresses are already resolved.
+#pragma once
+
+#include "kernel/lang.hpp"
+
+namespace telpher::kernel {
+
+/// 16 bytes that are read together.
+struct alignas(16) word_pair {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+#if defined(TELPHER_LANGUAGE_CUDA)
+
+TELPHER_DEVICE void fence_system() { __threadfence_system(); }
+
+TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
+
+TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value) {
+  asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+
+/// Adds and gives the old value; acquire and release among the device's blocks.
+TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
+  std::uint32_t old;
+  asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(at), "r"(value)
+               : "memory");
+  return old;
+}
+
+/// One access of 16 aligned bytes; relaxed, system scope.
+TELPHER_DEVICE word_pair load_pair_system(const void* at) {
+  word_pair value;
+  asm volatile(
+      "{ .reg .b128 pair; ld.relaxed.sys.b128 pair, [%2]; mov.b128 {%0, %1}, pair; }"
+      : "=l"(value.low), "=l"(value.high)
+      : "l"(at)
+      : "memory");
+  return value;
+}
+
+#elif defined(TELPHER_LANGUAGE_HIP)
+
+TELPHER_DEVICE void fence_system() { __threadfence_system(); }
+
+TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
+  return __hip_atomic_load(at, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value) {
+  __hip_atomic_store(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
+  return __hip_atomic_fetch_add(at, value, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+// HIP has no 16-byte atomic. A volatile 16-byte vector load is one instruction on every gfx9; each
+// half of a command carries its own sequence number, so nothing more is needed.
+TELPHER_DEVICE word_pair load_pair_system(const void* at) {
+  using vector = std::uint64_t __attribute__((ext_vector_type(2)));
+  const vector v = *static_cast<const volatile vector*>(at);
+  return {v.x, v.y};
+}
+
+#else
+
+TELPHER_DEVICE void fence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
+  return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value) {
+  __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
+  return __atomic_fetch_add(at, value, __ATOMIC_ACQ_REL);
+}
+
+// One vector load; x86 and Arm processors that matter here do not tear it.
+TELPHER_DEVICE word_pair load_pair_system(const void* at) {
+  typedef std::uint64_t vector __attribute__((vector_size(16), may_alias));
+  const vector v = *static_cast<const volatile vector*>(at);
+  return {v[0], v[1]};
+}
+
+#endif
+
+}  // namespace telpher::kernel

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every kernel body that kernel.def names, for the instantiation units.
+#pragma once
+
+#include "kernel/copy_batch.hpp"
+#include "kernel/linger.hpp"
+#include "kernel/pack_blocks.hpp"

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels as functions of this process, one block at a time; what the emulated device launches.
+#pragma once
+
+#include "kernel/kernel.hpp"
+
+namespace telpher::kernel {
+
+struct cpu_kernel {
+  const char* name;
+  std::size_t parameter_bytes;
+  void (*run_block)(const void* parameters, unsigned block, unsigned blocks);
+};
+
+const cpu_kernel& cpu_kernel_of(id k) noexcept;
+
+}  // namespace telpher::kernel

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The language a kernel body is compiled in. This is the only file that tests compiler macros: a body
+// is a plain template whose first parameter is the execution view `work`, and reads the same in CUDA,
+// HIP and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks run one after the
+// other; so a body must not let one block wait for another block of its own launch.
+//
+// Addresses given to a kernel go through resolve() before they are used: the emulated device's
+// addresses cannot be dereferenced, its bytes lie at a fixed distance. On a GPU resolve() is nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__HIPCC__) || defined(__HIP__)
+#include <hip/hip_runtime.h>
+#define TELPHER_LANGUAGE_HIP 1
+#elif defined(__CUDACC__)
+#define TELPHER_LANGUAGE_CUDA 1
+#else
+#define TELPHER_LANGUAGE_CPU 1
+#include <sched.h>
+#include <time.h>
+#endif
+
+#if defined(TELPHER_LANGUAGE_CPU)
+#define TELPHER_DEVICE inline
+#define TELPHER_SHARED  // a block is one work item: its automatic variables are the block's
+#else
+#define TELPHER_DEVICE __device__ __forceinline__
+#define TELPHER_SHARED __shared__
+#endif
+
+namespace telpher::kernel {
+
+#if defined(TELPHER_LANGUAGE_CPU)
+
+/// Where the emulated device's addresses lie in this process, and how far their bytes are.
+struct device_window {
+  std::uintptr_t base = 0;
+  std::uintptr_t bytes = 0;
+  std::uintptr_t distance = 0;
+};
+inline device_window emulated_window;  // set once, before the first kernel or copy
+
+template <class T>
+inline T* resolve(T* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const device_window& w = emulated_window;
+  return address - w.base < w.bytes ? reinterpret_cast<T*>(address + w.distance) : pointer;
+}
+
+/// The view of one work item: which of how many it is, in its block and its grid.
+class work {
+ public:
+  static constexpr unsigned command_readers = 1;  // work items that read a linger_command together
+
+  work(unsigned block, unsigned blocks) : block_(block), blocks_(blocks) {}
+  unsigned id() const { return 0; }
+  unsigned size() const { return 1; }
+  unsigned block() const { return block_; }
+  unsigned blocks() const { return blocks_; }
+  /// All work items of the block meet here; what they wrote before is seen by the block after it.
+  void barrier() const {}
+  /// As barrier(), and after it a store of work item 0 publishes to the system what the block wrote.
+  void publish() const { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+  /// True where `mine` holds for every one of the command readers, which all call it.
+  bool readers_agree(bool mine) const { return mine; }
+
+ private:
+  unsigned block_;
+  unsigned blocks_;
+};
+
+/// A steady clock.
+inline std::uint64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// Between two polls: on a CPU the thread polled for may need this core.
+inline void relax() { sched_yield(); }
+
+#else  // CUDA and HIP share the built-ins
+
+template <class T>
+TELPHER_DEVICE T* resolve(T* pointer) {
+  return pointer;
+}
+
+class work {
+ public:
+  static constexpr unsigned command_readers = 2;
+
+  TELPHER_DEVICE unsigned id() const { return threadIdx.x; }
+  TELPHER_DEVICE unsigned size() const { return blockDim.x; }
+  TELPHER_DEVICE unsigned block() const { return blockIdx.x; }
+  TELPHER_DEVICE unsigned blocks() const { return gridDim.x; }
+  TELPHER_DEVICE void barrier() const { __syncthreads(); }
+
+#if defined(TELPHER_LANGUAGE_CUDA)
+  // The barrier orders the block's writes before work item 0's fence, and a fence of system scope
+  // carries them along (the memory model's causality order is transitive).
+  TELPHER_DEVICE void publish() const {
+    __syncthreads();
+    if (threadIdx.x == 0) __threadfence_system();
+  }
+  TELPHER_DEVICE bool readers_agree(bool mine) const { return __all_sync(3u, mine) != 0; }
+#else
+  // A barrier of AMD's does not wait for other wavefronts' stores to leave the compute unit.
+  TELPHER_DEVICE void publish() const {
+    __threadfence_system();
+    __syncthreads();
+  }
+  TELPHER_DEVICE bool readers_agree(bool mine) const { return __all(mine) != 0; }
+#endif
+};
+
+TELPHER_DEVICE std::uint64_t now_ns() {
+#if defined(TELPHER_LANGUAGE_CUDA)
+  std::uint64_t t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return __builtin_amdgcn_s_memrealtime() * 10;  // 100 MHz on gfx9
+#else
+  return 0;
+#endif
+}
+
+TELPHER_DEVICE void relax() {}  // a read over the bus is pause enough
+
+#endif
+
+}  // namespace telpher::kernel

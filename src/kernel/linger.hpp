@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// linger: the copier that stays for the next message of a burst (parameters in kernel.hpp). One block.
+//
+// Protocol. Command number s lives in mailbox[s % depth]; numbers run 1, 2, …, 2^32 - 1, 1, … (0 is no
+// number: a mailbox of zeros holds no command).
+//   host    writes command s: two 16-byte stores, each with s in its last word, and only when s - depth
+//           is done. Either half may become visible first.
+//   block   waits for number s: its command readers load both halves in one 32-byte transaction and go
+//           on when both carry s. Then: acquire fence, broadcast through shared memory, copy, system
+//           fence, done = s (release, system scope), and s becomes the next number.
+//   block   leaves after a command with `leave` set, or when no command came for patience_ns: it
+//           stores gone = s (release, system scope), s being the first number it did not take, as its
+//           last act. `done` is final before `gone` is set.
+//   host    sets gone = 0 before each launch, and polls done and gone (acquire). If gone is g, numbers
+//           from g on were not taken, also if their commands were written in time: it launches again
+//           with first_sequence = g. Commands stay in the mailbox, so nothing is written twice.
+// `done` and `gone` are written by the block only while it runs, by the host only before a launch.
+#pragma once
+
+#include "kernel/atomics.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/vec.hpp"
+
+namespace telpher::kernel {
+
+constexpr std::uint32_t next_sequence(std::uint32_t sequence) {
+  return sequence == 0xffffffffu ? 1 : sequence + 1;
+}
+
+/// A half of linger_command as both halves are laid out.
+struct linger_half {
+  std::uint64_t address;   // from, to
+  std::uint32_t number;    // bytes, leave
+  std::uint32_t sequence;
+};
+static_assert(sizeof(linger_half) == 16 && 2 * sizeof(linger_half) == sizeof(linger_command));
+
+TELPHER_DEVICE linger_half load_half(const linger_command* command, unsigned which) {
+  const word_pair pair = load_pair_system(reinterpret_cast<const std::uint8_t*>(command) +
+                                          which * sizeof(linger_half));
+  return {pair.low, static_cast<std::uint32_t>(pair.high),
+          static_cast<std::uint32_t>(pair.high >> 32)};
+}
+
+/// Run by the command readers together: waits for `sequence` and puts its halves in `command`; false
+/// when patience is at its end.
+template <class W>
+TELPHER_DEVICE bool await_command(W w, const linger& p, std::uint32_t sequence,
+                                  linger_half* command) {
+  const linger_command* slot = resolve(p.mailbox) + sequence % p.depth;
+  const std::uint64_t start = now_ns();
+  for (;;) {
+    bool mine = true;
+    for (unsigned half = w.id(); half < 2; half += W::command_readers) {
+      command[half] = load_half(slot, half);
+      mine = mine && command[half].sequence == sequence;
+    }
+    if (w.readers_agree(mine)) {
+      fence_system();
+      return true;
+    }
+    if (w.readers_agree(now_ns() - start > p.patience_ns)) return false;
+    relax();
+  }
+}
+
+template <class W>
+TELPHER_DEVICE void linger_body(W w, const linger& p) {
+  TELPHER_SHARED linger_half command[2];
+  TELPHER_SHARED bool came;
+  std::uint32_t sequence = p.first_sequence;
+  for (;;) {
+    if (w.id() < W::command_readers) {
+      const bool one_came = await_command(w, p, sequence, command);
+      if (w.id() == 0) came = one_came;
+    }
+    w.barrier();
+    if (!came) break;
+    const auto from = reinterpret_cast<const std::uint8_t*>(command[0].address);
+    const auto to = reinterpret_cast<std::uint8_t*>(command[1].address);
+    const std::uint32_t bytes = command[0].number;
+    const bool leave = command[1].number != 0;
+    copy_span(w.id(), w.size(), resolve(to), resolve(from), bytes);
+    w.publish();
+    if (w.id() == 0) store_release_system(resolve(p.done), sequence);
+    sequence = next_sequence(sequence);
+    if (leave) break;
+  }
+  if (w.id() == 0) store_release_system(resolve(p.gone), sequence);
+}
+
+}  // namespace telpher::kernel

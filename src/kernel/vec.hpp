@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads and writes of 1, 4, 8 or 16 aligned bytes, and copy_span, which every kernel moves bytes with.
+// Addresses are already resolved.
+#pragma once
+
+#include "kernel/lang.hpp"
+
+namespace telpher::kernel {
+
+struct alignas(16) bytes16 {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+#if defined(TELPHER_LANGUAGE_CPU)
+template <class V>
+TELPHER_DEVICE V load(const std::uint8_t* at) {
+  V value;
+  __builtin_memcpy(&value, __builtin_assume_aligned(at, alignof(V)), sizeof value);
+  return value;
+}
+template <class V>
+TELPHER_DEVICE void store(std::uint8_t* at, V value) {
+  __builtin_memcpy(__builtin_assume_aligned(at, alignof(V)), &value, sizeof value);
+}
+#else
+template <class V>
+struct access {
+  using type = V;
+};
+template <>
+struct access<bytes16> {
+  using type = uint4;  // what both compilers turn into one 16-byte access
+};
+
+template <class V>
+TELPHER_DEVICE typename access<V>::type load(const std::uint8_t* at) {
+  return *reinterpret_cast<const typename access<V>::type*>(at);
+}
+template <class V>
+TELPHER_DEVICE void store(std::uint8_t* at, typename access<V>::type value) {
+  *reinterpret_cast<typename access<V>::type*>(at) = value;
+}
+#endif
+
+/// Worker `index` of `workers` copies its share of `count` units of V, both addresses aligned for V.
+/// Neighbouring workers touch neighbouring units; four loads are in flight before the first store.
+template <class V>
+TELPHER_DEVICE void copy_units(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
+                               const std::uint8_t* from, std::uint64_t count) {
+  const std::uint64_t step = workers * sizeof(V);
+  std::uint64_t unit = index;
+  for (; unit + 3 * workers < count; unit += 4 * workers) {
+    const std::uint8_t* source = from + unit * sizeof(V);
+    std::uint8_t* target = to + unit * sizeof(V);
+    const auto a = load<V>(source);
+    const auto b = load<V>(source + step);
+    const auto c = load<V>(source + 2 * step);
+    const auto d = load<V>(source + 3 * step);
+    store<V>(target, a);
+    store<V>(target + step, b);
+    store<V>(target + 2 * step, c);
+    store<V>(target + 3 * step, d);
+  }
+  for (; unit < count; unit += workers)
+    store<V>(to + unit * sizeof(V), load<V>(from + unit * sizeof(V)));
+}
+
+/// Copies the bytes before the first aligned unit of `to`, the units, and the rest.
+template <class V>
+TELPHER_DEVICE void copy_aligned_alike(std::uint64_t index, std::uint64_t workers,
+                                       std::uint8_t* to, const std::uint8_t* from,
+                                       std::uint64_t bytes) {
+  const std::uint64_t misaligned = reinterpret_cast<std::uintptr_t>(to) % sizeof(V);
+  std::uint64_t head = misaligned == 0 ? 0 : sizeof(V) - misaligned;
+  if (head > bytes) head = bytes;
+  const std::uint64_t units = (bytes - head) / sizeof(V);
+  const std::uint64_t done = head + units * sizeof(V);
+  copy_units<std::uint8_t>(index, workers, to, from, head);
+  copy_units<V>(index, workers, to + head, from + head, units);
+  copy_units<std::uint8_t>(index, workers, to + done, from + done, bytes - done);
+}
+
+/// Worker `index` of `workers` copies its share of `bytes` from `from` to `to`, at any alignment, in
+/// the widest unit that both addresses allow. The two do not overlap.
+TELPHER_DEVICE void copy_span(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
+                              const std::uint8_t* from, std::uint64_t bytes) {
+  const auto apart = reinterpret_cast<std::uintptr_t>(to) ^ reinterpret_cast<std::uintptr_t>(from);
+  if (apart % 16 == 0) copy_aligned_alike<bytes16>(index, workers, to, from, bytes);
+  else if (apart % 8 == 0) copy_aligned_alike<std::uint64_t>(index, workers, to, from, bytes);
+  else if (apart % 4 == 0) copy_aligned_alike<std::uint32_t>(index, workers, to, from, bytes);
+  else copy_units<std::uint8_t>(index, workers, to, from, bytes);
+}
+
+}  // namespace telpher::kernel

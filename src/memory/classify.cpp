@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The look-up that runs in every call with a buffer. A driver query costs half a microsecond for an
+// address the driver does not know, so the addresses that certainly are host memory are recognised
+// first: the calling thread's stack, the program's static data and its brk heap. No verdict is
+// cached: an address range that is host memory now may be device memory after an munmap.
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "device/registry.hpp"
+#include "memory/memory.hpp"
+
+namespace telpher::memory {
+namespace {
+
+struct range {
+  std::uintptr_t first = 0;
+  std::uintptr_t last = 0;  // one past
+  bool holds(std::uintptr_t a) const noexcept { return a - first < last - first; }
+};
+
+range own_stack() noexcept {
+  range stack;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
+  void* low = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+    stack.first = reinterpret_cast<std::uintptr_t>(low);
+    stack.last = stack.first + bytes;
+  }
+  pthread_attr_destroy(&attributes);
+  return stack;
+}
+
+// The first object that dl_iterate_phdr reports is the program itself.
+range program_data() noexcept {
+  range data{UINTPTR_MAX, 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        auto& r = *static_cast<range*>(out);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD) continue;
+          const std::uintptr_t at = info->dlpi_addr + segment.p_vaddr;
+          r.first = std::min(r.first, at);
+          r.last = std::max(r.last, at + segment.p_memsz);
+        }
+        return 1;
+      },
+      &data);
+  return data.last ? data : range{};
+}
+
+std::uintptr_t heap_start() noexcept {
+  std::uintptr_t first = 0, last = 0;
+  if (std::FILE* maps = std::fopen("/proc/self/maps", "re")) {
+    char line[512];
+    while (std::fgets(line, sizeof line, maps))
+      if (std::strstr(line, "[heap]") && std::sscanf(line, "%lx-%lx", &first, &last) == 2) break;
+    std::fclose(maps);
+  }
+  return last ? first : reinterpret_cast<std::uintptr_t>(sbrk(0));
+}
+
+bool certainly_host(std::uintptr_t a) noexcept {
+  static const range data = program_data();
+  static const std::uintptr_t heap = heap_start();
+  thread_local const range stack = own_stack();
+  if (stack.holds(a) || data.holds(a)) return true;
+  return a >= heap && a < reinterpret_cast<std::uintptr_t>(sbrk(0));
+}
+
+}  // namespace
+
+place classify(const void* address) noexcept {
+  if (!address || certainly_host(reinterpret_cast<std::uintptr_t>(address))) return {};
+  for (device::backend* b : device::backends()) {
+    device::pointer_info info;
+    if (!b->started() || b->classify(address, false, info) != status::ok) continue;
+    if (info.kind == device::memory_kind::device) return {b, info.device};
+    if (info.kind != device::memory_kind::host) return {};  // known to this runtime: no other owns it
+  }
+  return {};
+}
+
+result<device::pointer_info> describe(const place& p, const void* address) noexcept {
+  device::pointer_info info;
+  TELPHER_TRY(p.owner->classify(address, true, info));
+  return info;
+}
+
+}  // namespace telpher::memory

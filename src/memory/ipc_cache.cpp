@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/ipc_cache.hpp"
+
+#include <chrono>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+
+namespace telpher::memory {
+
+using clock = std::chrono::steady_clock;
+
+struct ipc_entry {
+  ipc_cache::key name;
+  std::size_t bytes;
+  void* address;
+  int users;
+  clock::time_point last_use;
+};
+
+namespace {
+
+status open(const place& importer, const device::ipc_handle& handle, void*& address) noexcept {
+  auto opened = importer.owner->ipc_open(importer.device, handle);
+  TELPHER_TRY(opened);
+  address = *opened;
+  return status::ok;
+}
+
+}  // namespace
+
+ipc_cache& ipc_cache::instance() noexcept {
+  static auto* one = new ipc_cache;  // outlives static destructors
+  return *one;
+}
+
+std::byte* ipc_cache::mapping::base() const noexcept {
+  return static_cast<std::byte*>(entry_->address);
+}
+
+ipc_cache::mapping::~mapping() {
+  if (!entry_) return;
+  ipc_cache& cache = instance();
+  std::lock_guard lock(cache.guard_);
+  --entry_->users;
+  if (config().ipc_cache_entries == 0) cache.trim_locked(0, 0);
+}
+
+result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
+                                              const device::ipc_handle& handle) noexcept {
+  std::lock_guard lock(guard_);
+  for (auto e = entries_.begin(); e != entries_.end(); ++e) {
+    if (!(e->name == k)) continue;
+    entries_.splice(entries_.begin(), entries_, e);
+    ++counters_.hits;
+    ++e->users;
+    e->last_use = clock::now();
+    return mapping(&*e);
+  }
+  close_stale(k, bytes);
+  void* address = nullptr;
+  status s = open(k.importer, handle, address);
+  if (s != status::ok && s != status::not_supported) {
+    trim_locked(0, 0);  // the device may be out of mappings: close all that is idle and try again
+    s = open(k.importer, handle, address);
+  }
+  if (s != status::ok) {
+    if (++counters_.refused == 1)
+      TELPHER_INFO("device memory of rank %d cannot be opened here (%s): staging through host memory",
+                   k.process, to_string(s));
+    return status::not_supported;
+  }
+  ++counters_.opens;
+  open_bytes_ += bytes;
+  entries_.push_front({k, bytes, address, 1, clock::now()});
+  mapping m(&entries_.front());
+  trim_locked(static_cast<std::size_t>(config().ipc_cache_entries), config().ipc_cache_bytes);
+  return m;
+}
+
+ipc_cache::iterator ipc_cache::close(iterator e) noexcept {
+  [[maybe_unused]] const status logged =
+      e->name.importer.owner->ipc_close(e->name.importer.device, e->address);
+  ++counters_.closes;
+  open_bytes_ -= e->bytes;
+  return entries_.erase(e);
+}
+
+void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
+  for (auto e = entries_.begin(); e != entries_.end();) {
+    const bool overlaps = e->name.process == k.process && e->name.importer.owner == k.importer.owner &&
+                          e->name.base < k.base + bytes && k.base < e->name.base + e->bytes &&
+                          e->name.generation != k.generation;
+    if (overlaps && e->users == 0) {
+      ++counters_.stale;
+      e = close(e);
+    } else {
+      ++e;
+    }
+  }
+}
+
+void ipc_cache::trim_locked(std::size_t entries, std::size_t bytes) noexcept {
+  const auto idle = std::chrono::nanoseconds(static_cast<long long>(config().ipc_cache_idle.value * 1e3));
+  const auto now = clock::now();
+  for (auto e = entries_.end(); e != entries_.begin();) {
+    --e;
+    const bool over = entries_.size() > entries || open_bytes_ > bytes;
+    if (e->users == 0 && (over || now - e->last_use > idle)) e = close(e);
+  }
+}
+
+void ipc_cache::trim() noexcept {
+  std::lock_guard lock(guard_);
+  trim_locked(static_cast<std::size_t>(config().ipc_cache_entries), config().ipc_cache_bytes);
+}
+
+void ipc_cache::clear() noexcept {
+  std::lock_guard lock(guard_);
+  trim_locked(0, 0);
+}
+
+}  // namespace telpher::memory

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Other processes' allocations, opened once and kept. An entry is named by the exporting process, the
+// allocation's base address, its generation and the importing device. Safety rules:
+// - an allocation that was freed and made again at the same address has another generation, so it is
+//   another entry; meeting it closes entries of the same process that overlap it (they are stale);
+// - an entry in use (its reference count is not zero) is never closed;
+// - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused, the
+//   least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next use of
+//   the cache. An exporter's freed memory is therefore returned to its device at the latest when the
+//   importer next communicates after that time.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <mutex>
+
+#include "memory/memory.hpp"
+
+namespace telpher::memory {
+
+class ipc_cache {
+ public:
+  struct key {
+    std::int32_t process;  // world rank of the exporter
+    std::uintptr_t base;
+    std::uint64_t generation;
+    place importer;
+    friend bool operator==(const key&, const key&) = default;
+  };
+  struct counters {
+    std::uint64_t hits = 0, opens = 0, closes = 0, stale = 0, refused = 0;
+  };
+
+  /// A reference to an open allocation; released on destruction.
+  class mapping {
+   public:
+    mapping() = default;
+    mapping(mapping&& o) noexcept : entry_(std::exchange(o.entry_, nullptr)) {}
+    mapping& operator=(mapping&& o) noexcept {
+      std::swap(entry_, o.entry_);
+      return *this;
+    }
+    ~mapping();
+    std::byte* base() const noexcept;
+    explicit operator bool() const noexcept { return entry_ != nullptr; }
+
+   private:
+    friend class ipc_cache;
+    explicit mapping(struct ipc_entry* e) noexcept : entry_(e) {}
+    struct ipc_entry* entry_ = nullptr;
+  };
+
+  static ipc_cache& instance() noexcept;
+
+  /// Opens the allocation or finds it open. not_supported when the vendor refuses (logged once).
+  result<mapping> acquire(const key& k, std::size_t bytes, const device::ipc_handle& handle) noexcept;
+
+  /// Closes what has been idle too long and what exceeds the bounds.
+  void trim() noexcept;
+  /// Closes everything that is not in use.
+  void clear() noexcept;
+  counters count() const noexcept { return counters_; }
+
+ private:
+  friend class mapping;
+  using iterator = std::list<struct ipc_entry>::iterator;
+  iterator close(iterator entry) noexcept;
+  void close_stale(const key& k, std::size_t bytes) noexcept;
+  void trim_locked(std::size_t entries, std::size_t bytes) noexcept;
+
+  std::mutex guard_;
+  std::list<struct ipc_entry> entries_;  // most recently used first
+  std::size_t open_bytes_ = 0;
+  counters counters_;
+};
+
+}  // namespace telpher::memory

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pooled buffers. A pool is one kind of memory of one owner; its buffers have power-of-two sizes from
+// one page up, kept on a free list for each size. Allocating pinned or device memory costs tens to
+// hundreds of microseconds and may synchronise the device, so what was allocated is kept; at most
+// `kept_of_a_size` idle buffers of a size stay, the rest is released.
+#include <sys/mman.h>
+
+#include <array>
+#include <bit>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "memory/ipc_cache.hpp"
+#include "memory/memory.hpp"
+#include "memory/streams.hpp"
+#include "memory/windows.hpp"
+
+namespace telpher::memory {
+namespace {
+
+constexpr std::size_t smallest = 4096;
+constexpr std::size_t kept_of_a_size = 256;
+constexpr std::size_t kept_bytes_of_a_size = std::size_t{64} << 20;
+
+enum class source { mapped, pinned, device };
+
+struct pool {
+  source kind;
+  place where;  // whose pinned or device memory
+  std::array<std::vector<void*>, 48> free;
+
+  result<void*> take(std::size_t bytes) noexcept;
+  void give(void* address, std::size_t bytes) noexcept;
+  void release(void* address, std::size_t bytes) noexcept;
+};
+
+result<void*> pool::take(std::size_t bytes) noexcept {
+  switch (kind) {
+    case source::pinned: return where.owner->allocate_pinned(bytes);
+    case source::device: return where.owner->allocate(where.device, bytes);
+    case source::mapped: break;
+  }
+  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address != MAP_FAILED) return address;
+  TELPHER_ERROR("cannot map %zu bytes of host memory: %m", bytes);
+  return status::out_of_memory;
+}
+
+// A failure to release is logged by the device layer; there is nothing more to do about it.
+void pool::release(void* address, std::size_t bytes) noexcept {
+  [[maybe_unused]] status ignored = status::ok;
+  switch (kind) {
+    case source::pinned: ignored = where.owner->release_pinned(address); break;
+    case source::device: ignored = where.owner->release(where.device, address); break;
+    case source::mapped: ::munmap(address, bytes); break;
+  }
+}
+
+std::mutex guard;
+std::deque<pool>& pools() {
+  static auto* one = new std::deque<pool>;  // a deque: addresses stay
+  return *one;
+}
+
+int pool_of(source kind, const place& where) {
+  auto& all = pools();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].kind == kind && all[i].where == where) return static_cast<int>(i);
+  all.push_back({kind, where, {}});
+  return static_cast<int>(all.size()) - 1;
+}
+
+std::size_t class_of(std::size_t bytes) {
+  return static_cast<std::size_t>(std::bit_width(std::max(bytes, smallest) - 1));
+}
+
+struct taken {
+  void* address;
+  int pool;
+};
+
+result<taken> take_from(source kind, const place& where, std::size_t bytes) {
+  std::lock_guard lock(guard);
+  const int index = pool_of(kind, where);
+  pool& p = pools()[static_cast<std::size_t>(index)];
+  const std::size_t c = class_of(bytes);
+  if (!p.free[c].empty()) {
+    void* address = p.free[c].back();
+    p.free[c].pop_back();
+    return taken{address, index};
+  }
+  auto fresh = p.take(std::size_t{1} << c);
+  if (!fresh) return fresh.error();
+  return taken{*fresh, index};
+}
+
+void give_to(int index, void* address, std::size_t bytes) {
+  std::lock_guard lock(guard);
+  pool& p = pools()[static_cast<std::size_t>(index)];
+  const std::size_t c = class_of(bytes);
+  const std::size_t size = std::size_t{1} << c;
+  const bool keep = p.free[c].size() < kept_of_a_size && p.free[c].size() * size < kept_bytes_of_a_size;
+  if (keep) p.free[c].push_back(address);
+  else p.release(address, size);
+}
+
+}  // namespace
+
+result<buffer> buffer::host(std::size_t bytes, device::backend* owner, bool pinned) noexcept {
+  const bool pin = owner && (pinned || bytes <= config().landing_pinned_limit);
+  if (pin)
+    if (auto t = take_from(source::pinned, place{owner, 0}, bytes))
+      return buffer(t->address, bytes, t->pool);
+  auto t = take_from(source::mapped, {}, bytes);
+  TELPHER_TRY(t);
+  return buffer(t->address, bytes, t->pool);
+}
+
+result<buffer> buffer::device(const place& p, std::size_t bytes) noexcept {
+  auto t = take_from(source::device, p, bytes);
+  TELPHER_TRY(t);
+  return buffer(t->address, bytes, t->pool);
+}
+
+buffer::buffer(buffer&& o) noexcept
+    : address_(std::exchange(o.address_, nullptr)), bytes_(o.bytes_), pool_(o.pool_) {}
+
+buffer& buffer::operator=(buffer&& o) noexcept {
+  std::swap(address_, o.address_);
+  std::swap(bytes_, o.bytes_);
+  std::swap(pool_, o.pool_);
+  return *this;
+}
+
+buffer::~buffer() {
+  if (address_) give_to(pool_, address_, bytes_);
+}
+
+void shut_down() noexcept {
+  ipc_cache::instance().clear();
+  release_windows();
+  release_streams();
+  std::lock_guard lock(guard);
+  for (pool& p : pools())
+    for (std::size_t c = 0; c < p.free.size(); ++c) {
+      for (void* address : p.free[c]) p.release(address, std::size_t{1} << c);
+      p.free[c].clear();
+    }
+}
+
+}  // namespace telpher::memory

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Our streams and events: one stream for each lane of a device, made at first use, and a free list of
+// events. Streams live until shut_down.
+#include "memory/streams.hpp"
+
+#include <array>
+#include <mutex>
+#include <vector>
+
+namespace telpher::memory {
+namespace {
+
+constexpr int lanes = 4;
+
+struct device_objects {
+  place where;
+  std::array<device::stream, lanes> streams;
+  std::vector<device::event> free_events;
+};
+
+std::mutex guard;
+std::vector<device_objects>& table() {
+  static auto* one = new std::vector<device_objects>;
+  return *one;
+}
+
+device_objects& objects_of(const place& p) {
+  for (device_objects& d : table())
+    if (d.where == p) return d;
+  table().push_back({p, {}, {}});
+  return table().back();
+}
+
+}  // namespace
+
+result<device::stream> stream(const place& p, lane l) noexcept {
+  std::lock_guard lock(guard);
+  device::stream& s = objects_of(p).streams[static_cast<std::size_t>(l)];
+  if (s) return s;
+  auto made = p.owner->create_stream(p.device);
+  if (!made) return made.error();
+  s = *made;
+  return s;
+}
+
+result<pooled_event> pooled_event::acquire(const place& p) noexcept {
+  {
+    std::lock_guard lock(guard);
+    auto& free = objects_of(p).free_events;
+    if (!free.empty()) {
+      pooled_event e(p, free.back());
+      free.pop_back();
+      return e;
+    }
+  }
+  auto made = p.owner->create_event(p.device);
+  if (!made) return made.error();
+  return pooled_event(p, *made);
+}
+
+void pooled_event::give_back() noexcept {
+  if (!event_) return;
+  std::lock_guard lock(guard);
+  objects_of(where_).free_events.push_back(event_);
+  event_ = {};
+}
+
+status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes == 0) return status::ok;
+  auto s = stream(p, lane::copy);
+  TELPHER_TRY(s);
+  TELPHER_TRY(p.owner->copy(to, from, bytes, *s));
+  return p.owner->synchronise(*s);
+}
+
+void release_streams() noexcept {
+  std::lock_guard lock(guard);
+  for (device_objects& d : table()) {
+    for (device::event e : d.free_events) d.where.owner->destroy_event(e);
+    for (device::stream s : d.streams)
+      if (s) d.where.owner->destroy_stream(s);
+  }
+  table().clear();
+}
+
+}  // namespace telpher::memory

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Events that are reused, and the end of our streams. See memory.hpp for streams themselves.
+#pragma once
+
+#include <utility>
+
+#include "memory/memory.hpp"
+
+namespace telpher::memory {
+
+/// An event of a device, back in the pool on destruction.
+class pooled_event {
+ public:
+  pooled_event() = default;
+  pooled_event(pooled_event&& o) noexcept : where_(o.where_), event_(std::exchange(o.event_, {})) {}
+  pooled_event& operator=(pooled_event&& o) noexcept {
+    std::swap(where_, o.where_);
+    std::swap(event_, o.event_);
+    return *this;
+  }
+  ~pooled_event() { give_back(); }
+
+  static result<pooled_event> acquire(const place& p) noexcept;
+
+  explicit operator bool() const noexcept { return static_cast<bool>(event_); }
+  status record(device::stream s) const noexcept { return where_.owner->record(event_, s); }
+  status query() const noexcept { return where_.owner->query(event_); }
+
+ private:
+  pooled_event(const place& p, device::event e) noexcept : where_(p), event_(e) {}
+  void give_back() noexcept;
+
+  place where_;
+  device::event event_;
+};
+
+/// Destroys every stream and pooled event; part of shut_down.
+void release_streams() noexcept;
+
+}  // namespace telpher::memory

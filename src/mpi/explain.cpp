@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/explain.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "device/registry.hpp"
+#include "memory/ipc_cache.hpp"
+#include "path/path.hpp"
+#include "ticket/engine.hpp"
+
+namespace telpher::explain {
+namespace {
+
+void say(const std::string& line) noexcept {
+  std::fprintf(stderr, "[telpher %d] %s\n", ticket::the_engine().job().rank, line.c_str());
+}
+
+std::string host_mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  pmpi::Get_library_version(text, &length);
+  const std::string all(text, static_cast<std::size_t>(length));
+  return all.substr(0, all.find('\n'));
+}
+
+std::string size_text(std::size_t bytes) {
+  if (bytes == static_cast<std::size_t>(-1)) return "any size";
+  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + " MiB";
+  if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return std::to_string(bytes >> 10) + " KiB";
+  return std::to_string(bytes) + " B";
+}
+
+void explain_devices() {
+  for (device::backend* b : device::backends())
+    for (int d = 0; d < b->device_count(); ++d) {
+      device::device_properties p{};
+      if (b->properties(d, p) == status::ok)
+        say(std::string(b->name()) + " device " + std::to_string(d) + ": " + p.name);
+    }
+  for (const char* why : device::absent_reasons()) say(std::string("not used: ") + why);
+}
+
+void explain_paths() {
+  const settings& s = config();
+  const ticket::engine& e = ticket::the_engine();
+  if (path::forced() != path::kind::none) say(std::string("path forced: ") + to_string(path::forced()));
+  say("device messages, same node:");
+  say("  up to " + size_text(s.mapped_limit) + ": mapped, where the device has CPU windows");
+  say(std::string("  below 480 B: ") + (e.small_tickets() ? "tickets" : "raw (not every rank has a device)"));
+  say("  up to " + size_text(s.linger_limit) + ", in a burst: linger (" + s.linger + ")");
+  say("  up to " + size_text(s.batch_limit) + ", " + std::to_string(s.batch_minimum) + " or more at once: batch");
+  say("  else: ipc_get; staged where memory cannot be opened");
+  say("device messages, other nodes: raw up to " + size_text(s.raw_limit) + ", then pipelined in blocks of " +
+      size_text(s.staged_block));
+  say("sends up to " + size_text(s.eager_limit) + " do not wait for a late receiver");
+}
+
+}  // namespace
+
+void started() noexcept {
+  const host_mpi::job& job = ticket::the_engine().job();
+  if (job.rank == 0)
+    TELPHER_INFO("%s; %s", host_mpi_version().c_str(),
+                 job.any_device ? "active" : "no device in this job: calls go straight to the host MPI");
+  if (!config().explain || job.rank != 0) return;
+  say("host MPI: " + host_mpi_version());
+  say(std::to_string(job.size) + " ranks, " + std::to_string(job.node.size()) + " on this node");
+  if (!job.any_device) return say("no device in this job: every call goes straight to the host MPI");
+  explain_devices();
+  explain_paths();
+}
+
+void ending() noexcept {
+  if (!config().statistics) return;
+  for (int k = 1; k < static_cast<int>(path::kind::count_); ++k) {
+    const auto kind = static_cast<path::kind>(k);
+    const path::usage u = path::used(kind);
+    if (u.messages == 0) continue;
+    say(std::string(to_string(kind)) + ": " + std::to_string(u.messages) + " messages, " +
+        std::to_string(u.bytes) + " bytes");
+  }
+  const auto c = memory::ipc_cache::instance().count();
+  say("ipc cache: " + std::to_string(c.hits) + " hits, " + std::to_string(c.opens) + " opened, " +
+      std::to_string(c.closes) + " closed, " + std::to_string(c.stale) + " stale, " +
+      std::to_string(c.refused) + " refused");
+}
+
+}  // namespace telpher::explain

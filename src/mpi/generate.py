@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the wrappers of generated/ and ../host_mpi/wrapped.def from api.toml, which explains itself.
+
+usage: generate.py [--check]
+
+--check writes nothing; it fails if a file differs from what would be written.
+"""
+import pathlib
+import sys
+import tomllib
+from dataclasses import dataclass, field
+
+HERE = pathlib.Path(__file__).resolve().parent
+BANNER = "// SPDX-License-Identifier: BSD-3-Clause\n// generated from api.toml by generate.py; do not edit\n"
+COLUMNS = 100
+LOCAL_NAME = {"input": "s", "output": "r", "inout": "r", "broadcast": "b"}
+
+
+@dataclass
+class Parameter:
+    name: str
+    kind: str
+    direction: str
+    array: bool
+
+
+@dataclass
+class Function:
+    """One MPI function in one form; `large` is its MPI_Count form."""
+    name: str
+    file: str
+    section: str
+    parameters: list
+    words: list  # (word, rest) pairs of the row
+    form: str = "blocking"
+    since: str = "3.1"
+    large: bool = False
+
+    @property
+    def mpi_name(self):
+        return f"MPI_{self.name}"
+
+    def words_of(self, *names):
+        return [(word, rest) for word, rest in self.words if word in names]
+
+
+# --- reading -----------------------------------------------------------------------------------------
+
+
+def parse_parameter(text, kinds):
+    direction = "in"
+    for prefix in ("out", "inout"):
+        if text.startswith(prefix + ":"):
+            direction, text = prefix, text[len(prefix) + 1:]
+    name, _, kind = text.partition(":")
+    array = name.endswith("[]")
+    name = name.removesuffix("[]")
+    return Parameter(name, kind or kinds[name], direction, array)
+
+
+def parse_row(name, row, file, section, kinds):
+    parameters = [parse_parameter(text, kinds) for text in row[0].split()]
+    words = [tuple(text.partition(" ")[::2]) for text in row[1:]]
+    function = Function(name, file["name"], section, parameters, words)
+    function.since = dict(words).get("since", "3.1")
+    return function
+
+
+def other_forms(function, forms, kinds):
+    """The non-blocking and the persistent form of a collective."""
+    for form, (file, section) in forms.items():
+        if ("only", "blocking") in function.words:
+            continue
+        persistent = form == "persistent"
+        name = f"{function.name}_init" if persistent else f"I{function.name.lower()}"
+        added = ["info", "out:request"] if persistent else ["out:request"]
+        parameters = function.parameters + [parse_parameter(text, kinds) for text in added]
+        yield Function(name, file, section, parameters, function.words, form, "4.0" if persistent else "3.1")
+
+
+def large_count_twin(function, types):
+    if not any(len(types[p.kind]) == 2 for p in function.parameters):
+        return None
+    return Function(**{**vars(function), "name": function.name + "_c", "since": "4.0", "large": True})
+
+
+def read(api):
+    """All functions, in the order of the table."""
+    for file in api["file"]:
+        sections = {key: rows for key, rows in file.items() if key[0].isdigit()}
+        for section, rows in sections.items():
+            for name, row in rows.items():
+                function = parse_row(name, row, file, section, api["kinds"])
+                for form in (function, *other_forms(function, file.get("forms", {}), api["kinds"])):
+                    yield form
+                    if twin := large_count_twin(form, api["types"]):
+                        yield twin
+
+
+# --- C++ text ----------------------------------------------------------------------------------------
+
+
+def break_points(line, opened):
+    """Where a line may end, how deep it is nested there (between the branches of a ?: it counts as half
+    a bracket more), and the columns of the brackets open there; `opened` are those before the line."""
+    opened = list(opened)
+    for at, char in enumerate(line):
+        if char in "({[":
+            opened.append(at + 1)
+        elif char in ")}]":
+            opened.pop()
+        elif char == ",":
+            yield at + 1, len(opened), tuple(opened)
+        elif line.startswith((" ? ", " : "), at):
+            yield at, len(opened) + 0.5, tuple(opened)
+
+
+def wrap(line, opened=()):
+    """Breaks a line that is too long where brackets are nested least, as late as possible."""
+    if len(line) <= COLUMNS:
+        return [line]
+    if ") return " in line:
+        condition, result = line.split(") return ")
+        return [*wrap(condition + ")"), *wrap("    return " + result)]
+    points = [point for point in break_points(line, opened) if point[0] <= COLUMNS and line[:point[0]].strip()]
+    best = min(depth for _, depth, _ in points)
+    end, _, columns = [point for point in points if point[1] == best][-1]
+    column = columns[-1] if columns else len(line) - len(line.lstrip()) + 4
+    return [line[:end], *wrap(" " * column + line[end:].lstrip(), columns)]
+
+
+def declare(parameter, types, large):
+    kind = types[parameter.kind]
+    base = kind[-1] if large else kind[0]
+    name, out = parameter.name, parameter.direction != "in"
+    if parameter.kind == "BUFFER":
+        return f"void* {name}" if out else f"const void* {name}"
+    if parameter.kind == "STRING" and not out:
+        return f"const char* {name}"
+    if parameter.array:
+        return f"{base} {name}[]" if out else f"const {base} {name}[]"
+    return f"{base}* {name}" if out else f"{base} {name}"
+
+
+def host_call(function, replaced=None):
+    replaced = replaced or {}
+    names = (replaced.get(p.name, p.name) for p in function.parameters)
+    return f"pmpi::{function.name}({', '.join(names)})"
+
+
+def staged_buffer(function, word, rest):
+    """The statement that gives the host MPI a stand-in for a buffer of a collective."""
+    buffer, _, region = rest.partition(" ")
+    local = LOCAL_NAME[word]
+    for place, test in (("at root ", "call.at_root(root)"), ("at leaf ", "root >= 0")):
+        if region.startswith(place):
+            region = f"{test} ? coll::{region.removeprefix(place)} : coll::nothing()"
+            return buffer, local, [f"{local} = call.{word}({buffer}, {region});"]
+    if word == "broadcast":
+        return buffer, local, [
+            f"const auto data = coll::{region};",
+            f"{local} = call.at_root(root) ? const_cast<void*>(call.input({buffer}, data)) "
+            f": call.output({buffer}, root >= 0 ? data : coll::nothing());"
+        ]
+    return buffer, local, [f"{local} = call.{word}({buffer}, coll::{region});"]
+
+
+def staged_body(function):
+    comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_SELF"
+    lines = [f'coll::staged call("{function.mpi_name}", {comm});']
+    replaced = {}
+    for word, rest in function.words_of("input", "output", "inout", "broadcast"):
+        buffer, local, statements = staged_buffer(function, word, rest)
+        replaced[buffer] = local
+        constant = "const " if word == "input" else ""
+        lines += [*statements[:-1], f"{constant}void* {statements[-1]}"]
+    run = {"blocking": "run(", "nonblocking": "start(request, ", "persistent": "init(request, "}[function.form]
+    inner = f"return {host_call(function, replaced)};"
+    line = f"return call.{run}[&] {{ {inner} }});"
+    if len(line) + 2 <= COLUMNS:
+        return [*lines, line]
+    return [*lines, f"return call.{run}[&] {{", f"  {inner}", "});"]
+
+
+def plain_body(function):
+    comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_SELF"
+    lines = []
+    for word, rest in function.words:
+        if word == "first":
+            lines.append(f"{rest};")
+        elif word == "blocking":
+            lines.append("entry::blocking_call guard;")
+        elif word == "refuse":
+            buffers = ", ".join(rest.split())
+            lines.append(f'if (int error = entry::refuse_device_memory({comm}, "{function.mpi_name}", '
+                         f"{{{buffers}}})) return error;")
+    return [*lines, f"return {host_call(function)};"]
+
+
+def body(function):
+    for word, rest in function.words_of("always", "call"):
+        line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"')
+        return [line] if word == "always" else [bypass(function), line]
+    staged = function.words_of("input", "output", "inout", "broadcast")
+    return [bypass(function), *(staged_body(function) if staged else plain_body(function))]
+
+
+def bypass(function):
+    return f"if (!entry::active()) return {host_call(function)};"
+
+
+def wrapper(function, types):
+    signature = ", ".join(declare(p, types, function.large) for p in function.parameters)
+    lines = [f"// {function.section}", *wrap(f"int {function.mpi_name}({signature}) {{")]
+    for line in body(function):
+        lines += wrap("  " + line)
+    return "\n".join([*lines, "}"])
+
+
+# --- files -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Unit:
+    """One generated file."""
+    title: str
+    include: list
+    using: list
+    functions: list = field(default_factory=list)
+
+
+def guarded(functions, types):
+    """Wrappers, those of newer standards between guards that ask whether the host MPI has them."""
+    groups = {}
+    for function in functions:
+        groups.setdefault((function.large, function.since), []).append(function)
+    for (large, since), members in sorted(groups.items()):
+        text = "\n\n".join(wrapper(f, types) for f in members)
+        if since == "3.1":
+            yield text
+        else:
+            why = "large counts, MPI 4.0" if large else f"MPI {since}"
+            guard = f"TELPHER_HOST_HAS_{members[0].name}"
+            yield f"#if {guard}  // {why}\n\n{text}\n\n#endif  // {guard}"
+
+
+def render(unit, types):
+    includes = "\n".join(f'#include "{name}"' for name in sorted(["mpi/entry.hpp", *unit.include]))
+    using = "\n".join(["using namespace telpher;", *(f"using {name};" for name in unit.using)])
+    wrappers = "\n\n".join(guarded(unit.functions, types))
+    return f'{BANNER}// {unit.title},\n// in the sections of MPI 4.0.\n{includes}\n\n{using}\n\nextern "C" {{\n\n{wrappers}\n\n}}  // extern "C"\n'
+
+
+def outputs(api):
+    """Path and text of each file."""
+    units, listed = {}, []
+    for file in api["file"]:
+        names = [file["name"], *(name for name, _ in file.get("forms", {}).values())]
+        for name in names:
+            units.setdefault(name, Unit(file["title"], file["include"], file.get("using", [])))
+    for function in read(api):
+        units[function.file].functions.append(function)
+        listed.append(f"TELPHER_PMPI({function.name})\n")
+    files = {HERE / "generated" / f"{name}.cpp": render(unit, api["types"]) for name, unit in units.items()}
+    files[HERE.parent / "host_mpi" / "wrapped.def"] = (
+        BANNER + "// PMPI functions that Telpher wraps. Those it only calls are in used.def.\n\n" + "".join(listed))
+    return files
+
+
+def main(arguments):
+    api = tomllib.loads((HERE / "api.toml").read_text())
+    files = outputs(api)
+    if arguments == ["--check"]:
+        drifted = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+        drifted += set((HERE / "generated").glob("*.cpp")) - set(files)
+        for path in drifted:
+            print(f"{path} differs from what api.toml gives; run {HERE / 'generate.py'}")
+        return 1 if drifted else 0
+    for path, text in files.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// generated from api.toml by generate.py; do not edit
+// Collective communication (chapter 6),
+// in the sections of MPI 4.0.
+#include "coll/staged.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/local_group.hpp"
+
+using namespace telpher;
+
+extern "C" {
+
+// 6.4 Broadcast
+int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
+  coll::staged call("MPI_Bcast", comm);
+  const auto data = coll::uniform(count, datatype);
+  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+      : call.output(buffer, root >= 0 ? data : coll::nothing());
+  return call.run([&] { return pmpi::Bcast(b, count, datatype, root, comm); });
+}
+
+// 6.5 Gather
+int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  coll::staged call("MPI_Gather", comm);
+  const void* s = call.input(sendbuf,
+                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                        : coll::nothing());
+  return call.run([&] {
+    return pmpi::Gather(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
+  });
+}
+
+// 6.5 Gather
+int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                         comm);
+  coll::staged call("MPI_Gatherv", comm);
+  const void* s = call.input(sendbuf,
+                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                        : coll::nothing());
+  return call.run([&] {
+    return pmpi::Gatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm);
+  });
+}
+
+// 6.6 Scatter
+int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  coll::staged call("MPI_Scatter", comm);
+  const void* s = call.input(sendbuf,
+                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                             : coll::nothing());
+  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+  return call.run([&] {
+    return pmpi::Scatter(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
+  });
+}
+
+// 6.6 Scatter
+int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                 MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                 int root, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                          comm);
+  coll::staged call("MPI_Scatterv", comm);
+  const void* s = call.input(sendbuf,
+                             call.at_root(root)
+                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                             : coll::nothing());
+  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+  return call.run([&] {
+    return pmpi::Scatterv(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm);
+  });
+}
+
+// 6.7 Gather-to-all
+int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  coll::staged call("MPI_Allgather", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+  return call.run([&] {
+    return pmpi::Allgather(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 6.7 Gather-to-all
+int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                   MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                            comm);
+  coll::staged call("MPI_Allgatherv", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+  return call.run([&] {
+    return pmpi::Allgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm);
+  });
+}
+
+// 6.8 All-to-all scatter/gather
+int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  coll::staged call("MPI_Alltoall", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+  return call.run([&] {
+    return pmpi::Alltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 6.8 All-to-all scatter/gather
+int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                  MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+                  MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                           recvtype, comm);
+  coll::staged call("MPI_Alltoallv", comm);
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+  return call.run([&] {
+    return pmpi::Alltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
+                           comm);
+  });
+}
+
+// 6.8 All-to-all scatter/gather
+int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                           recvtypes, comm);
+  coll::staged call("MPI_Alltoallw", comm);
+  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  return call.run([&] {
+    return pmpi::Alltoallw(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
+                           comm);
+  });
+}
+
+// 6.9 Global reduction operations
+int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               int root, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+  coll::staged call("MPI_Reduce", comm);
+  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+  return call.run([&] { return pmpi::Reduce(s, r, count, datatype, op, root, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+  coll::staged call("MPI_Allreduce", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Allreduce(s, r, count, datatype, op, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op) {
+  if (!entry::active()) return pmpi::Reduce_local(inbuf, inoutbuf, count, datatype, op);
+  coll::staged call("MPI_Reduce_local", MPI_COMM_SELF);
+  const void* s = call.input(inbuf, coll::uniform(count, datatype));
+  void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Reduce_local(s, r, count, datatype, op); });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  coll::staged call("MPI_Reduce_scatter_block", comm);
+  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
+  void* r = call.output(recvbuf,
+                        coll::uniform(recvcount, datatype,
+                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+  return call.run([&] { return pmpi::Reduce_scatter_block(s, r, recvcount, datatype, op, comm); });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  coll::staged call("MPI_Reduce_scatter", comm);
+  const void* s = call.input(sendbuf,
+                             coll::uniform(local_group::total(comm, recvcounts), datatype));
+  void* r = call.output(recvbuf,
+                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
+                                      : local_group::own(comm, recvcounts), datatype));
+  return call.run([&] { return pmpi::Reduce_scatter(s, r, recvcounts, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
+  coll::staged call("MPI_Scan", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Scan(s, r, count, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+  coll::staged call("MPI_Exscan", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Exscan(s, r, count, datatype, op, comm); });
+}
+
+#if TELPHER_HOST_HAS_Bcast_c  // large counts, MPI 4.0
+
+// 6.4 Broadcast
+int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
+  coll::staged call("MPI_Bcast_c", comm);
+  const auto data = coll::uniform(count, datatype);
+  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+      : call.output(buffer, root >= 0 ? data : coll::nothing());
+  return call.run([&] { return pmpi::Bcast_c(b, count, datatype, root, comm); });
+}
+
+// 6.5 Gather
+int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  coll::staged call("MPI_Gather_c", comm);
+  const void* s = call.input(sendbuf,
+                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                        : coll::nothing());
+  return call.run([&] {
+    return pmpi::Gather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
+  });
+}
+
+// 6.5 Gather
+int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                  int root, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           root, comm);
+  coll::staged call("MPI_Gatherv_c", comm);
+  const void* s = call.input(sendbuf,
+                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                        : coll::nothing());
+  return call.run([&] {
+    return pmpi::Gatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm);
+  });
+}
+
+// 6.6 Scatter
+int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  coll::staged call("MPI_Scatter_c", comm);
+  const void* s = call.input(sendbuf,
+                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                             : coll::nothing());
+  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+  return call.run([&] {
+    return pmpi::Scatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
+  });
+}
+
+// 6.6 Scatter
+int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                            root, comm);
+  coll::staged call("MPI_Scatterv_c", comm);
+  const void* s = call.input(sendbuf,
+                             call.at_root(root)
+                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                             : coll::nothing());
+  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+  return call.run([&] {
+    return pmpi::Scatterv_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm);
+  });
+}
+
+// 6.7 Gather-to-all
+int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  coll::staged call("MPI_Allgather_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+  return call.run([&] {
+    return pmpi::Allgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 6.7 Gather-to-all
+int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                              comm);
+  coll::staged call("MPI_Allgatherv_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+  return call.run([&] {
+    return pmpi::Allgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm);
+  });
+}
+
+// 6.8 All-to-all scatter/gather
+int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  coll::staged call("MPI_Alltoall_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+  return call.run([&] {
+    return pmpi::Alltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 6.8 All-to-all scatter/gather
+int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm);
+  coll::staged call("MPI_Alltoallv_c", comm);
+  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+  return call.run([&] {
+    return pmpi::Alltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
+                             comm);
+  });
+}
+
+// 6.8 All-to-all scatter/gather
+int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                             recvtypes, comm);
+  coll::staged call("MPI_Alltoallw_c", comm);
+  const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
+  return call.run([&] {
+    return pmpi::Alltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
+                             comm);
+  });
+}
+
+// 6.9 Global reduction operations
+int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, int root, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+  coll::staged call("MPI_Reduce_c", comm);
+  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+  return call.run([&] { return pmpi::Reduce_c(s, r, count, datatype, op, root, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+  coll::staged call("MPI_Allreduce_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Allreduce_c(s, r, count, datatype, op, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op) {
+  if (!entry::active()) return pmpi::Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
+  coll::staged call("MPI_Reduce_local_c", MPI_COMM_SELF);
+  const void* s = call.input(inbuf, coll::uniform(count, datatype));
+  void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Reduce_local_c(s, r, count, datatype, op); });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  coll::staged call("MPI_Reduce_scatter_block_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
+  void* r = call.output(recvbuf,
+                        coll::uniform(recvcount, datatype,
+                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+  return call.run([&] {
+    return pmpi::Reduce_scatter_block_c(s, r, recvcount, datatype, op, comm);
+  });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  coll::staged call("MPI_Reduce_scatter_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::uniform(local_group::total(comm, recvcounts), datatype));
+  void* r = call.output(recvbuf,
+                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
+                                      : local_group::own(comm, recvcounts), datatype));
+  return call.run([&] { return pmpi::Reduce_scatter_c(s, r, recvcounts, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+               MPI_Op op, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  coll::staged call("MPI_Scan_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Scan_c(s, r, count, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  coll::staged call("MPI_Exscan_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Exscan_c(s, r, count, datatype, op, comm); });
+}
+
+#endif  // TELPHER_HOST_HAS_Bcast_c
+
+}  // extern "C"

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// generated from api.toml by generate.py; do not edit
+// Neighborhood collective communication on process topologies (chapter 8),
+// in the sections of MPI 4.0.
+#include "coll/staged.hpp"
+#include "mpi/entry.hpp"
+
+using namespace telpher;
+
+extern "C" {
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                    comm);
+  coll::staged call("MPI_Neighbor_allgather", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.run([&] {
+    return pmpi::Neighbor_allgather(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                     comm, request);
+  coll::staged call("MPI_Ineighbor_allgather", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_allgather(s, sendcount, sendtype, r, recvcount, recvtype, comm, request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int displs[],
+                            MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                     recvtype, comm);
+  coll::staged call("MPI_Neighbor_allgatherv", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
+  return call.run([&] {
+    return pmpi::Neighbor_allgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, const int recvcounts[], const int displs[],
+                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                      recvtype, comm, request);
+  coll::staged call("MPI_Ineighbor_allgatherv", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_allgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+                                      request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                   comm);
+  coll::staged call("MPI_Neighbor_alltoall", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.run([&] {
+    return pmpi::Neighbor_alltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                           MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                    comm, request);
+  coll::staged call("MPI_Ineighbor_alltoall", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_alltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm, request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                           MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                           const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                    rdispls, recvtype, comm);
+  coll::staged call("MPI_Neighbor_alltoallv", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
+  return call.run([&] {
+    return pmpi::Neighbor_alltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                    recvtype, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                            MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                            const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                            MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                     rdispls, recvtype, comm, request);
+  coll::staged call("MPI_Ineighbor_alltoallv", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_alltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                     recvtype, comm, request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                           const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                           MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                    rdispls, recvtypes, comm);
+  coll::staged call("MPI_Neighbor_alltoallw", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+  return call.run([&] {
+    return pmpi::Neighbor_alltoallw(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
+                                    recvtypes, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                            MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                     rdispls, recvtypes, comm, request);
+  coll::staged call("MPI_Ineighbor_alltoallw", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_alltoallw(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
+                                     recvtypes, comm, request);
+  });
+}
+
+#if TELPHER_HOST_HAS_Neighbor_allgather_init  // MPI 4.0
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                         comm, info, request);
+  coll::staged call("MPI_Neighbor_allgather_init", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_allgather_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
+                                         request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, const int recvcounts[], const int displs[],
+                                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                 MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                          recvtype, comm, info, request);
+  coll::staged call("MPI_Neighbor_allgatherv_init", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_allgatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype,
+                                          comm, info, request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                               MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                        comm, info, request);
+  coll::staged call("MPI_Neighbor_alltoall_init", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_alltoall_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
+                                        request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                         recvcounts, rdispls, recvtype, comm, info, request);
+  coll::staged call("MPI_Neighbor_alltoallv_init", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_alltoallv_init(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                         recvtype, comm, info, request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[],
+                                const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                                const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                                MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                         recvcounts, rdispls, recvtypes, comm, info, request);
+  coll::staged call("MPI_Neighbor_alltoallw_init", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_alltoallw_init(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
+                                         recvtypes, comm, info, request);
+  });
+}
+
+#endif  // TELPHER_HOST_HAS_Neighbor_allgather_init
+
+#if TELPHER_HOST_HAS_Neighbor_allgather_c  // large counts, MPI 4.0
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      comm);
+  coll::staged call("MPI_Neighbor_allgather_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.run([&] {
+    return pmpi::Neighbor_allgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                       comm, request);
+  coll::staged call("MPI_Ineighbor_allgather_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_allgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm,
+                                       request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, comm, info, request);
+  coll::staged call("MPI_Neighbor_allgather_init_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_allgather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm,
+                                           info, request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                              MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                       recvtype, comm);
+  coll::staged call("MPI_Neighbor_allgatherv_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
+  return call.run([&] {
+    return pmpi::Neighbor_allgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype,
+                                       comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                        recvtype, comm, request);
+  coll::staged call("MPI_Ineighbor_allgatherv_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_allgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype,
+                                        comm, request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                   MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                            displs, recvtype, comm, info, request);
+  coll::staged call("MPI_Neighbor_allgatherv_init_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_allgatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype,
+                                            comm, info, request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                            MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                     comm);
+  coll::staged call("MPI_Neighbor_alltoall_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.run([&] {
+    return pmpi::Neighbor_alltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      comm, request);
+  coll::staged call("MPI_Ineighbor_alltoall_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_alltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm,
+                                      request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                          recvtype, comm, info, request);
+  coll::staged call("MPI_Neighbor_alltoall_init_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
+  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_alltoall_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm,
+                                          info, request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                             const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                             const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                             MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                      rdispls, recvtype, comm);
+  coll::staged call("MPI_Neighbor_alltoallv_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
+  return call.run([&] {
+    return pmpi::Neighbor_alltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                      recvtype, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                       rdispls, recvtype, comm, request);
+  coll::staged call("MPI_Ineighbor_alltoallv_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_alltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                       recvtype, comm, request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                  const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                  const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                  MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                           recvcounts, rdispls, recvtype, comm, info, request);
+  coll::staged call("MPI_Neighbor_alltoallv_init_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
+  void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, rdispls, recvtype));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_alltoallv_init_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                           recvtype, comm, info, request);
+  });
+}
+
+// 8.6 Neighborhood collective communication
+int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
+                             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                             void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                             const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                      rdispls, recvtypes, comm);
+  coll::staged call("MPI_Neighbor_alltoallw_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+  return call.run([&] {
+    return pmpi::Neighbor_alltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
+                                      recvtypes, comm);
+  });
+}
+
+// 8.7 Nonblocking neighborhood communication
+int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                              void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                       rdispls, recvtypes, comm, request);
+  coll::staged call("MPI_Ineighbor_alltoallw_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+  return call.start(request, [&] {
+    return pmpi::Ineighbor_alltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
+                                       recvtypes, comm, request);
+  });
+}
+
+// 8.8 Persistent neighborhood communication
+int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                  const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                  void* recvbuf, const MPI_Count recvcounts[],
+                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                           recvcounts, rdispls, recvtypes, comm, info, request);
+  coll::staged call("MPI_Neighbor_alltoallw_init_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
+  void* r = call.output(recvbuf, coll::ragged_w(call.in_degree(), recvcounts, rdispls, recvtypes));
+  return call.init(request, [&] {
+    return pmpi::Neighbor_alltoallw_init_c(s, sendcounts, sdispls, sendtypes, r, recvcounts,
+                                           rdispls, recvtypes, comm, info, request);
+  });
+}
+
+#endif  // TELPHER_HOST_HAS_Neighbor_allgather_c
+
+}  // extern "C"

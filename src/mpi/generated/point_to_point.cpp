@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// generated from api.toml by generate.py; do not edit
+// Point-to-point communication (chapter 3),
+// in the sections of MPI 4.0.
+#include "mpi/entry.hpp"
+#include "mpi/pt2pt.hpp"
+
+using namespace telpher;
+using pt2pt::send_mode;
+
+extern "C" {
+
+// 3.2 Blocking send and receive operations
+int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Send(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Send", buf, count, datatype, dest, tag, comm});
+}
+
+// 3.2 Blocking send and receive operations
+int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+             MPI_Status* status) {
+  if (!entry::active()) return pmpi::Recv(buf, count, datatype, source, tag, comm, status);
+  return pt2pt::recv({"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
+}
+
+// 3.4 Communication modes
+int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Bsend(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Bsend", buf, count, datatype, dest, tag, comm, send_mode::buffered});
+}
+
+// 3.4 Communication modes
+int MPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Ssend", buf, count, datatype, dest, tag, comm, send_mode::synchronous});
+}
+
+// 3.4 Communication modes
+int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Rsend", buf, count, datatype, dest, tag, comm, send_mode::ready});
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Buffer_attach(void* buffer, int size) {
+  if (!entry::active()) return pmpi::Buffer_attach(buffer, size);
+  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Buffer_attach", {buffer}))
+    return error;
+  return pmpi::Buffer_attach(buffer, size);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  if (!entry::active()) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Isend", buf, count, datatype, dest, tag, comm}, request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  if (!entry::active()) return pmpi::Ibsend(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Ibsend", buf, count, datatype, dest, tag, comm, send_mode::buffered},
+                      request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  if (!entry::active()) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Issend", buf, count, datatype, dest, tag, comm, send_mode::synchronous},
+                      request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  if (!entry::active()) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Irsend", buf, count, datatype, dest, tag, comm, send_mode::ready},
+                      request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  if (!entry::active()) return pmpi::Irecv(buf, count, datatype, source, tag, comm, request);
+  return pt2pt::irecv({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
+}
+
+// 3.8 Probe and cancel
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active()) return pmpi::Probe(source, tag, comm, status);
+  return pt2pt::probe(source, tag, comm, status);
+}
+
+// 3.8 Probe and cancel
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  if (!entry::active()) return pmpi::Iprobe(source, tag, comm, flag, status);
+  return pt2pt::iprobe(source, tag, comm, flag, status);
+}
+
+// 3.8 Probe and cancel
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  if (!entry::active()) return pmpi::Mprobe(source, tag, comm, message, status);
+  return pt2pt::mprobe(source, tag, comm, message, status);
+}
+
+// 3.8 Probe and cancel
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                MPI_Status* status) {
+  if (!entry::active()) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  return pt2pt::improbe(source, tag, comm, flag, message, status);
+}
+
+// 3.8 Probe and cancel
+int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
+              MPI_Status* status) {
+  if (!entry::active()) return pmpi::Mrecv(buf, count, datatype, message, status);
+  return pt2pt::mrecv("MPI_Mrecv", buf, count, datatype, message, status);
+}
+
+// 3.8 Probe and cancel
+int MPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
+               MPI_Request* request) {
+  if (!entry::active()) return pmpi::Imrecv(buf, count, datatype, message, request);
+  return pt2pt::imrecv("MPI_Imrecv", buf, count, datatype, message, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Send_init(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Send_init", buf, count, datatype, dest, tag, comm}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Bsend_init(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Bsend_init", buf, count, datatype, dest, tag, comm,
+                           send_mode::buffered}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Ssend_init(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Ssend_init", buf, count, datatype, dest, tag, comm,
+                           send_mode::synchronous}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Rsend_init(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Rsend_init", buf, count, datatype, dest, tag, comm,
+                           send_mode::ready}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  if (!entry::active()) return pmpi::Recv_init(buf, count, datatype, source, tag, comm, request);
+  return pt2pt::recv_init({"MPI_Recv_init", buf, count, datatype, source, tag, comm}, request);
+}
+
+// 3.10 Send-receive
+int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                 MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active())
+    return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                          source, recvtag, comm, status);
+  return pt2pt::sendrecv({"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                         {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm},
+                         status);
+}
+
+// 3.10 Send-receive
+int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                         int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active())
+    return pmpi::Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                                  status);
+  return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag,
+                                  source, recvtag, comm}, status);
+}
+
+#if TELPHER_HOST_HAS_Isendrecv  // MPI 4.0
+
+// 3.10 Send-receive
+int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                  void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                  MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                           recvtype, source, recvtag, comm, request);
+  return pt2pt::isendrecv({"MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                          {"MPI_Isendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm},
+                          request);
+}
+
+// 3.10 Send-receive
+int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                          int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                                   request);
+  return pt2pt::isendrecv_replace({"MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag,
+                                   source, recvtag, comm}, request);
+}
+
+// 4.2 Partitioned communication
+int MPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                   int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
+  if (int error = entry::refuse_device_memory(comm, "MPI_Psend_init", {buf})) return error;
+  return pmpi::Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+// 4.2 Partitioned communication
+int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source,
+                   int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
+  if (int error = entry::refuse_device_memory(comm, "MPI_Precv_init", {buf})) return error;
+  return pmpi::Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
+}
+
+#endif  // TELPHER_HOST_HAS_Isendrecv
+
+#if TELPHER_HOST_HAS_Send_c  // large counts, MPI 4.0
+
+// 3.2 Blocking send and receive operations
+int MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+               MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Send_c", buf, count, datatype, dest, tag, comm});
+}
+
+// 3.2 Blocking send and receive operations
+int MPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+               MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active()) return pmpi::Recv_c(buf, count, datatype, source, tag, comm, status);
+  return pt2pt::recv({"MPI_Recv_c", buf, count, datatype, source, tag, comm}, status);
+}
+
+// 3.4 Communication modes
+int MPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Bsend_c(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Bsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered});
+}
+
+// 3.4 Communication modes
+int MPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Ssend_c", buf, count, datatype, dest, tag, comm,
+                      send_mode::synchronous});
+}
+
+// 3.4 Communication modes
+int MPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
+  return pt2pt::send({"MPI_Rsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready});
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Buffer_attach_c(void* buffer, MPI_Count size) {
+  if (!entry::active()) return pmpi::Buffer_attach_c(buffer, size);
+  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Buffer_attach_c", {buffer}))
+    return error;
+  return pmpi::Buffer_attach_c(buffer, size);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Isend_c", buf, count, datatype, dest, tag, comm}, request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Ibsend_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered},
+                      request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Issend_c", buf, count, datatype, dest, tag, comm,
+                       send_mode::synchronous}, request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::isend({"MPI_Irsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready},
+                      request);
+}
+
+// 3.7 Nonblocking communication
+int MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Irecv_c(buf, count, datatype, source, tag, comm, request);
+  return pt2pt::irecv({"MPI_Irecv_c", buf, count, datatype, source, tag, comm}, request);
+}
+
+// 3.8 Probe and cancel
+int MPI_Mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+                MPI_Status* status) {
+  if (!entry::active()) return pmpi::Mrecv_c(buf, count, datatype, message, status);
+  return pt2pt::mrecv("MPI_Mrecv_c", buf, count, datatype, message, status);
+}
+
+// 3.8 Probe and cancel
+int MPI_Imrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+                 MPI_Request* request) {
+  if (!entry::active()) return pmpi::Imrecv_c(buf, count, datatype, message, request);
+  return pt2pt::imrecv("MPI_Imrecv_c", buf, count, datatype, message, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Send_init_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Send_init_c", buf, count, datatype, dest, tag, comm}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm,
+                           send_mode::buffered}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm,
+                           send_mode::synchronous}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
+  return pt2pt::send_init({"MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm,
+                           send_mode::ready}, request);
+}
+
+// 3.9 Persistent communication requests
+int MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Recv_init_c(buf, count, datatype, source, tag, comm, request);
+  return pt2pt::recv_init({"MPI_Recv_init_c", buf, count, datatype, source, tag, comm}, request);
+}
+
+// 3.10 Send-receive
+int MPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                   int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active())
+    return pmpi::Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                            recvtype, source, recvtag, comm, status);
+  return pt2pt::sendrecv({"MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                         {"MPI_Sendrecv_c", recvbuf, recvcount, recvtype, source, recvtag, comm},
+                         status);
+}
+
+// 3.10 Send-receive
+int MPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active())
+    return pmpi::Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                                    status);
+  return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag,
+                                  source, recvtag, comm}, status);
+}
+
+// 3.10 Send-receive
+int MPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                    int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                             recvtype, source, recvtag, comm, request);
+  return pt2pt::isendrecv({"MPI_Isendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                          {"MPI_Isendrecv_c", recvbuf, recvcount, recvtype, source, recvtag, comm},
+                          request);
+}
+
+// 3.10 Send-receive
+int MPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm,
+                            MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                                     request);
+  return pt2pt::isendrecv_replace({"MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag,
+                                   source, recvtag, comm}, request);
+}
+
+#endif  // TELPHER_HOST_HAS_Send_c
+
+}  // extern "C"

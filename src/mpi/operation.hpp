@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stands behind a request that we must complete ourselves, and the table from the program's
+// request handles to it. Every handle is a request of the host MPI: a native one (receives, sends of
+// host bytes, collectives), a generalized request (sends by ticket, pairs), or an inactive persistent
+// request that holds a place. All functions under the engine's lock.
+#pragma once
+
+#include <memory>
+
+#include "host_mpi/host_mpi.hpp"
+#include "ticket/engine.hpp"
+
+namespace telpher::mpi {
+
+class operation {
+ public:
+  virtual ~operation() = default;
+
+  /// Looks whether it is done, out of turn. True if so.
+  virtual bool check() noexcept = 0;
+  /// Once done: frees what the host MPI holds, fills the status (may be MPI_STATUS_IGNORE) and
+  /// returns the MPI error code; the error handler has been called.
+  virtual int finish(MPI_Status* out) noexcept = 0;
+  /// Once done: fills the status only.
+  virtual void fill(MPI_Status* out) noexcept = 0;
+  virtual void cancel() noexcept {}
+  /// The program freed its request while the operation was under way. True if the operation frees
+  /// itself; else it is kept until done and then finished.
+  virtual bool abandon() noexcept { return false; }
+
+  virtual MPI_Request request() const noexcept = 0;
+  virtual bool persistent() const noexcept { return false; }
+  /// Persistent requests that are not started are ignored by the completing calls.
+  virtual bool active() const noexcept { return true; }
+};
+
+/// Fills the status of an inactive or null request.
+void fill_empty(MPI_Status* out) noexcept;
+
+/// The table. An operation belongs to it from `enter` to `remove`.
+void enter(std::unique_ptr<operation> op) noexcept;
+operation* find(MPI_Request request) noexcept;
+std::unique_ptr<operation> remove(MPI_Request request) noexcept;
+std::size_t operations() noexcept;
+
+/// An abandoned operation: finished by sweep() once it is done.
+void keep_abandoned(std::unique_ptr<operation> op) noexcept;
+void sweep() noexcept;
+std::size_t abandoned() noexcept;
+
+/// A generalized request that the caller completes; its status is empty.
+int new_generalized(MPI_Request* request) noexcept;
+
+}  // namespace telpher::mpi

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/operations.hpp"
+
+#include "mpi/entry.hpp"
+
+namespace telpher::mpi {
+namespace {
+
+bool native_done(MPI_Request request) noexcept {
+  int flag = 0;
+  return pmpi::Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
+}
+
+}  // namespace
+
+// --- sends ---
+
+ticket_send::ticket_send(ticket::offer& o, MPI_Request request) noexcept : offer_(o), request_(request) {
+  offer_.program_request = request;
+}
+
+ticket_send::~ticket_send() { offer_.held = false; }
+
+int ticket_send::finish(MPI_Status* out) noexcept {
+  fill_empty(out);
+  if (request_ != MPI_REQUEST_NULL) pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+  const status s = offer_.outcome();
+  return s == status::ok ? MPI_SUCCESS
+                         : entry::fail(MPI_COMM_WORLD, "a send of device memory", s, "see the log above");
+}
+
+// The engine completes the generalized request later; its memory is the host MPI's to free then.
+bool ticket_send::abandon() noexcept {
+  pmpi::Request_free(&request_);
+  return true;
+}
+
+bool native_send::check() noexcept { return native_done(request_); }
+
+int native_send::finish(MPI_Status* out) noexcept { return pmpi::Wait(&request_, out); }
+
+void native_send::fill(MPI_Status* out) noexcept {
+  int flag = 0;
+  pmpi::Request_get_status(request_, &flag, out);
+}
+
+// --- receives ---
+
+receive_operation::~receive_operation() { ticket::the_engine().forget(receive_); }
+
+int receive_operation::arm() noexcept {
+  ticket::the_engine().watch(receive_);
+  request_ = receive_.native();
+  return request_ == MPI_REQUEST_NULL ? new_generalized(&request_) : MPI_SUCCESS;
+}
+
+bool receive_operation::check() noexcept {
+  ticket::the_engine().check(receive_);
+  return receive_.settled();
+}
+
+int receive_operation::finish(MPI_Status* out) noexcept {
+  if (receive_.native() == MPI_REQUEST_NULL && request_ != MPI_REQUEST_NULL) {
+    pmpi::Grequest_complete(request_);
+    pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+  }
+  const int rc = receive_.finish(out);
+  if (rc != MPI_SUCCESS || receive_.outcome() == status::ok) return rc;
+  char what[160];
+  receive_.describe(what, sizeof what);
+  return entry::fail(receive_.comm(), call_, receive_.outcome(), what);
+}
+
+// --- both ---
+
+bool pair_operation::check() noexcept {
+  const bool sent = send_->check();
+  return receive_->check() && sent;
+}
+
+int pair_operation::finish(MPI_Status* out) noexcept {
+  pmpi::Grequest_complete(request_);
+  pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+  const int sent = send_->finish(MPI_STATUS_IGNORE);
+  const int received = receive_->finish(out);
+  return sent != MPI_SUCCESS ? sent : received;
+}
+
+// --- persistent ---
+
+int persistent_operation::start() noexcept {
+  int rc = MPI_SUCCESS;
+  running_ = is_send_ ? start_send(send_, true, &rc) : start_receive(receive_, &rc);
+  return rc;
+}
+
+int persistent_operation::finish(MPI_Status* out) noexcept {
+  if (!running_) {
+    fill_empty(out);
+    return MPI_SUCCESS;
+  }
+  const int rc = running_->finish(out);
+  running_.reset();
+  return rc;
+}
+
+bool persistent_operation::abandon() noexcept {
+  pmpi::Request_free(&place_);
+  if (running_ && !running_->abandon()) keep_abandoned(std::move(running_));
+  return true;
+}
+
+int collective_operation::start() noexcept {
+  done_ = false;
+  started_ = true;
+  if (const status s = work_->before_start(); s != status::ok)
+    return entry::fail(MPI_COMM_WORLD, "MPI_Start", s, "staging a persistent collective");
+  return pmpi::Start(&request_);
+}
+
+bool collective_operation::check() noexcept {
+  if (done_ || !active()) return true;
+  if (!native_done(request_)) return false;
+  outcome_ = work_->after_completion();
+  done_ = true;
+  return true;
+}
+
+int collective_operation::finish(MPI_Status* out) noexcept {
+  const bool was_active = active();
+  started_ = false;
+  fill_empty(out);
+  if (!was_active) return MPI_SUCCESS;
+  const int rc = pmpi::Wait(&request_, out);
+  if (rc != MPI_SUCCESS || outcome_ == status::ok) return rc;
+  return entry::fail(MPI_COMM_WORLD, "a non-blocking collective", outcome_, "copying its results");
+}
+
+bool collective_operation::abandon() noexcept {
+  if (persistent_ && !started_) {
+    pmpi::Request_free(&request_);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace telpher::mpi
+
+namespace telpher::coll {
+
+void attach(MPI_Request request, std::unique_ptr<pending> work, bool persistent) noexcept {
+  auto held = ticket::the_engine().lock();
+  mpi::enter(std::make_unique<mpi::collective_operation>(request, std::move(work), persistent));
+}
+
+}  // namespace telpher::coll

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kinds of operation that point-to-point calls make. See operation.hpp for the contract.
+#pragma once
+
+#include "coll/pending.hpp"
+#include "mpi/operation.hpp"
+#include "mpi/pt2pt.hpp"
+
+namespace telpher::mpi {
+
+/// A send by ticket.
+class ticket_send final : public operation {
+ public:
+  /// `offer` belongs to the engine. With `request` the program gets a generalized request.
+  explicit ticket_send(ticket::offer& o, MPI_Request request) noexcept;
+  ~ticket_send() override;
+  bool check() noexcept override { return offer_.complete(); }
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  bool abandon() noexcept override;
+  MPI_Request request() const noexcept override { return request_; }
+
+ private:
+  ticket::offer& offer_;
+  MPI_Request request_;
+};
+
+/// A native request with memory that must live as long: a send of host bytes, staged or not.
+class native_send final : public operation {
+ public:
+  native_send(MPI_Request native, memory::buffer bytes) noexcept
+      : request_(native), bytes_(std::move(bytes)) {}
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override;
+  void cancel() noexcept override { pmpi::Cancel(&request_); }
+  MPI_Request request() const noexcept override { return request_; }
+
+ private:
+  MPI_Request request_;
+  memory::buffer bytes_;
+};
+
+/// A receive. Where the message came from a probe's stash the program holds a generalized request.
+class receive_operation final : public operation {
+ public:
+  explicit receive_operation(const char* call) noexcept : call_(call) {}
+  ~receive_operation() override;
+  ticket::receive& receive() noexcept { return receive_; }
+  /// After the receive was posted or taken: gives the program its request. Returns PMPI's code.
+  int arm() noexcept;
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { receive_.fill(out); }
+  void cancel() noexcept override { receive_.cancel(); }
+  MPI_Request request() const noexcept override { return request_; }
+
+ private:
+  const char* call_;
+  ticket::receive receive_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// MPI_Isendrecv: done when both halves are. Its status is the receive's.
+class pair_operation final : public operation {
+ public:
+  pair_operation(std::unique_ptr<operation> send, std::unique_ptr<operation> receive,
+                 MPI_Request request) noexcept
+      : send_(std::move(send)), receive_(std::move(receive)), request_(request) {}
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { receive_->fill(out); }
+  void cancel() noexcept override { receive_->cancel(); }
+  MPI_Request request() const noexcept override { return request_; }
+
+ private:
+  std::unique_ptr<operation> send_;
+  std::unique_ptr<operation> receive_;
+  MPI_Request request_;
+};
+
+/// A persistent send or receive: keeps the arguments; each start makes an ordinary operation.
+class persistent_operation final : public operation {
+ public:
+  persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept
+      : is_send_(true), send_(a), place_(place) {}
+  persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept
+      : is_send_(false), receive_(a), place_(place) {}
+  int start() noexcept;
+  bool check() noexcept override { return !running_ || running_->check(); }
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { running_ ? running_->fill(out) : fill_empty(out); }
+  void cancel() noexcept override {
+    if (running_) running_->cancel();
+  }
+  bool abandon() noexcept override;
+  MPI_Request request() const noexcept override { return place_; }
+  bool persistent() const noexcept override { return true; }
+  bool active() const noexcept override { return running_ != nullptr; }
+
+ private:
+  bool is_send_;
+  pt2pt::send_args send_{};
+  pt2pt::receive_args receive_{};
+  MPI_Request place_;
+  std::unique_ptr<operation> running_;
+};
+
+/// A staged collective's native request with the work that follows it.
+class collective_operation final : public operation {
+ public:
+  collective_operation(MPI_Request native, std::unique_ptr<coll::pending> work, bool persistent) noexcept
+      : request_(native), work_(std::move(work)), persistent_(persistent) {}
+  int start() noexcept;
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  bool abandon() noexcept override;
+  MPI_Request request() const noexcept override { return request_; }
+  bool persistent() const noexcept override { return persistent_; }
+  bool active() const noexcept override { return !persistent_ || started_; }
+
+ private:
+  MPI_Request request_;
+  std::unique_ptr<coll::pending> work_;
+  bool persistent_;
+  bool started_ = false;
+  bool done_ = false;
+  status outcome_ = status::ok;
+};
+
+// --- how operations are made; each returns null and an MPI error code in `rc` on failure ---
+
+/// Starts a send of either kind of memory. `for_program`: the operation carries a request.
+std::unique_ptr<operation> start_send(const pt2pt::send_args& a, bool for_program, int* rc) noexcept;
+/// Posts a receive.
+std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept;
+
+}  // namespace telpher::mpi

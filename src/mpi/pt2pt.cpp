@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/pt2pt.hpp"
+
+#include <climits>
+
+#include "memory/windows.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/operations.hpp"
+#include "mpi/send.hpp"
+#include "ticket/stash.hpp"
+
+namespace telpher::pt2pt {
+
+using mpi::operation;
+using ticket::engine;
+using ticket::held_lock;
+using ticket::the_engine;
+
+namespace {
+
+/// Waits for an operation and ends it.
+int wait_for(engine& e, held_lock& held, operation& op, const char* call, MPI_Status* status) noexcept {
+  e.wait_until(held, call, [&] { return op.check(); });
+  return op.finish(status);
+}
+
+// Hands an operation to the program as a request.
+int publish(std::unique_ptr<operation> op, MPI_Request* request) noexcept {
+  *request = op->request();
+  mpi::enter(std::move(op));
+  return MPI_SUCCESS;
+}
+
+// A request that does nothing holds the place of a persistent operation.
+template <class Arguments>
+int make_persistent(const Arguments& a, bool is_send, MPI_Request* request) noexcept {
+  const int rc = is_send ? pmpi::Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, a.comm, request)
+                         : pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, a.comm, request);
+  if (rc != MPI_SUCCESS) return rc;
+  auto held = the_engine().lock();
+  mpi::enter(std::make_unique<mpi::persistent_operation>(a, *request));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+// --- send ---
+
+int send(const send_args& a) noexcept {
+  engine& e = the_engine();
+  auto held = e.lock();
+  if (e.idle() && mpi::is_host_send(a)) {
+    if (held) held.unlock();
+    return mpi::host_send(a);
+  }
+  int rc = MPI_SUCCESS;
+  auto op = mpi::start_send(a, false, &rc);
+  if (!op) return rc;
+  return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
+}
+
+int isend(const send_args& a, MPI_Request* request) noexcept {
+  if (mpi::is_host_send(a)) return mpi::host_isend(a, request);
+  auto held = the_engine().lock();
+  int rc = MPI_SUCCESS;
+  auto op = mpi::start_send(a, true, &rc);
+  return op ? publish(std::move(op), request) : rc;
+}
+
+int send_init(const send_args& a, MPI_Request* request) noexcept {
+  if (mpi::is_host_send(a)) return mpi::host_send_init(a, request);
+  return make_persistent(a, true, request);
+}
+
+// --- receive ---
+
+int recv(const receive_args& a, MPI_Status* status) noexcept {
+  engine& e = the_engine();
+  auto held = e.lock();
+  if (a.source != MPI_PROC_NULL && !e.threaded() && e.idle() && ticket::stash::instance().empty()) {
+    mpi::receive_operation op(a.call);
+    ticket::receive& r = op.receive();
+    if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)
+      return entry::fail(a.comm, a.call, s, "the receive buffer");
+    if (const int rc = r.post_blocking(a.source, a.tag)) return rc;
+    if (!r.settled()) e.watch(r);
+    return wait_for(e, held, op, a.call, status);
+  }
+  int rc = MPI_SUCCESS;
+  auto op = mpi::start_receive(a, &rc);
+  return op ? wait_for(e, held, *op, a.call, status) : rc;
+}
+
+int irecv(const receive_args& a, MPI_Request* request) noexcept {
+  auto held = the_engine().lock();
+  int rc = MPI_SUCCESS;
+  auto op = mpi::start_receive(a, &rc);
+  return op ? publish(std::move(op), request) : rc;
+}
+
+int recv_init(const receive_args& a, MPI_Request* request) noexcept {
+  return make_persistent(a, false, request);
+}
+
+// --- send and receive together ---
+
+namespace {
+
+struct pair {
+  std::unique_ptr<operation> send;
+  std::unique_ptr<operation> receive;
+};
+
+int start_pair(const send_args& s, const receive_args& r, pair& out) noexcept {
+  int rc = MPI_SUCCESS;
+  out.receive = mpi::start_receive(r, &rc);
+  if (!out.receive) return rc;
+  out.send = mpi::start_send(s, false, &rc);
+  return rc;
+}
+
+int wait_pair(engine& e, held_lock& held, pair& p, const char* call, MPI_Status* status) noexcept {
+  const int sent = wait_for(e, held, *p.send, call, MPI_STATUS_IGNORE);
+  const int received = wait_for(e, held, *p.receive, call, status);
+  return sent != MPI_SUCCESS ? sent : received;
+}
+
+int publish_pair(pair& p, MPI_Request* request) noexcept {
+  if (const int rc = mpi::new_generalized(request)) return rc;
+  mpi::enter(std::make_unique<mpi::pair_operation>(std::move(p.send), std::move(p.receive), *request));
+  return MPI_SUCCESS;
+}
+
+// The bytes to send must leave the buffer before the receive writes it.
+int start_replace(const replace_args& a, pair& out) noexcept {
+  int rc = MPI_SUCCESS;
+  auto copy = mpi::detach_bytes(a, &rc);
+  if (!copy) return rc;
+  const receive_args r{a.call, a.buffer, a.count, a.type, a.source, a.receive_tag, a.comm};
+  out.receive = mpi::start_receive(r, &rc);
+  if (!out.receive) return rc;
+  out.send = mpi::start_detached(a, std::move(*copy), &rc);
+  return rc;
+}
+
+}  // namespace
+
+int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noexcept {
+  engine& e = the_engine();
+  auto held = e.lock();
+  pair p;
+  if (const int rc = start_pair(s, r, p)) return rc;
+  return wait_pair(e, held, p, s.call, status);
+}
+
+int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) noexcept {
+  auto held = the_engine().lock();
+  pair p;
+  if (const int rc = start_pair(s, r, p)) return rc;
+  return publish_pair(p, request);
+}
+
+int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
+  engine& e = the_engine();
+  auto held = e.lock();
+  pair p;
+  if (const int rc = start_replace(a, p)) return rc;
+  return wait_pair(e, held, p, a.call, status);
+}
+
+int isendrecv_replace(const replace_args& a, MPI_Request* request) noexcept {
+  auto held = the_engine().lock();
+  pair p;
+  if (const int rc = start_replace(a, p)) return rc;
+  return publish_pair(p, request);
+}
+
+// --- probes ---
+
+int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
+  if (source == MPI_PROC_NULL) return pmpi::Probe(source, tag, comm, status);
+  engine& e = the_engine();
+  auto held = e.lock();
+  int flag = 0, rc = MPI_SUCCESS;
+  e.wait_until(held, "MPI_Probe", [&] {
+    rc = ticket::stash::instance().probe(source, tag, comm, &flag, status);
+    return flag != 0 || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+
+int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) noexcept {
+  if (source == MPI_PROC_NULL) return pmpi::Iprobe(source, tag, comm, flag, status);
+  engine& e = the_engine();
+  auto held = e.lock();
+  e.progress();
+  return ticket::stash::instance().probe(source, tag, comm, flag, status);
+}
+
+int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) noexcept {
+  if (source == MPI_PROC_NULL) return pmpi::Mprobe(source, tag, comm, message, status);
+  engine& e = the_engine();
+  auto held = e.lock();
+  int flag = 0, rc = MPI_SUCCESS;
+  e.wait_until(held, "MPI_Mprobe", [&] {
+    rc = ticket::stash::instance().match(source, tag, comm, &flag, message, status);
+    return flag != 0 || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+
+int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+            MPI_Status* status) noexcept {
+  if (source == MPI_PROC_NULL) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  engine& e = the_engine();
+  auto held = e.lock();
+  e.progress();
+  return ticket::stash::instance().match(source, tag, comm, flag, message, status);
+}
+
+namespace {
+
+std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* buffer, MPI_Count count,
+                                                      MPI_Datatype type, MPI_Message* message,
+                                                      int* rc) noexcept {
+  auto op = std::make_unique<mpi::receive_operation>(call);
+  // A message handle does not tell its communicator: errors go to MPI_COMM_WORLD's handler.
+  const telpher::status s = op->receive().prepare(buffer, count, type, MPI_COMM_WORLD);
+  if (s != status::ok) {
+    *rc = entry::fail(MPI_COMM_WORLD, call, s, "the receive buffer");
+    return nullptr;
+  }
+  *rc = ticket::stash::instance().give_matched(op->receive(), message);
+  return *rc == MPI_SUCCESS ? std::move(op) : nullptr;
+}
+
+}  // namespace
+
+int mrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
+          MPI_Status* status) noexcept {
+  if (*message == MPI_MESSAGE_NO_PROC)
+    return pmpi::Mrecv(buffer, static_cast<int>(count), type, message, status);
+  engine& e = the_engine();
+  auto held = e.lock();
+  int rc = MPI_SUCCESS;
+  auto op = start_matched(call, buffer, count, type, message, &rc);
+  if (!op) return rc;
+  e.watch(op->receive());
+  return wait_for(e, held, *op, call, status);
+}
+
+int imrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
+           MPI_Request* request) noexcept {
+  if (*message == MPI_MESSAGE_NO_PROC)
+    return pmpi::Imrecv(buffer, static_cast<int>(count), type, message, request);
+  auto held = the_engine().lock();
+  int rc = MPI_SUCCESS;
+  auto op = start_matched(call, buffer, count, type, message, &rc);
+  if (!op) return rc;
+  if ((rc = op->arm()) != MPI_SUCCESS) return rc;
+  return publish(std::move(op), request);
+}
+
+}  // namespace telpher::pt2pt

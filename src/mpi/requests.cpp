@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/requests.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "mpi/entry.hpp"
+#include "mpi/operations.hpp"
+
+namespace telpher::requests {
+
+using mpi::operation;
+using ticket::engine;
+using ticket::held_lock;
+using ticket::the_engine;
+
+namespace {
+
+MPI_Status* at(MPI_Status* statuses, int i) noexcept {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+
+void set_error(MPI_Status* status, int error) noexcept {
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+}
+
+// Ends an operation that is done: the program's handle becomes null, or inactive if persistent.
+int finish(MPI_Request* request, operation& op, MPI_Status* status) noexcept {
+  if (op.persistent()) return op.finish(status);
+  auto owned = mpi::remove(*request);
+  *request = MPI_REQUEST_NULL;
+  return owned->finish(status);
+}
+
+struct scope {
+  engine& e = the_engine();
+  held_lock held = e.lock();
+  scope() noexcept { mpi::sweep(); }
+};
+
+// A request that is the host MPI's alone.
+int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
+  if (s.e.idle() && !s.held) return pmpi::Wait(request, status);
+  int flag = 0, rc = MPI_SUCCESS;
+  s.e.wait_until(s.held, "MPI_Wait", [&] {
+    rc = pmpi::Test(request, &flag, status);
+    return flag != 0 || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+
+int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
+  operation* op = mpi::find(*request);
+  if (!op) return wait_native(s, request, status);
+  s.e.wait_until(s.held, "MPI_Wait", [&] { return op->check(); });
+  return finish(request, *op, status);
+}
+
+// --- arrays ---
+
+/// An array of requests split into ours and the host MPI's. The host's are gathered so that one PMPI
+/// call can look at them; null handles and inactive ones of ours are left out.
+class split {
+ public:
+  split(int count, MPI_Request* requests) : requests_(requests) {
+    for (int i = 0; i < count; ++i) {
+      if (requests[i] == MPI_REQUEST_NULL) continue;
+      if (operation* op = mpi::find(requests[i])) {
+        if (op->active()) ours.push_back({i, op});
+      } else {
+        native_index_.push_back(i);
+        natives.push_back(requests[i]);
+      }
+    }
+  }
+
+  struct member {
+    int index;
+    operation* op;
+  };
+  std::vector<member> ours;
+  std::vector<MPI_Request> natives;
+
+  int native_count() const noexcept { return static_cast<int>(natives.size()); }
+  int index_of_native(int n) const noexcept { return native_index_[static_cast<std::size_t>(n)]; }
+  /// Copies the handles back after a PMPI call changed them.
+  void store() noexcept {
+    for (std::size_t n = 0; n < natives.size(); ++n)
+      requests_[native_index_[n]] = natives[n];
+  }
+  bool none_active() const noexcept { return ours.empty() && natives.empty(); }
+
+ private:
+  MPI_Request* requests_;
+  std::vector<int> native_index_;
+};
+
+bool any_ours(int count, const MPI_Request* requests) noexcept {
+  return mpi::operations() > 0 &&
+         std::any_of(requests, requests + count, [](MPI_Request r) { return mpi::find(r) != nullptr; });
+}
+
+// One request of `sp` that is complete is ended; its index is given. False if none is complete.
+bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status, int* rc) noexcept {
+  for (const split::member& m : sp.ours) {
+    if (!m.op->check()) continue;
+    *index = m.index;
+    *rc = finish(&requests[m.index], *m.op, status);
+    return true;
+  }
+  if (sp.natives.empty()) return false;
+  int flag = 0, n = MPI_UNDEFINED;
+  *rc = pmpi::Testany(sp.native_count(), sp.natives.data(), &n, &flag, status);
+  if (*rc == MPI_SUCCESS && (!flag || n == MPI_UNDEFINED)) return false;
+  sp.store();
+  *index = n == MPI_UNDEFINED ? MPI_UNDEFINED : sp.index_of_native(n);
+  return true;
+}
+
+// Every complete request is ended and listed. PMPI's Testsome reports its errors in the statuses.
+int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
+                MPI_Status* statuses) noexcept {
+  int n = 0, result = MPI_SUCCESS;
+  for (const split::member& m : sp.ours) {
+    if (!m.op->check()) continue;
+    const int rc = finish(&requests[m.index], *m.op, at(statuses, n));
+    set_error(at(statuses, n), rc);
+    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+    indices[n++] = m.index;
+  }
+  if (!sp.natives.empty()) {
+    int found = 0;
+    const int rc = pmpi::Testsome(sp.native_count(), sp.natives.data(), &found, indices + n,
+                                  statuses == MPI_STATUSES_IGNORE ? statuses : statuses + n);
+    if (rc != MPI_SUCCESS) result = rc;
+    if (found == MPI_UNDEFINED) found = 0;
+    for (int i = n; i < n + found; ++i) {
+      indices[i] = sp.index_of_native(indices[i]);
+      if (rc == MPI_SUCCESS) set_error(at(statuses, i), MPI_SUCCESS);
+    }
+    n += found;
+    sp.store();
+  }
+  *outcount = n;
+  return result;
+}
+
+}  // namespace
+
+// --- one request ---
+
+int wait(MPI_Request* request, MPI_Status* status) noexcept {
+  if (*request == MPI_REQUEST_NULL) return pmpi::Wait(request, status);
+  scope s;
+  return wait_one(s, request, status);
+}
+
+int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
+  scope s;
+  s.e.progress();
+  operation* op = mpi::find(*request);
+  if (!op) return pmpi::Test(request, flag, status);
+  *flag = op->check();
+  return *flag ? finish(request, *op, status) : MPI_SUCCESS;
+}
+
+int get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept {
+  scope s;
+  s.e.progress();
+  operation* op = mpi::find(request);
+  if (!op) return pmpi::Request_get_status(request, flag, status);
+  *flag = op->check();
+  if (*flag) op->fill(status);
+  return MPI_SUCCESS;
+}
+
+int start(MPI_Request* request) noexcept {
+  scope s;
+  operation* op = mpi::find(*request);
+  if (auto* p = dynamic_cast<mpi::persistent_operation*>(op)) return p->start();
+  if (auto* c = dynamic_cast<mpi::collective_operation*>(op)) return c->start();
+  return pmpi::Start(request);
+}
+
+int startall(int count, MPI_Request requests[]) noexcept {
+  for (int i = 0; i < count; ++i)
+    if (const int rc = start(&requests[i])) return rc;
+  return MPI_SUCCESS;
+}
+
+int cancel(MPI_Request* request) noexcept {
+  scope s;
+  operation* op = mpi::find(*request);
+  if (!op) return pmpi::Cancel(request);
+  op->cancel();
+  return MPI_SUCCESS;
+}
+
+int free(MPI_Request* request) noexcept {
+  scope s;
+  auto op = mpi::remove(*request);
+  if (!op) return pmpi::Request_free(request);
+  *request = MPI_REQUEST_NULL;
+  if (!op->abandon()) mpi::keep_abandoned(std::move(op));
+  return MPI_SUCCESS;
+}
+
+// --- all ---
+
+int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
+  scope s;
+  if (s.e.idle() && !s.held && !any_ours(count, requests)) return pmpi::Waitall(count, requests, statuses);
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    MPI_Status* status = at(statuses, i);
+    int rc = MPI_SUCCESS;
+    if (requests[i] == MPI_REQUEST_NULL) mpi::fill_empty(status);
+    else rc = wait_one(s, &requests[i], status);
+    set_error(status, rc);
+    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+  }
+  return result;
+}
+
+int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
+  scope s;
+  s.e.progress();
+  if (!any_ours(count, requests)) return pmpi::Testall(count, requests, flag, statuses);
+  split sp(count, requests);
+  *flag = 0;
+  bool all = true;
+  for (const split::member& m : sp.ours) all = m.op->check() && all;
+  if (!all) return MPI_SUCCESS;
+  std::vector<MPI_Status> native_statuses(sp.natives.size());
+  int natives_done = 1;
+  if (!sp.natives.empty()) {
+    const int rc = pmpi::Testall(sp.native_count(), sp.natives.data(), &natives_done, native_statuses.data());
+    if (rc != MPI_SUCCESS) return rc;
+    if (!natives_done) return MPI_SUCCESS;
+    sp.store();
+  }
+  *flag = 1;
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) mpi::fill_empty(at(statuses, i));
+  for (int n = 0; n < sp.native_count(); ++n)
+    if (MPI_Status* to = at(statuses, sp.index_of_native(n)); to != MPI_STATUS_IGNORE)
+      *to = native_statuses[static_cast<std::size_t>(n)], to->MPI_ERROR = MPI_SUCCESS;
+  for (const split::member& m : sp.ours) {
+    const int rc = finish(&requests[m.index], *m.op, at(statuses, m.index));
+    set_error(at(statuses, m.index), rc);
+    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+  }
+  return result;
+}
+
+// --- any ---
+
+int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) noexcept {
+  scope s;
+  if (s.e.idle() && !s.held && !any_ours(count, requests))
+    return pmpi::Waitany(count, requests, index, status);
+  split sp(count, requests);
+  if (sp.none_active()) {
+    *index = MPI_UNDEFINED;
+    mpi::fill_empty(status);
+    return MPI_SUCCESS;
+  }
+  int rc = MPI_SUCCESS;
+  *index = MPI_UNDEFINED;
+  s.e.wait_until(s.held, "MPI_Waitany", [&] { return finish_any(sp, requests, index, status, &rc); });
+  return rc;
+}
+
+int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) noexcept {
+  scope s;
+  s.e.progress();
+  if (!any_ours(count, requests)) return pmpi::Testany(count, requests, index, flag, status);
+  split sp(count, requests);
+  *index = MPI_UNDEFINED;
+  *flag = 1;
+  if (sp.none_active()) {
+    mpi::fill_empty(status);
+    return MPI_SUCCESS;
+  }
+  int rc = MPI_SUCCESS;
+  *flag = finish_any(sp, requests, index, status, &rc);
+  return rc;
+}
+
+// --- some ---
+
+int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+             MPI_Status statuses[]) noexcept {
+  scope s;
+  if (s.e.idle() && !s.held && !any_ours(incount, requests))
+    return pmpi::Waitsome(incount, requests, outcount, indices, statuses);
+  split sp(incount, requests);
+  *outcount = MPI_UNDEFINED;
+  if (sp.none_active()) return MPI_SUCCESS;
+  int rc = MPI_SUCCESS;
+  s.e.wait_until(s.held, "MPI_Waitsome", [&] {
+    rc = finish_some(sp, requests, outcount, indices, statuses);
+    return *outcount > 0 || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+
+int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+             MPI_Status statuses[]) noexcept {
+  scope s;
+  s.e.progress();
+  if (!any_ours(incount, requests))
+    return pmpi::Testsome(incount, requests, outcount, indices, statuses);
+  split sp(incount, requests);
+  *outcount = MPI_UNDEFINED;
+  if (sp.none_active()) return MPI_SUCCESS;
+  return finish_some(sp, requests, outcount, indices, statuses);
+}
+
+// --- statuses without completion (MPI 4.1) ---
+
+int get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
+  scope s;
+  s.e.progress();
+  *flag = 0;
+  for (int i = 0; i < count; ++i) {
+    int done = 0;
+    if (const int rc = get_status(requests[i], &done, at(statuses, i))) return rc;
+    if (!done) return MPI_SUCCESS;
+  }
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+int get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
+                   MPI_Status* status) noexcept {
+  scope s;
+  *index = MPI_UNDEFINED;
+  bool any_active = false;
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    const operation* op = mpi::find(requests[i]);
+    if (op && !op->active()) continue;
+    any_active = true;
+    if (const int rc = get_status(requests[i], flag, status)) return rc;
+    if (*flag) return *index = i, MPI_SUCCESS;
+  }
+  *flag = !any_active;
+  if (!any_active) mpi::fill_empty(status);
+  return MPI_SUCCESS;
+}
+
+int get_status_some(int incount, const MPI_Request requests[], int* outcount, int indices[],
+                    MPI_Status statuses[]) noexcept {
+  scope s;
+  int n = 0;
+  bool any_active = false;
+  for (int i = 0; i < incount; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    const operation* op = mpi::find(requests[i]);
+    if (op && !op->active()) continue;
+    any_active = true;
+    int done = 0;
+    if (const int rc = get_status(requests[i], &done, at(statuses, n))) return rc;
+    if (done) indices[n++] = i;
+  }
+  *outcount = any_active ? n : MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+}  // namespace telpher::requests

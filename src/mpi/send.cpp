@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/send.hpp"
+
+#include <climits>
+
+#include "base/log.hpp"
+#include "memory/windows.hpp"
+#include "mpi/entry.hpp"
+#include "ticket/stash.hpp"
+
+namespace telpher::mpi {
+
+using pt2pt::send_args;
+using pt2pt::send_mode;
+using ticket::the_engine;
+
+namespace {
+
+const datatype::layout* layout_of(MPI_Datatype type) noexcept {
+  const auto l = datatype::layout_of(type);
+  return l ? *l : nullptr;
+}
+
+memory::place place_of(const send_args& a, const datatype::layout& l) noexcept {
+  return memory::classify(static_cast<const std::byte*>(a.buffer) + l.blocks.front().offset);
+}
+
+// The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
+status gather(const send_args& a, ticket::message& m) noexcept {
+  const datatype::layout* l = layout_of(a.type);
+  if (!l) return status::invalid_argument;
+  const auto bytes = static_cast<std::size_t>(a.count) * l->size;
+  auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
+  const memory::place where = place_of(a, *l);
+  m.destination = a.destination;
+  m.tag = a.tag;
+  m.comm = a.comm;
+  m.synchronous = a.mode == send_mode::synchronous;
+  if (l->contiguous) {
+    m.payload = {where, data + l->true_lower_bound, bytes};
+    return status::ok;
+  }
+  auto packed = memory::buffer::device(where, bytes);
+  TELPHER_TRY(packed);
+  auto s = memory::stream(where, memory::lane::kernel);
+  TELPHER_TRY(s);
+  TELPHER_TRY(datatype::pack(*where.owner, *l, data, a.count, packed->data(), *s));
+  TELPHER_TRY(where.owner->synchronise(*s));
+  m.packed = std::move(*packed);
+  m.payload = {where, static_cast<std::byte*>(m.packed.data()), bytes};
+  return status::ok;
+}
+
+// --- raw bytes ---
+
+// Device bytes where the host MPI can read them: through the CPU's window, or in a host copy.
+status reach(const path::region& r, memory::buffer& keep, const void*& bytes) noexcept {
+  if (r.bytes <= config().mapped_limit && path::allowed(path::kind::mapped)) {
+    auto info = memory::describe(r.where, r.data);
+    TELPHER_TRY(info);
+    if (const std::byte* window = memory::window(r.where, *info, r.data)) {
+      path::count(path::kind::mapped, r.bytes);
+      bytes = window;
+      return status::ok;
+    }
+  }
+  auto copy = memory::buffer::host(r.bytes, r.where.owner);
+  TELPHER_TRY(copy);
+  TELPHER_TRY(memory::copy_and_wait(r.where, copy->data(), r.data, r.bytes));
+  path::count(path::kind::raw, r.bytes);
+  keep = std::move(*copy);
+  bytes = keep.data();
+  return status::ok;
+}
+
+std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::message&& m, int* rc) noexcept {
+  memory::buffer keep;
+  const void* bytes = nullptr;
+  if (const status s = reach(m.payload, keep, bytes); s != status::ok) {
+    *rc = entry::fail(m.comm, call, s, "copying the send buffer to the host");
+    return nullptr;
+  }
+  MPI_Request native = MPI_REQUEST_NULL;
+  const send_args host{call, bytes, static_cast<MPI_Count>(m.payload.bytes), MPI_BYTE,
+                       m.destination, m.tag, m.comm, mode};
+  *rc = host_isend(host, &native);
+  if (*rc != MPI_SUCCESS) return nullptr;
+  return std::make_unique<native_send>(native, std::move(keep));
+}
+
+// --- the choice ---
+
+// Messages that the CPU can move through a window need no ticket.
+bool goes_mapped(const path::region& r) noexcept {
+  if (r.bytes > config().mapped_limit || !path::allowed(path::kind::mapped)) return false;
+  auto info = memory::describe(r.where, r.data);
+  return info && memory::window(r.where, *info, r.data);
+}
+
+bool goes_by_ticket(const ticket::message& m, send_mode mode, int peer) noexcept {
+  const ticket::engine& e = the_engine();
+  const path::kind forced = path::forced();
+  if (peer < 0 || mode == send_mode::buffered || forced == path::kind::raw) return false;
+  if (m.payload.bytes < ticket::ticket_bytes && !e.small_tickets()) return false;
+  if (goes_mapped(m.payload)) return false;
+  if (e.shares_node(peer) || forced == path::kind::pipelined) return true;
+  return m.payload.bytes > config().raw_limit;
+}
+
+std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket::message&& m,
+                                       bool for_program, int* rc) noexcept {
+  ticket::engine& e = the_engine();
+  const int peer = host_mpi::world_rank(e.job(), m.comm, m.destination);
+  if (!goes_by_ticket(m, mode, peer)) return send_raw(call, mode, std::move(m), rc);
+  auto o = std::make_unique<ticket::offer>(std::move(m), peer);
+  const status s = o->send();
+  if (s == status::would_block || s == status::not_supported)
+    return send_raw(call, mode, o->take_back(), rc);
+  if (s != status::ok) {
+    *rc = entry::fail(MPI_COMM_WORLD, call, s, "sending the ticket of a device message");
+    return nullptr;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (for_program && (*rc = new_generalized(&request)) != MPI_SUCCESS) return nullptr;
+  auto op = std::make_unique<ticket_send>(*o, request);
+  e.add(std::move(o));
+  return op;
+}
+
+}  // namespace
+
+bool is_host_send(const send_args& a) noexcept {
+  if (a.destination == MPI_PROC_NULL || a.count <= 0) return true;
+  const datatype::layout* l = layout_of(a.type);
+  if (!l || l->blocks.empty()) return true;  // PMPI says what is wrong with the type
+  return !place_of(a, *l).on_device();
+}
+
+std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int* rc) noexcept {
+  if (is_host_send(a)) {
+    MPI_Request native = MPI_REQUEST_NULL;
+    *rc = host_isend(a, &native);
+    if (*rc != MPI_SUCCESS) return nullptr;
+    return std::make_unique<native_send>(native, memory::buffer());
+  }
+  ticket::message m;
+  if (const status s = gather(a, m); s != status::ok) {
+    *rc = entry::fail(a.comm, a.call, s, "packing the send buffer");
+    return nullptr;
+  }
+  return send_device(a.call, a.mode, std::move(m), for_program, rc);
+}
+
+std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
+  auto op = std::make_unique<receive_operation>(a.call);
+  ticket::receive& r = op->receive();
+  if (const status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok) {
+    *rc = entry::fail(a.comm, a.call, s, "the receive buffer");
+    return nullptr;
+  }
+  if (!ticket::stash::instance().give(r, a.source, a.tag, a.comm, rc)) *rc = r.post(a.source, a.tag);
+  if (*rc == MPI_SUCCESS) *rc = op->arm();
+  return *rc == MPI_SUCCESS ? std::move(op) : nullptr;
+}
+
+// --- replace ---
+
+std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc) noexcept {
+  const send_args s{a.call, a.buffer, a.count, a.type, a.destination, a.send_tag, a.comm};
+  const datatype::layout* l = layout_of(a.type);
+  auto copy = [&]() -> result<detached_bytes> {
+    if (!l) return status::invalid_argument;
+    const std::size_t bytes = static_cast<std::size_t>(a.count) * l->size;
+    if (is_host_send(s)) {
+      auto b = memory::buffer::host(std::max<std::size_t>(bytes, 1), nullptr);
+      TELPHER_TRY(b);
+      if (a.destination != MPI_PROC_NULL) datatype::pack_host(*l, a.buffer, 0, bytes, b->data());
+      return detached_bytes{{{}, static_cast<std::byte*>(b->data()), bytes}, std::move(*b)};
+    }
+    ticket::message m;
+    TELPHER_TRY(gather(s, m));
+    if (m.packed) return detached_bytes{m.payload, std::move(m.packed)};
+    auto b = memory::buffer::device(m.payload.where, bytes);
+    TELPHER_TRY(b);
+    TELPHER_TRY(memory::copy_and_wait(m.payload.where, b->data(), m.payload.data, bytes));
+    return detached_bytes{{m.payload.where, static_cast<std::byte*>(b->data()), bytes}, std::move(*b)};
+  }();
+  if (copy) return std::move(*copy);
+  *rc = entry::fail(a.comm, a.call, copy.error(), "copying the buffer that is replaced");
+  return std::nullopt;
+}
+
+std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached_bytes&& bytes,
+                                          int* rc) noexcept {
+  if (bytes.payload.where.on_device()) {
+    ticket::message m{bytes.payload, std::move(bytes.keep), a.destination, a.send_tag, a.comm, false};
+    return send_device(a.call, send_mode::standard, std::move(m), false, rc);
+  }
+  MPI_Request native = MPI_REQUEST_NULL;
+  const send_args host{a.call, bytes.payload.data, static_cast<MPI_Count>(bytes.payload.bytes), MPI_BYTE,
+                       a.destination, a.send_tag, a.comm};
+  *rc = host_isend(host, &native);
+  if (*rc != MPI_SUCCESS) return nullptr;
+  return std::make_unique<native_send>(native, std::move(bytes.keep));
+}
+
+// --- PMPI's forms ---
+
+namespace {
+
+// Calls the int form, or the _c form for a count that needs it.
+template <class Small, class Large, class... Rest>
+int by_count(const Small& small, const Large& large, const send_args& a, Rest... rest) noexcept {
+  if (a.count <= INT_MAX)
+    return small(a.buffer, static_cast<int>(a.count), a.type, a.destination, a.tag, a.comm, rest...);
+  if (!large.available()) {
+    TELPHER_ERROR("%s: this MPI cannot send %lld elements in one message", a.call,
+                  static_cast<long long>(a.count));
+    return MPI_ERR_COUNT;
+  }
+  return large(a.buffer, a.count, a.type, a.destination, a.tag, a.comm, rest...);
+}
+
+}  // namespace
+
+int host_send(const send_args& a) noexcept {
+  switch (a.mode) {
+    case send_mode::buffered: return by_count(pmpi::Bsend, pmpi::Bsend_c, a);
+    case send_mode::synchronous: return by_count(pmpi::Ssend, pmpi::Ssend_c, a);
+    case send_mode::ready: return by_count(pmpi::Rsend, pmpi::Rsend_c, a);
+    case send_mode::standard: break;
+  }
+  return by_count(pmpi::Send, pmpi::Send_c, a);
+}
+
+int host_isend(const send_args& a, MPI_Request* request) noexcept {
+  switch (a.mode) {
+    case send_mode::buffered: return by_count(pmpi::Ibsend, pmpi::Ibsend_c, a, request);
+    case send_mode::synchronous: return by_count(pmpi::Issend, pmpi::Issend_c, a, request);
+    case send_mode::ready: return by_count(pmpi::Irsend, pmpi::Irsend_c, a, request);
+    case send_mode::standard: break;
+  }
+  return by_count(pmpi::Isend, pmpi::Isend_c, a, request);
+}
+
+int host_send_init(const send_args& a, MPI_Request* request) noexcept {
+  switch (a.mode) {
+    case send_mode::buffered: return by_count(pmpi::Bsend_init, pmpi::Bsend_init_c, a, request);
+    case send_mode::synchronous: return by_count(pmpi::Ssend_init, pmpi::Ssend_init_c, a, request);
+    case send_mode::ready: return by_count(pmpi::Rsend_init, pmpi::Rsend_init_c, a, request);
+    case send_mode::standard: break;
+  }
+  return by_count(pmpi::Send_init, pmpi::Send_init_c, a, request);
+}
+
+}  // namespace telpher::mpi

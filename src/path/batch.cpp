@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/batch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "path/path.hpp"
+
+namespace telpher::path {
+namespace {
+
+constexpr std::size_t slot_count = 32;
+constexpr int threads = 512;
+// One block moves about this much before another pays (results/: 8 to 16 blocks fill an NVLink).
+constexpr std::uint64_t block_bytes = 16 * 1024;
+constexpr std::size_t capacity = kernel::copy_batch::capacity;
+
+// Deals blocks to pieces by their bytes; each piece has at least one.
+int deal_blocks(kernel::copy_batch& k, int most) noexcept {
+  std::uint64_t total = 0;
+  for (int i = 0; i < k.count; ++i) total += k.pieces[i].bytes;
+  const std::uint64_t wanted = std::max<std::uint64_t>(k.count, total / block_bytes);
+  const std::uint64_t spare = std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(most));
+  int next = 0;
+  for (int i = 0; i < k.count; ++i) {
+    k.first_block[i] = static_cast<std::uint16_t>(next);
+    const std::uint64_t share = total ? k.pieces[i].bytes * spare / total : 0;
+    next += static_cast<int>(std::max<std::uint64_t>(1, share));
+  }
+  k.first_block[k.count] = static_cast<std::uint16_t>(next);
+  return next;
+}
+
+}  // namespace
+
+status batch_engine::prepare() noexcept {
+  if (!slots_.empty()) return status::ok;
+  constexpr std::size_t bytes = slot_count * capacity * sizeof(std::uint32_t);
+  auto flags = memory::buffer::host(bytes, where_.owner, true);
+  TELPHER_TRY(flags);
+  auto counters = memory::buffer::device(where_, bytes);
+  TELPHER_TRY(counters);
+  auto s = memory::stream(where_, memory::lane::kernel);
+  TELPHER_TRY(s);
+  TELPHER_TRY(where_.owner->fill(counters->data(), 0, bytes, *s));
+  device::device_properties properties;
+  TELPHER_TRY(where_.owner->properties(where_.device, properties));
+  processors_ = std::max(1, properties.processors);
+  flags_ = std::move(*flags);
+  counters_ = std::move(*counters);
+  std::memset(flags_.data(), 0, bytes);
+  for (std::size_t i = 0; i < slot_count; ++i)
+    slots_.push_back({static_cast<std::uint32_t*>(flags_.data()) + i * capacity,
+                      static_cast<std::uint32_t*>(counters_.data()) + i * capacity, 0, 0});
+  return status::ok;
+}
+
+result<std::size_t> batch_engine::free_slot() noexcept {
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].outstanding == 0) return i;
+  return status::would_block;
+}
+
+result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piece* pieces,
+                                                  std::size_t count) noexcept {
+  TELPHER_TRY(prepare());
+  auto index = free_slot();
+  TELPHER_TRY(index);
+  slot& free = slots_[*index];
+  kernel::copy_batch k;
+  std::copy_n(pieces, count, k.pieces);
+  k.count = static_cast<std::uint16_t>(count);
+  k.done = free.done;
+  k.arrivals = free.arrivals;
+  k.done_value = ++free.round;
+  const int blocks = deal_blocks(k, 2 * processors_);
+  auto s = memory::stream(where_, memory::lane::kernel);
+  TELPHER_TRY(s);
+  TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
+  free.outstanding = count;
+  return ticket{static_cast<std::uint16_t>(*index), 0};
+}
+
+status batch_engine::poll(const ticket& t) noexcept {
+  slot& s = slots_[t.batch];
+  // Acquire pairs with the kernel's system-scope release after the piece's bytes.
+  const std::uint32_t seen = std::atomic_ref(s.done[t.piece]).load(std::memory_order_acquire);
+  if (seen != s.round) return status::would_block;
+  --s.outstanding;
+  return status::ok;
+}
+
+}  // namespace telpher::path

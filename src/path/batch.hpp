@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Launches of the copy_batch kernel, and the done flags by which the host sees each piece finish.
+// A batch slot holds the flags (pinned host memory) and the arrival counters (device memory) of one
+// launch; it is free again when every piece of it has been seen done.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "memory/memory.hpp"
+
+namespace telpher::path {
+
+class batch_engine {
+ public:
+  struct ticket {
+    std::uint16_t batch;
+    std::uint16_t piece;
+  };
+
+  explicit batch_engine(const memory::place& where) noexcept : where_(where) {}
+
+  /// Starts one kernel for `count` pieces (1 to copy_batch::capacity); the ticket of the first piece,
+  /// the others follow it. An error means nothing was started.
+  result<ticket> launch(const kernel::copy_batch::piece* pieces, std::size_t count) noexcept;
+  /// ok once the piece has arrived; each piece must be asked until then.
+  status poll(const ticket& t) noexcept;
+
+ private:
+  struct slot {
+    std::uint32_t* done;      // one word a piece
+    std::uint32_t* arrivals;
+    std::uint32_t round = 0;  // the value that marks a piece of the current launch as done
+    std::size_t outstanding = 0;
+  };
+  status prepare() noexcept;
+  result<std::size_t> free_slot() noexcept;
+
+  memory::place where_;
+  memory::buffer flags_;     // done flags of all slots
+  memory::buffer counters_;  // arrival counters of all slots
+  std::vector<slot> slots_;
+  int processors_ = 0;
+};
+
+}  // namespace telpher::path

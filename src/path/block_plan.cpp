@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/block_plan.hpp"
+
+#include <algorithm>
+
+#include "base/settings.hpp"
+
+namespace telpher::path {
+namespace {
+
+constexpr std::size_t alignment = 256;  // blocks start at multiples: full-width copies everywhere
+
+std::size_t round_up(std::size_t n) { return (n + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+block_plan::block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t blocks,
+                       std::size_t threshold) noexcept
+    : bytes_(bytes) {
+  if (blocks == 0) blocks = (bytes + block_bytes - 1) / block_bytes;
+  if (bytes <= threshold) blocks = 1;
+  block_ = round_up(std::max<std::size_t>(2 * alignment, (bytes + blocks - 1) / blocks));
+  // Middle blocks begin at half a block and follow each other; the rest is the last block's.
+  const std::size_t half = round_up(block_ / 2);
+  if (blocks == 1 || bytes <= half) {
+    count_ = 1;
+    return;
+  }
+  const std::size_t middle = (bytes - half) / block_;
+  count_ = 1 + std::max<std::size_t>(1, std::min(middle, blocks - 1));
+}
+
+block_plan block_plan::of(std::size_t bytes) noexcept {
+  const settings& s = config();
+  return {bytes, s.staged_block, static_cast<std::size_t>(s.staged_blocks), s.staged_threshold};
+}
+
+std::size_t block_plan::offset(std::size_t block) const noexcept {
+  return block == 0 ? 0 : round_up(block_ / 2) + (block - 1) * block_;
+}
+
+std::size_t block_plan::size(std::size_t block) const noexcept {
+  const std::size_t end = block + 1 == count_ ? bytes_ : offset(block + 1);
+  return end - offset(block);
+}
+
+std::size_t block_plan::largest() const noexcept {
+  std::size_t longest = size(count_ - 1);
+  longest = std::max(longest, size(0));
+  return count_ > 2 ? std::max(longest, block_) : longest;
+}
+
+}  // namespace telpher::path

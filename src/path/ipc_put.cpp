@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/ipc_put.hpp"
+
+namespace telpher::path {
+
+put_wait::put_wait(slot& cell, std::uint32_t epoch, const exported_memory& target) noexcept
+    : cell_(cell), epoch_(epoch) {
+  cell.target = target;
+  cell.set(epoch, slot_state::put_asked);
+}
+
+status put_wait::poll() noexcept {
+  switch (cell_.state_in(epoch_)) {
+    case slot_state::put_asked: return status::would_block;
+    case slot_state::put_done: cell_.set(epoch_, slot_state::done); return status::ok;
+    case slot_state::refused: return status::not_supported;
+    default: return status::corrupt;
+  }
+}
+
+put_push::put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept
+    : cell_(cell), epoch_(epoch), puller_(puller::of(from.where)), opened_(open(from, receiver)) {
+  if (opened_ != status::ok) cell.set(epoch, slot_state::refused);
+}
+
+status put_push::open(const region& from, int receiver) noexcept {
+  const exported_memory& to = cell_.target;
+  auto importer = importer_for(to, from.where);
+  TELPHER_TRY(importer);
+  auto mapping = memory::ipc_cache::instance().acquire(
+      {receiver, static_cast<std::uintptr_t>(to.base), to.generation, *importer},
+      to.allocation_bytes, to.handle);
+  TELPHER_TRY(mapping);
+  mapping_ = std::move(*mapping);
+  job_.to = mapping_.base() + (to.address - to.base);
+  job_.from = from.data;
+  job_.bytes = from.bytes;
+  puller_.enqueue(job_);
+  return status::ok;
+}
+
+status put_push::poll() noexcept {
+  TELPHER_TRY(opened_);
+  TELPHER_TRY(puller_.poll(job_));
+  cell_.set(epoch_, slot_state::put_done);
+  return status::ok;
+}
+
+}  // namespace telpher::path

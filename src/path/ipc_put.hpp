@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ipc_put: the receiver names its memory in the slot, the sender's device writes into it. States
+// claimed → put_asked → put_done → done, or refused, after which the receiver asks for staging.
+#pragma once
+
+#include "path/pull.hpp"
+#include "path/segment.hpp"
+
+namespace telpher::path {
+
+/// The receiver's half. Answers not_supported when the sender cannot open the memory.
+class put_wait final : public transfer {
+ public:
+  put_wait(slot& cell, std::uint32_t epoch, const exported_memory& target) noexcept;
+  status poll() noexcept override;
+  kind moved_by() const noexcept override { return kind::ipc_put; }
+
+ private:
+  slot& cell_;
+  std::uint32_t epoch_;
+};
+
+/// The sender's half; made when the state is put_asked. Leaves the state put_done or refused.
+class put_push final : public transfer {
+ public:
+  put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept;
+  status poll() noexcept override;
+  kind moved_by() const noexcept override { return kind::ipc_put; }
+
+ private:
+  status open(const region& from, int receiver) noexcept;
+
+  slot& cell_;
+  std::uint32_t epoch_;
+  puller& puller_;
+  memory::ipc_cache::mapping mapping_;
+  copy_job job_;
+  status opened_;
+};
+
+}  // namespace telpher::path

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/linger.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+
+namespace telpher::path {
+namespace {
+
+constexpr std::uint32_t depth = 64;
+constexpr int threads = 512;
+constexpr std::uint32_t last_sequence = 0xfff00000;  // numbers do not wrap: the copier is given up
+constexpr std::size_t done_at = depth * sizeof(kernel::linger_command);
+constexpr std::size_t gone_at = done_at + 128;
+constexpr std::size_t memory_bytes = gone_at + 128;
+
+bool reached(std::uint32_t counter, std::uint32_t sequence) noexcept {
+  return static_cast<std::int32_t>(counter - sequence) >= 0;
+}
+
+std::uint32_t load(std::uint32_t* word) noexcept {
+  return std::atomic_ref(*word).load(std::memory_order_acquire);
+}
+
+// A half of a command is one 16-byte store, which x86 and Arm with LSE2 do not tear; the sequence
+// number in each half tells the reader which halves belong together.
+void store_half(void* to, std::uint64_t address, std::uint32_t bytes, std::uint32_t sequence) noexcept {
+  using word = unsigned long long __attribute__((vector_size(16)));
+  const word half = {address, static_cast<unsigned long long>(sequence) << 32 | bytes};
+  *static_cast<volatile word*>(to) = half;
+}
+
+}  // namespace
+
+status linger_engine::prepare() noexcept {
+  if (mailbox_) return status::ok;
+  auto m = memory::buffer::host(memory_bytes, where_.owner, true);
+  TELPHER_TRY(m);
+  memory_ = std::move(*m);
+  std::memset(memory_.data(), 0, memory_bytes);
+  auto* base = static_cast<std::byte*>(memory_.data());
+  mailbox_ = reinterpret_cast<kernel::linger_command*>(base);
+  done_ = reinterpret_cast<std::uint32_t*>(base + done_at);
+  gone_ = reinterpret_cast<std::uint32_t*>(base + gone_at);
+  return status::ok;
+}
+
+std::uint32_t linger_engine::done() const noexcept { return load(done_); }
+
+status linger_engine::launch(std::uint32_t first) noexcept {
+  std::atomic_ref(*gone_).store(0, std::memory_order_release);
+  const kernel::linger parameters{
+      mailbox_, done_, gone_, first, depth,
+      static_cast<std::uint64_t>(config().linger_time.value * 1e3)};
+  auto s = memory::stream(where_, memory::lane::out);
+  TELPHER_TRY(s);
+  TELPHER_TRY(where_.owner->launch(kernel::id::linger, &parameters, 1, threads, *s));
+  running_ = true;
+  return status::ok;
+}
+
+result<std::uint32_t> linger_engine::submit(void* to, const void* from, std::size_t bytes) noexcept {
+  TELPHER_TRY(broken_);
+  if (next_ >= last_sequence) return status::not_supported;
+  TELPHER_TRY(prepare());
+  const std::uint32_t sequence = next_;
+  if (!reached(done() + depth - 1, sequence)) return status::would_block;
+  auto* command = &mailbox_[sequence % depth];
+  store_half(&command->from, reinterpret_cast<std::uint64_t>(from), static_cast<std::uint32_t>(bytes),
+             sequence);
+  store_half(&command->to, reinterpret_cast<std::uint64_t>(to), 0, sequence);
+  if (!running_)
+    if (const status s = launch(sequence); s != status::ok) return broken_ = s;
+  ++next_;
+  return sequence;
+}
+
+status linger_engine::poll(std::uint32_t sequence) noexcept {
+  if (reached(done(), sequence)) return status::ok;
+  const std::uint32_t gone = load(gone_);
+  if (!running_ || gone == 0) return broken_ == status::ok ? status::would_block : broken_;
+  if (reached(gone - 1, sequence)) return status::ok;  // finished between the two loads
+  running_ = false;
+  if (const status s = launch(gone); s != status::ok) return broken_ = s;
+  return status::would_block;
+}
+
+linger_engine::~linger_engine() {
+  if (!running_) return;
+  // It leaves by itself; its mailbox must not be given back before.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (load(gone_) == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  if (load(gone_) == 0) TELPHER_WARN("the lingering copier did not leave within 2 s");
+}
+
+}  // namespace telpher::path

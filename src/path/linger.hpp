@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host's side of the lingering copier: a kernel of one block that polls a mailbox in pinned host
+// memory for the next copy and leaves when none came for TELPHER_LINGER_TIME. The protocol is written
+// out in kernel/linger.hpp; in short: the host writes command n into mailbox[n % depth], the kernel
+// finishes commands in order and stores n to `done`; before it leaves it stores the last finished
+// number + 1 to `gone`, and reads no command after it decided to leave. So a command whose number is
+// above a non-zero `gone` - 1 was not seen, and the kernel is launched again from there.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel/kernel.hpp"
+#include "memory/memory.hpp"
+
+namespace telpher::path {
+
+class linger_engine {
+ public:
+  explicit linger_engine(const memory::place& where) noexcept : where_(where) {}
+  ~linger_engine();
+
+  /// Hands a copy to the kernel, launching it if it is not there. The command's number, or
+  /// would_block when the mailbox is full.
+  result<std::uint32_t> submit(void* to, const void* from, std::size_t bytes) noexcept;
+  status poll(std::uint32_t sequence) noexcept;
+
+ private:
+  status prepare() noexcept;
+  status launch(std::uint32_t first) noexcept;
+  std::uint32_t done() const noexcept;
+
+  memory::place where_;
+  memory::buffer memory_;
+  kernel::linger_command* mailbox_ = nullptr;
+  std::uint32_t* done_ = nullptr;
+  std::uint32_t* gone_ = nullptr;
+  std::uint32_t next_ = 1;   // number of the next command; 0 is never used
+  bool running_ = false;     // launched and not seen gone
+  status broken_ = status::ok;
+};
+
+}  // namespace telpher::path

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/path.hpp"
+
+#include <array>
+
+namespace telpher::path {
+namespace {
+
+constexpr const char* names[] = {"auto",  "mapped", "ipc_get", "ipc_put",   "batch",
+                                 "linger", "local",  "staged",  "pipelined", "raw"};
+static_assert(std::size(names) == static_cast<int>(kind::count_));
+
+struct counter {
+  std::atomic<std::uint64_t> messages{0};
+  std::atomic<std::uint64_t> bytes{0};
+};
+std::array<counter, static_cast<int>(kind::count_)> counters;
+std::atomic<kind> last_used{kind::none};
+
+}  // namespace
+
+const char* to_string(kind k) noexcept { return names[static_cast<int>(k)]; }
+
+kind forced() noexcept {
+  static const kind chosen = [] {
+    for (int k = 0; k < static_cast<int>(kind::count_); ++k)
+      if (config().path == names[k]) return static_cast<kind>(k);
+    return kind::none;
+  }();
+  return chosen;
+}
+
+void count(kind k, std::uint64_t bytes) noexcept {
+  counter& c = counters[static_cast<std::size_t>(k)];
+  c.messages.fetch_add(1, std::memory_order_relaxed);
+  c.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  last_used.store(k, std::memory_order_relaxed);
+}
+
+kind last() noexcept { return last_used.load(std::memory_order_relaxed); }
+
+usage used(kind k) noexcept {
+  const counter& c = counters[static_cast<std::size_t>(k)];
+  return {c.messages.load(std::memory_order_relaxed), c.bytes.load(std::memory_order_relaxed)};
+}
+
+}  // namespace telpher::path

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/pull.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include "base/log.hpp"
+#include "device/registry.hpp"
+
+namespace telpher::path {
+namespace {
+
+const device::device_uuid& uuid_of(const memory::place& p) noexcept {
+  struct known {
+    memory::place where;
+    device::device_uuid uuid;
+  };
+  static std::vector<known> cache;  // under the engine's lock, as all of path/
+  for (const known& k : cache)
+    if (k.where == p) return k.uuid;
+  device::device_properties properties{};
+  if (p.owner->properties(p.device, properties) != status::ok) properties.uuid = {};
+  cache.push_back({p, properties.uuid});
+  return cache.back().uuid;
+}
+
+// The sender's own device if this process sees it (a local read for the copy), else the device of the
+// program's choice: the first.
+memory::place device_for_host_copies(device::backend* b, const exported_memory& there) noexcept {
+  for (int d = 0; d < b->device_count(); ++d)
+    if (uuid_of({b, d}) == there.uuid) return {b, d};
+  return {b, 0};
+}
+
+}  // namespace
+
+memory::place mover_of(const memory::place& to, const memory::place& from) noexcept {
+  return to.on_device() ? to : from;
+}
+
+result<memory::place> importer_for(const exported_memory& there, const memory::place& here) noexcept {
+  if (!there.exportable || !config().ipc) return status::not_supported;
+  if (here.on_device())
+    return here.owner->owner() == there.owner ? result<memory::place>(here) : status::not_supported;
+  device::backend* b = device::find(there.owner);
+  if (!b || !b->started() || b->device_count() == 0) return status::not_supported;
+  return device_for_host_copies(b, there);
+}
+
+status export_region(const region& r, exported_memory& out) noexcept {
+  auto info = memory::describe(r.where, r.data);
+  TELPHER_TRY(info);
+  out = {};
+  out.address = reinterpret_cast<std::uintptr_t>(r.data);
+  out.base = info->base;
+  out.allocation_bytes = info->bytes;
+  out.generation = info->generation;
+  out.uuid = uuid_of(r.where);
+  out.device = info->device;
+  out.owner = info->owner;
+  if (!config().ipc) return status::ok;
+  auto handle = r.where.owner->ipc_export(*info);
+  out.exportable = handle.has_value();
+  if (handle) out.handle = *handle;
+  return status::ok;
+}
+
+pull::pull(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept
+    : puller_(puller::of(mover)), is_local_(is_local) {
+  job_.to = to.data;
+  job_.from = from;
+  job_.bytes = to.bytes;
+}
+
+pull::~pull() = default;
+
+std::unique_ptr<pull> pull::local(const memory::place& mover, const region& to,
+                                  const void* from) noexcept {
+  std::unique_ptr<pull> p(new pull(mover, to, from, true));
+  p->puller_.enqueue(p->job_);
+  return p;
+}
+
+result<std::unique_ptr<pull>> pull::imported(int sender, const exported_memory& from,
+                                             const region& to) noexcept {
+  auto importer = importer_for(from, to.where);
+  TELPHER_TRY(importer);
+  auto mapping = memory::ipc_cache::instance().acquire(
+      {sender, static_cast<std::uintptr_t>(from.base), from.generation, *importer},
+      from.allocation_bytes, from.handle);
+  TELPHER_TRY(mapping);
+  const void* source = mapping->base() + (from.address - from.base);
+  std::unique_ptr<pull> p(new pull(*importer, to, source, false));
+  p->mapping_ = std::move(*mapping);
+  p->puller_.enqueue(p->job_);
+  return p;
+}
+
+}  // namespace telpher::path

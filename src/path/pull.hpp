@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ipc_get, batch, linger and local: the receiver's device reads the sender's memory.
+#pragma once
+
+#include <memory>
+
+#include "memory/ipc_cache.hpp"
+#include "path/puller.hpp"
+#include "path/slot.hpp"
+#include "path/transfer.hpp"
+
+namespace telpher::path {
+
+/// The device that moves bytes between two places: the destination's, or the source's if the
+/// destination is host memory.
+memory::place mover_of(const memory::place& to, const memory::place& from) noexcept;
+
+class pull final : public transfer {
+ public:
+  /// From an address that this process can use as it is.
+  static std::unique_ptr<pull> local(const memory::place& mover, const region& to,
+                                     const void* from) noexcept;
+  /// From another process's allocation. not_supported where it cannot be opened.
+  static result<std::unique_ptr<pull>> imported(int sender, const exported_memory& from,
+                                                const region& to) noexcept;
+  ~pull() override;
+
+  status poll() noexcept override { return puller_.poll(job_); }
+  kind moved_by() const noexcept override { return is_local_ ? kind::local : job_.moved_by(); }
+
+ private:
+  pull(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept;
+
+  puller& puller_;
+  memory::ipc_cache::mapping mapping_;
+  copy_job job_;
+  bool is_local_;
+};
+
+/// The device of this process on which another process's allocation can be opened, for bytes that go
+/// to or come from `here`; not_supported if no started back end fits.
+result<memory::place> importer_for(const exported_memory& there, const memory::place& here) noexcept;
+
+/// Fills the description of a device region for another process.
+status export_region(const region& r, exported_memory& out) noexcept;
+
+}  // namespace telpher::path

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/puller.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "base/log.hpp"
+
+namespace telpher::path {
+namespace {
+
+bool linger_permitted = false;
+
+std::deque<puller>& all() {
+  static auto* one = new std::deque<puller>;  // a deque: addresses stay
+  return *one;
+}
+std::deque<memory::place>& places() {
+  static auto* one = new std::deque<memory::place>;
+  return *one;
+}
+
+std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+}  // namespace
+
+puller::puller(const memory::place& where) noexcept : where_(where), batch_(where), linger_(where) {}
+
+puller& puller::of(const memory::place& where) noexcept {
+  for (std::size_t i = 0; i < places().size(); ++i)
+    if (places()[i] == where) return all()[i];
+  places().push_back(where);
+  return all().emplace_back(where);
+}
+
+void puller::flush_all() noexcept {
+  for (puller& p : all()) p.flush();
+}
+
+void puller::shut_down() noexcept {
+  all().clear();
+  places().clear();
+}
+
+void puller::permit_linger(bool permitted) noexcept { linger_permitted = permitted; }
+
+void puller::enqueue(copy_job& job) noexcept {
+  job.moved_by_ = kind::none;
+  job.start_status_ = status::would_block;
+  queued_.push_back(&job);
+}
+
+// --- start ---
+
+void puller::flush() noexcept {
+  if (queued_.empty()) return;
+  const auto batchable = [](const copy_job* j) {
+    return forced() == kind::batch || j->bytes <= config().batch_limit;
+  };
+  const auto middle = std::stable_partition(queued_.begin(), queued_.end(), batchable);
+  std::size_t small = static_cast<std::size_t>(middle - queued_.begin());
+  const auto fewest = forced() == kind::batch ? 1 : static_cast<std::size_t>(config().batch_minimum);
+  std::size_t started = 0;
+  if (allowed(kind::batch) && small >= fewest) {
+    while (started < small) {
+      const std::size_t n = std::min<std::size_t>(small - started, kernel::copy_batch::capacity);
+      if (!start_batch(queued_.data() + started, n)) break;
+      started += n;
+    }
+  }
+  for (; started < queued_.size(); ++started) start_single(*queued_[started]);
+  queued_.clear();
+}
+
+void puller::start_single(copy_job& job) noexcept {
+  if (wants_linger(job)) {
+    if (auto sequence = linger_.submit(job.to, job.from, job.bytes)) {
+      job.sequence_ = *sequence;
+      job.moved_by_ = kind::linger;
+      return;
+    }
+  }
+  start_engine(job);
+}
+
+// A kernel that stays is worth its launch only if the next message is near: the first message after a
+// pause goes to the copy engine.
+bool puller::wants_linger(const copy_job& job) noexcept {
+  if (!allowed(kind::linger) || job.bytes > config().linger_limit || config().linger == "off")
+    return false;
+  if (config().linger == "on" || forced() == kind::linger) return true;
+  if (!linger_permitted) return false;
+  const std::uint64_t now = now_ns();
+  const bool burst = now - last_single_ns_ < static_cast<std::uint64_t>(config().linger_time.value * 1e3);
+  last_single_ns_ = now;
+  return burst;
+}
+
+void puller::start_engine(copy_job& job) noexcept {
+  job.moved_by_ = kind::ipc_get;
+  job.start_status_ = [&]() -> status {
+    auto e = memory::pooled_event::acquire(where_);
+    TELPHER_TRY(e);
+    job.event_ = std::move(*e);
+    // Two streams, in turn: the engine's start-up cost of one copy hides behind the other's bytes.
+    auto s = memory::stream(where_, next_lane_++ % 2 ? memory::lane::in : memory::lane::copy);
+    TELPHER_TRY(s);
+    TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *s));
+    TELPHER_TRY(job.event_.record(*s));
+    return status::would_block;
+  }();
+}
+
+bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
+  kernel::copy_batch::piece pieces[kernel::copy_batch::capacity];
+  for (std::size_t i = 0; i < count; ++i) pieces[i] = {jobs[i]->to, jobs[i]->from, jobs[i]->bytes};
+  auto first = batch_.launch(pieces, count);
+  if (!first) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    jobs[i]->batch_ = {first->batch, static_cast<std::uint16_t>(i)};
+    jobs[i]->moved_by_ = kind::batch;
+  }
+  return true;
+}
+
+// --- watch ---
+
+status puller::poll(copy_job& job) noexcept {
+  switch (job.moved_by_) {
+    case kind::none: return status::would_block;  // waits for the flush
+    case kind::batch: return batch_.poll(job.batch_);
+    case kind::linger: return linger_.poll(job.sequence_);
+    default: break;
+  }
+  if (job.start_status_ != status::would_block) return job.start_status_;
+  return job.event_.query();
+}
+
+}  // namespace telpher::path

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies between addresses that one device can reach: collected while a progress pass finds messages,
+// started together at its end, watched until done. What starts them:
+// - the copy engine, for a message alone and for large ones;
+// - one batched kernel, for several small or medium messages found in one pass;
+// - the lingering copier, for small messages that follow each other closely.
+// Not thread-safe: the engine's lock is held.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory/streams.hpp"
+#include "path/batch.hpp"
+#include "path/linger.hpp"
+#include "path/path.hpp"
+
+namespace telpher::path {
+
+/// One copy. Owned by who asked for it; must not move or die before poll() answered ok or an error.
+class copy_job {
+ public:
+  copy_job() = default;
+  copy_job(const copy_job&) = delete;
+  copy_job& operator=(const copy_job&) = delete;
+
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::size_t bytes = 0;
+
+  /// How it was moved, for statistics; none until it was started.
+  kind moved_by() const noexcept { return moved_by_; }
+
+ private:
+  friend class puller;
+  kind moved_by_ = kind::none;
+  status start_status_ = status::would_block;
+  memory::pooled_event event_;       // copy engine
+  batch_engine::ticket batch_{};     // batch
+  std::uint32_t sequence_ = 0;       // linger
+};
+
+class puller {
+ public:
+  explicit puller(const memory::place& where) noexcept;
+
+  /// The puller of a device. `lingering` tells at the first call whether the device is ours alone.
+  static puller& of(const memory::place& where) noexcept;
+  /// Starts everything that was asked for on any device.
+  static void flush_all() noexcept;
+  /// Ends lingering kernels and forgets all pullers; before the devices go away.
+  static void shut_down() noexcept;
+  /// The lingering copier may run only where no other rank uses the device.
+  static void permit_linger(bool permitted) noexcept;
+
+  /// Asks for a copy; it starts at the next flush.
+  void enqueue(copy_job& job) noexcept;
+  void flush() noexcept;
+  status poll(copy_job& job) noexcept;
+
+ private:
+  void start_single(copy_job& job) noexcept;
+  void start_engine(copy_job& job) noexcept;
+  bool start_batch(copy_job** jobs, std::size_t count) noexcept;
+  bool wants_linger(const copy_job& job) noexcept;
+
+  memory::place where_;
+  std::vector<copy_job*> queued_;
+  batch_engine batch_;
+  linger_engine linger_;
+  std::uint64_t last_single_ns_ = 0;
+  unsigned next_lane_ = 0;
+};
+
+}  // namespace telpher::path

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank's shared segment from both sides: the owner's (slots and staging memory are dealt out here)
+// and a peer's (read and written as slot.hpp allows).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "memory/arena.hpp"
+#include "memory/pinned_range.hpp"
+#include "path/slot.hpp"
+
+namespace telpher::path {
+
+/// Bytes of a segment with the slots and the staging memory of the settings.
+std::size_t segment_bytes() noexcept;
+
+/// A segment as mapped here; its memory belongs to the caller.
+class segment {
+ public:
+  segment() = default;
+  explicit segment(std::byte* base) noexcept;
+
+  explicit operator bool() const noexcept { return base_ != nullptr; }
+  segment_header& header() const noexcept { return *reinterpret_cast<segment_header*>(base_); }
+  slot& cell(std::uint32_t index) const noexcept {
+    return reinterpret_cast<slot*>(base_ + header().slots_at)[index];
+  }
+  /// The bytes at an offset, made reachable for a device's copies where `owner` is not null; null if
+  /// the range is not inside the staging memory (a damaged slot).
+  std::byte* staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept;
+  void release_pins() noexcept { pins_.release(); }
+
+ private:
+  std::byte* base_ = nullptr;
+  memory::pinned_range pins_;
+};
+
+/// The owner's side: lays the segment out and deals out its parts.
+class own_segment : public segment {
+ public:
+  own_segment() = default;
+  explicit own_segment(std::byte* base) noexcept;
+
+  /// A free slot, with its epoch advanced; nothing when all are in flight.
+  std::optional<std::uint32_t> take_slot(std::uint32_t& epoch) noexcept;
+  void give_slot(std::uint32_t index) noexcept;
+
+  memory::arena& arena() noexcept { return arena_; }
+
+ private:
+  std::vector<std::uint32_t> free_slots_;
+  memory::arena arena_;
+};
+
+}  // namespace telpher::path

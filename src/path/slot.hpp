@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The cell in shared memory in which a sender and a receiver of one node agree how a message's bytes
+// move. It lies in the sender's segment; the ticket names it by index and epoch.
+//
+// Protocol. `word` holds epoch << 8 | state. Who may write which state, and what it publishes:
+//
+//   free       sender    the cell is unused; only the sender leaves this state
+//   offered    sender    store(release), before the ticket is sent; the receiver may claim
+//   claimed    receiver  compare-and-swap from offered: the receiver moves the bytes itself
+//   staging    sender    compare-and-swap from offered: the sender copies the bytes to its arena
+//   staged     sender    store(release): bytes lie at `where` in the sender's arena; the send is complete
+//   pipe_asked receiver  store(release) from claimed: the sender shall feed blocks
+//   piping     sender    store(release): the ring at `where` is ready; `produced`/`consumed` count blocks
+//   put_asked  receiver  store(release) from claimed: `target` says where the sender shall write
+//   put_done   sender    store(release): the bytes are in the target; the send is complete
+//   refused    sender    store(release): what was asked cannot be done; the receiver asks otherwise
+//                        (from put_asked) or gives up with an error (from pipe_asked, staging)
+//   done       receiver  store(release): the bytes have arrived; the sender frees the cell
+//
+// One compare-and-swap on `offered` decides between claimed and staging. After it exactly one side
+// writes the word at a time, as listed, so every other change is a plain release store that the other
+// side reads with acquire. The epoch grows by one with each use of a cell: a claim with the epoch of
+// an old or forged ticket fails. `produced` is written by the sender, `consumed` by the receiver.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "device/types.hpp"
+
+namespace telpher::path {
+
+enum class slot_state : std::uint8_t {
+  free = 0,
+  offered,
+  claimed,
+  staging,
+  staged,
+  pipe_asked,
+  piping,
+  put_asked,
+  put_done,
+  refused,
+  done,
+};
+
+const char* to_string(slot_state s) noexcept;
+
+/// An exported piece of device memory, as it is named to another process.
+struct exported_memory {
+  std::uint64_t address;      // of the first byte, in the exporting process
+  std::uint64_t base;         // of its allocation
+  std::uint64_t allocation_bytes;
+  std::uint64_t generation;
+  device::ipc_handle handle;
+  device::device_uuid uuid;
+  std::int16_t device;
+  device::vendor owner;
+  std::uint8_t exportable;    // 0: `handle` is not valid
+};
+
+struct alignas(64) slot {
+  std::atomic<std::uint32_t> word;
+  std::uint32_t ring_blocks;
+  std::uint64_t where;          // offset in the sender's segment
+  std::uint64_t ring_block_bytes;
+  alignas(64) std::atomic<std::uint64_t> produced;
+  alignas(64) std::atomic<std::uint64_t> consumed;
+  exported_memory target;       // put: written by the receiver
+
+  static constexpr std::uint32_t pack(std::uint32_t epoch, slot_state s) noexcept {
+    return epoch << 8 | static_cast<std::uint32_t>(s);
+  }
+  slot_state state() const noexcept {
+    return static_cast<slot_state>(word.load(std::memory_order_acquire) & 0xff);
+  }
+  /// The state, if the cell is still in the use that `epoch` names; else free.
+  slot_state state_in(std::uint32_t epoch) const noexcept {
+    const std::uint32_t w = word.load(std::memory_order_acquire);
+    return w >> 8 == epoch ? static_cast<slot_state>(w & 0xff) : slot_state::free;
+  }
+  void set(std::uint32_t epoch, slot_state s) noexcept {
+    word.store(pack(epoch, s), std::memory_order_release);
+  }
+  /// The deciding compare-and-swap.
+  bool take(std::uint32_t epoch, slot_state s) noexcept {
+    std::uint32_t expected = pack(epoch, slot_state::offered);
+    return word.compare_exchange_strong(expected, pack(epoch, s), std::memory_order_acq_rel);
+  }
+};
+
+constexpr std::uint32_t epoch_mask = 0xffffff;
+
+/// First page of a rank's segment. The first word is the cookie of shared_memory.
+struct segment_header {
+  std::uint64_t cookie;
+  std::uint32_t slots;
+  std::uint32_t reserved;
+  std::uint64_t slots_at;
+  std::uint64_t arena_at;
+  std::uint64_t arena_bytes;
+  /// The doorbell: how many tickets ranks of this node have sent to this rank. Written by senders
+  /// (fetch_add after the ticket's message was started), read by the owner.
+  alignas(64) std::atomic<std::uint64_t> tickets_sent_here;
+  /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written by
+  /// the owner, read by senders that decide whether to buffer.
+  alignas(64) std::atomic<std::uint32_t> blocked;
+};
+
+constexpr std::size_t segment_slots_at = 4096;
+
+}  // namespace telpher::path

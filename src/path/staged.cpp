@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/staged.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+
+namespace telpher::path {
+namespace {
+
+constexpr std::size_t most_ring_blocks = 4;
+
+}  // namespace
+
+// --- copies of blocks ---
+
+status block_copies::start(void* to, const void* from, std::size_t bytes) noexcept {
+  ++started_;
+  if (!mover_.on_device()) {
+    std::memcpy(to, from, bytes);
+    ++finished_;
+    return status::ok;
+  }
+  auto s = memory::stream(mover_, lane_);
+  TELPHER_TRY(s);
+  auto e = memory::pooled_event::acquire(mover_);
+  TELPHER_TRY(e);
+  TELPHER_TRY(mover_.owner->copy(to, from, bytes, *s));
+  TELPHER_TRY(e->record(*s));
+  running_.push_back(std::move(*e));
+  return status::ok;
+}
+
+result<std::size_t> block_copies::finished() noexcept {
+  while (!running_.empty()) {
+    const status s = running_.front().query();
+    if (s == status::would_block) break;
+    TELPHER_TRY(s);
+    running_.pop_front();
+    ++finished_;
+  }
+  return finished_;
+}
+
+// --- staging memory ---
+
+std::unique_ptr<staging_piece> staging_piece::take(own_segment& own, std::size_t bytes,
+                                                   device::backend* owner) noexcept {
+  const auto at = own.arena().take(bytes);
+  if (!at) return nullptr;
+  auto p = std::make_unique<staging_piece>();
+  p->own_ = &own;
+  p->at = *at;
+  p->bytes = bytes;
+  p->data = own.staging(*at, bytes, owner);
+  return p;
+}
+
+staging_piece::~staging_piece() {
+  if (own_) own_->arena().give(at, bytes);
+}
+
+// --- receiver ---
+
+staged_receive::staged_receive(segment& sender, slot& cell, std::uint32_t epoch,
+                               const region& to) noexcept
+    : sender_(sender),
+      cell_(cell),
+      epoch_(epoch),
+      to_(to),
+      plan_(block_plan::of(to.bytes)),
+      copies_(to.where, memory::lane::in) {
+  if (cell.state_in(epoch) == slot_state::claimed) cell.set(epoch, slot_state::pipe_asked);
+}
+
+status staged_receive::poll() noexcept {
+  switch (cell_.state_in(epoch_)) {
+    case slot_state::pipe_asked:
+    case slot_state::staging: return status::would_block;
+    case slot_state::staged: return take_whole();
+    case slot_state::piping: return take_blocks();
+    case slot_state::refused: cell_.set(epoch_, slot_state::done); return status::device_error;
+    default: return status::corrupt;
+  }
+}
+
+status staged_receive::take_whole() noexcept {
+  if (copies_.started() == 0) {
+    std::byte* from = sender_.staging(cell_.where, to_.bytes, to_.where.owner);
+    if (!from) return status::corrupt;
+    TELPHER_TRY(copies_.start(to_.data, from, to_.bytes));
+  }
+  auto finished = copies_.finished();
+  TELPHER_TRY(finished);
+  if (*finished == 0) return status::would_block;
+  cell_.set(epoch_, slot_state::done);
+  return status::ok;
+}
+
+status staged_receive::take_blocks() noexcept {
+  const std::uint64_t produced = cell_.produced.load(std::memory_order_acquire);
+  while (copies_.started() < std::min<std::uint64_t>(produced, plan_.count())) {
+    const std::size_t k = copies_.started();
+    if (cell_.ring_blocks == 0) return status::corrupt;
+    const std::uint64_t at = cell_.where + k % cell_.ring_blocks * cell_.ring_block_bytes;
+    std::byte* from = sender_.staging(at, plan_.size(k), to_.where.owner);
+    if (!from) return status::corrupt;
+    TELPHER_TRY(copies_.start(to_.data + plan_.offset(k), from, plan_.size(k)));
+  }
+  auto finished = copies_.finished();
+  TELPHER_TRY(finished);
+  cell_.consumed.store(*finished, std::memory_order_release);
+  if (*finished < plan_.count()) return status::would_block;
+  cell_.set(epoch_, slot_state::done);
+  return status::ok;
+}
+
+// --- sender: ring ---
+
+staged_feed::staged_feed(own_segment& own, slot& cell, std::uint32_t epoch,
+                         const region& from) noexcept
+    : own_(own),
+      cell_(cell),
+      epoch_(epoch),
+      from_(from),
+      plan_(block_plan::of(from.bytes)),
+      copies_(from.where, memory::lane::out) {}
+
+status staged_feed::make_ring() noexcept {
+  const std::size_t block = (plan_.largest() + 4095) / 4096 * 4096;
+  for (std::size_t depth = std::min(plan_.count(), most_ring_blocks); depth > 0; depth /= 2) {
+    ring_ = staging_piece::take(own_, depth * block, from_.where.owner);
+    if (!ring_) continue;
+    depth_ = depth;
+    cell_.where = ring_->at;
+    cell_.ring_blocks = static_cast<std::uint32_t>(depth);
+    cell_.ring_block_bytes = block;
+    cell_.produced.store(0, std::memory_order_relaxed);
+    cell_.consumed.store(0, std::memory_order_relaxed);
+    cell_.set(epoch_, slot_state::piping);
+    return status::ok;
+  }
+  return status::would_block;  // the arena is full of other messages: wait for one to go
+}
+
+status staged_feed::poll() noexcept {
+  if (!ring_) TELPHER_TRY(make_ring());
+  const std::uint64_t consumed = cell_.consumed.load(std::memory_order_acquire);
+  while (copies_.started() < plan_.count() && copies_.started() - consumed < depth_) {
+    const std::size_t k = copies_.started();
+    std::byte* to = ring_->data + k % depth_ * cell_.ring_block_bytes;
+    TELPHER_TRY(copies_.start(to, from_.data + plan_.offset(k), plan_.size(k)));
+  }
+  auto finished = copies_.finished();
+  TELPHER_TRY(finished);
+  cell_.produced.store(*finished, std::memory_order_release);
+  return *finished == plan_.count() ? status::ok : status::would_block;
+}
+
+// --- sender: whole ---
+
+staged_whole::staged_whole(slot& cell, std::uint32_t epoch, const region& from,
+                           std::unique_ptr<staging_piece> room) noexcept
+    : cell_(cell),
+      epoch_(epoch),
+      room_(std::move(room)),
+      copies_(from.where, memory::lane::out),
+      started_(copies_.start(room_->data, from.data, from.bytes)) {
+  cell.where = room_->at;
+}
+
+status staged_whole::poll() noexcept {
+  TELPHER_TRY(started_);
+  auto finished = copies_.finished();
+  TELPHER_TRY(finished);
+  if (*finished == 0) return status::would_block;
+  cell_.set(epoch_, slot_state::staged);
+  return status::ok;
+}
+
+}  // namespace telpher::path

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// staged: device → shared host memory → device, for ranks of one node that cannot open each other's
+// memory, and for messages that a sender buffers. Two forms:
+// - a ring: the receiver asked (pipe_asked), the sender feeds blocks of the plan (piping); both legs
+//   overlap. Block k lies in ring slot k % ring_blocks; `produced` and `consumed` count blocks.
+// - whole: the sender was not heard and copied everything to its arena (staging → staged).
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "memory/streams.hpp"
+#include "path/block_plan.hpp"
+#include "path/segment.hpp"
+#include "path/transfer.hpp"
+
+namespace telpher::path {
+
+/// Copies of blocks on one stream, finished in order. Host-to-host copies are done at once.
+class block_copies {
+ public:
+  explicit block_copies(const memory::place& mover, memory::lane lane) noexcept
+      : mover_(mover), lane_(lane) {}
+  status start(void* to, const void* from, std::size_t bytes) noexcept;
+  /// How many blocks have finished since the beginning, in order; an error sticks.
+  result<std::size_t> finished() noexcept;
+  std::size_t started() const noexcept { return started_; }
+
+ private:
+  memory::place mover_;
+  memory::lane lane_;
+  std::deque<memory::pooled_event> running_;
+  std::size_t started_ = 0;
+  std::size_t finished_ = 0;
+};
+
+/// A piece of the own arena, given back on destruction.
+class staging_piece {
+ public:
+  staging_piece() = default;
+  static std::unique_ptr<staging_piece> take(own_segment& own, std::size_t bytes,
+                                             device::backend* owner) noexcept;
+  ~staging_piece();
+  staging_piece(const staging_piece&) = delete;
+  staging_piece& operator=(const staging_piece&) = delete;
+
+  std::byte* data = nullptr;
+  std::uint64_t at = 0;
+  std::size_t bytes = 0;
+
+ private:
+  own_segment* own_ = nullptr;
+};
+
+/// The receiver's half, for any state after the ticket was matched except offered: asks for the ring
+/// if the state is claimed, takes whole if it is staging or staged. Leaves the state done.
+class staged_receive final : public transfer {
+ public:
+  staged_receive(segment& sender, slot& cell, std::uint32_t epoch, const region& to) noexcept;
+  status poll() noexcept override;
+  kind moved_by() const noexcept override { return kind::staged; }
+
+ private:
+  status take_whole() noexcept;
+  status take_blocks() noexcept;
+
+  segment& sender_;
+  slot& cell_;
+  std::uint32_t epoch_;
+  region to_;
+  block_plan plan_;
+  block_copies copies_;
+};
+
+/// The sender's half of the ring; made when the state is pipe_asked. ok once the last block is in
+/// shared memory: the send buffer is free then. The ring must live until the state is done.
+class staged_feed final : public transfer {
+ public:
+  staged_feed(own_segment& own, slot& cell, std::uint32_t epoch, const region& from) noexcept;
+  status poll() noexcept override;
+  kind moved_by() const noexcept override { return kind::staged; }
+  std::unique_ptr<staging_piece> keep_ring() noexcept { return std::move(ring_); }
+
+ private:
+  status make_ring() noexcept;
+
+  own_segment& own_;
+  slot& cell_;
+  std::uint32_t epoch_;
+  region from_;
+  block_plan plan_;
+  block_copies copies_;
+  std::unique_ptr<staging_piece> ring_;
+  std::size_t depth_ = 0;
+};
+
+/// The sender's half of the whole form; made only after the state was taken from offered to staging.
+/// ok once the bytes are in shared memory.
+class staged_whole final : public transfer {
+ public:
+  staged_whole(slot& cell, std::uint32_t epoch, const region& from,
+               std::unique_ptr<staging_piece> room) noexcept;
+  status poll() noexcept override;
+  kind moved_by() const noexcept override { return kind::staged; }
+  std::unique_ptr<staging_piece> keep_room() noexcept { return std::move(room_); }
+
+ private:
+  slot& cell_;
+  std::uint32_t epoch_;
+  std::unique_ptr<staging_piece> room_;
+  block_copies copies_;
+  status started_;
+};
+
+}  // namespace telpher::path

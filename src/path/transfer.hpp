@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One end of a message on its way. The engine polls transfers under its lock until they answer other
+// than would_block; a transfer answers ok or an error once and is then destroyed.
+#pragma once
+
+#include <cstddef>
+
+#include "memory/memory.hpp"
+#include "path/path.hpp"
+
+namespace telpher::path {
+
+/// Contiguous bytes somewhere.
+struct region {
+  memory::place where;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+class transfer {
+ public:
+  virtual ~transfer() = default;
+  virtual status poll() noexcept = 0;
+  /// The way the bytes went; meaningful once poll answered ok.
+  virtual kind moved_by() const noexcept = 0;
+};
+
+}  // namespace telpher::path

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/engine.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "device/registry.hpp"
+#include "path/puller.hpp"
+
+namespace telpher::ticket {
+namespace {
+
+constexpr std::uint32_t scan_all_every = 16;   // polls between two looks at every posted receive
+constexpr std::size_t quiet_in_a_row = 4;      // posted receives found waiting before a scan stops
+
+void relax() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+bool ranks_share_a_device(const host_mpi::job& j) noexcept {
+  int devices = 0;
+  for (device::backend* b : device::backends()) devices += b->device_count();
+  return static_cast<int>(j.node.size()) > devices;
+}
+
+}  // namespace
+
+std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+engine& the_engine() noexcept {
+  static engine* one = new engine;  // outlives static destructors
+  return *one;
+}
+
+// --- life ---
+
+status engine::start(bool threaded) noexcept {
+  threaded_ = threaded;
+  if (config().enable) device::discover();
+  TELPHER_TRY(host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
+  if (!job_.any_device) return status::ok;
+  own_ = path::own_segment(job_.own.data());
+  pmpi::Barrier(job_.control);  // every segment is laid out
+  peers_.resize(static_cast<std::size_t>(job_.size));
+  for (int r : job_.node) peers_[static_cast<std::size_t>(r)] = path::segment(job_.segment(r));
+  pulls_.assign(static_cast<std::size_t>(job_.size), false);
+  small_tickets_ = job_.all_devices && config().small_tickets;
+  crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
+  path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) && !device::find(device::vendor::emu));
+  return status::ok;
+}
+
+void engine::stop() noexcept {
+  if (!job_.any_device) return;
+  auto held = lock();
+  detach();
+  wait_until(held, "MPI_Finalize", [&] { return offers_.empty() && moving_.empty(); });
+  if (!posted_.empty())
+    TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
+  posted_.clear();
+  path::puller::shut_down();
+  for (path::segment& s : peers_) s.release_pins();
+  own_.release_pins();
+  memory::shut_down();
+  peers_.clear();
+  own_ = path::own_segment();
+  host_mpi::leave(job_);
+}
+
+int engine::next_reply_tag() noexcept {
+  const int span = std::min(job_.tag_limit, 1 << 24) / 2;
+  const int tag = 2 * (reply_tag_ % span);
+  ++reply_tag_;
+  return tag;
+}
+
+// --- progress ---
+
+void engine::progress() noexcept {
+  if (idle()) return;
+  for (auto& o : offers_) o->advance();
+  scan();
+  path::puller::flush_all();
+  advance_moving();
+  retire();
+}
+
+// Posted receives complete mostly in the order in which they were posted. A scan starts at the oldest
+// and stops after a few that wait; every so often it looks at all, because order is not a promise.
+void engine::scan() noexcept {
+  if (posted_.empty()) return;
+  const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
+  const bool all = ++polls_ % scan_all_every == 0;
+  if (!all && rung == last_rung_ && rung == tickets_seen_) return;
+  last_rung_ = rung;
+  std::size_t quiet = 0;
+  auto kept = posted_.begin();
+  for (auto at = posted_.begin(); at != posted_.end(); ++at) {
+    receive* r = *at;
+    if (all || quiet < quiet_in_a_row) {
+      r->check();
+      if (r->moving()) moving_.push_back(r);
+      if (r->moving() || r->settled()) continue;
+      ++quiet;
+    }
+    *kept++ = r;
+  }
+  posted_.erase(kept, posted_.end());
+}
+
+void engine::advance_moving() noexcept {
+  std::erase_if(moving_, [](receive* r) { return r->advance(); });
+}
+
+void engine::retire() noexcept {
+  std::erase_if(offers_, [](const std::unique_ptr<offer>& o) { return o->retired() && !o->held; });
+}
+
+void engine::watch(receive& r) noexcept {
+  if (r.settled()) return;
+  (r.moving() ? moving_ : posted_).push_back(&r);
+}
+
+void engine::check(receive& r) noexcept {
+  if (r.moving() || r.settled()) return;
+  r.check();
+  if (!r.moving() && !r.settled()) return;
+  std::erase(posted_, &r);
+  watch(r);
+}
+
+void engine::forget(receive& r) noexcept {
+  std::erase(posted_, &r);
+  std::erase(moving_, &r);
+}
+
+void engine::detach() noexcept {
+  if (idle()) return;
+  for (auto& o : offers_)
+    if (o->needs_us()) o->detach();
+  const std::uint64_t since = now_ns();
+  double report_at = config().stall_warning.value;
+  for (;;) {
+    progress();
+    const bool needed = std::any_of(offers_.begin(), offers_.end(), [](auto& o) { return o->needs_us(); });
+    if (!needed && moving_.empty()) return;
+    const double waited_us = static_cast<double>(now_ns() - since) / 1e3;
+    if (waited_us > report_at) {
+      report("a call that may block", waited_us / 1e6);
+      report_at *= 2;
+    }
+    sched_yield();
+  }
+}
+
+// --- waiting ---
+
+void engine::waiter::pause(engine& e) noexcept {
+  ++polls_;
+  if (e.crowded_ || polls_ > 2000) sched_yield();
+  else relax();
+  if (polls_ % 256 != 0) return;
+  const std::uint64_t now = now_ns();
+  if (since_ns_ == 0) {
+    since_ns_ = now;
+    next_report_us_ = config().stall_warning.value;
+  }
+  const double waited_us = static_cast<double>(now - since_ns_) / 1e3;
+  if (waited_us < next_report_us_) return;
+  next_report_us_ *= 2;
+  auto held = e.lock();
+  e.report(what_, waited_us / 1e6);
+}
+
+void engine::report(const char* what, double seconds) noexcept {
+  TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving", what,
+               seconds, offers_.size(), posted_.size(), moving_.size());
+  char text[256];
+  for (const auto& o : offers_) {
+    o->describe(text, sizeof text);
+    TELPHER_INFO("  %s", text);
+  }
+  for (const receive* r : posted_) {
+    r->describe(text, sizeof text);
+    TELPHER_INFO("  %s", text);
+  }
+  for (const receive* r : moving_) {
+    r->describe(text, sizeof text);
+    TELPHER_INFO("  %s", text);
+  }
+}
+
+}  // namespace telpher::ticket

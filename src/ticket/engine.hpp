@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What this rank has under way, and the one function that moves it: progress(). All of ticket/ and
+// path/ runs under the engine's lock, which is only taken for real in MPI_THREAD_MULTIPLE.
+//
+// Progress rules:
+// - A call that waits polls progress() together with what it waits for (wait_until).
+// - A call that may block inside the host MPI first calls detach(): sends whose receiver needs our
+//   help are buffered, receives that are on their way are finished. While it blocks, `blocked` in our
+//   segment tells senders of this node to buffer what they send to us.
+// - So no rank ever waits for a rank that cannot make progress, with memory for the buffered bytes as
+//   the only bound.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "host_mpi/job.hpp"
+#include "path/segment.hpp"
+#include "ticket/offer.hpp"
+#include "ticket/receive.hpp"
+#include "ticket/ticket.hpp"
+
+namespace telpher::ticket {
+
+using held_lock = std::unique_lock<std::recursive_mutex>;
+
+class engine {
+ public:
+  /// Collective. Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE.
+  status start(bool threaded) noexcept;
+  /// Collective. Completes what is under way and gives everything back.
+  void stop() noexcept;
+
+  const host_mpi::job& job() const noexcept { return job_; }
+  bool threaded() const noexcept { return threaded_; }
+  /// Whether receives must expect tickets for messages below 480 bytes.
+  bool small_tickets() const noexcept { return small_tickets_; }
+  path::own_segment& own() noexcept { return own_; }
+  /// The segment of a rank of this node; empty for others.
+  path::segment& peer(int world_rank) noexcept { return peers_[static_cast<std::size_t>(world_rank)]; }
+  bool shares_node(int world_rank) const noexcept {
+    return static_cast<bool>(peers_[static_cast<std::size_t>(world_rank)]);
+  }
+  int next_reply_tag() noexcept;
+
+  /// Nothing of ours is under way: a blocking host MPI call may be used as it is.
+  bool idle() const noexcept { return offers_.empty() && posted_.empty() && moving_.empty(); }
+  std::size_t outstanding() const noexcept {
+    return offers_.size() + posted_.size() + moving_.size();
+  }
+
+  void add(std::unique_ptr<offer> o) noexcept { offers_.push_back(std::move(o)); }
+  /// A receive whose message may be a ticket: watched until it has settled.
+  void watch(receive& r) noexcept;
+  /// Asks for the message of a watched receive now, out of turn.
+  void check(receive& r) noexcept;
+  /// Ends the watch, whatever the phase.
+  void forget(receive& r) noexcept;
+  void saw_ticket() noexcept { ++tickets_seen_; }
+  /// Whether a rank of this node took our last message by itself, without our help.
+  bool pulls(int world_rank) const noexcept { return pulls_[static_cast<std::size_t>(world_rank)]; }
+  void note_pull(int world_rank, bool by_itself) noexcept {
+    pulls_[static_cast<std::size_t>(world_rank)] = by_itself;
+  }
+
+  /// Under the lock: does what can be done now.
+  void progress() noexcept;
+  /// Under the lock: makes this rank ready to block.
+  void detach() noexcept;
+
+  /// Takes the lock if several threads may call. Recursive: an error handler of the program may call
+  /// MPI again.
+  held_lock lock() noexcept {
+    return threaded_ ? held_lock(mutex_) : held_lock();
+  }
+
+  /// Polls until `done()`; the lock must be held and is released between polls. `what` names the call
+  /// in the stall report.
+  template <class Done>
+  void wait_until(held_lock& held, const char* what, Done&& done) noexcept {
+    for (waiter w(what); !done();) {
+      progress();
+      if (done()) return;
+      if (held) held.unlock();
+      w.pause(*this);
+      if (threaded_) held.lock();
+    }
+  }
+
+  /// Says on the log what is under way.
+  void report(const char* what, double seconds) noexcept;
+
+ private:
+  // How a waiting thread spends its time: spins, then yields; reports a stall.
+  class waiter {
+   public:
+    explicit waiter(const char* what) noexcept : what_(what) {}
+    void pause(engine& e) noexcept;
+
+   private:
+    const char* what_;
+    std::uint32_t polls_ = 0;
+    std::uint64_t since_ns_ = 0;
+    double next_report_us_ = 0;
+  };
+
+  void scan() noexcept;
+  void advance_moving() noexcept;
+  void retire() noexcept;
+
+  host_mpi::job job_;
+  bool threaded_ = false;
+  bool small_tickets_ = false;
+  bool crowded_ = false;  // more ranks than cores on this node: yield at once
+  std::recursive_mutex mutex_;
+  path::own_segment own_;
+  std::vector<path::segment> peers_;
+  std::vector<std::unique_ptr<offer>> offers_;
+  std::vector<receive*> posted_;
+  std::vector<receive*> moving_;
+  std::vector<bool> pulls_;
+  std::uint64_t tickets_seen_ = 0;
+  std::uint64_t last_rung_ = 0;
+  std::uint32_t polls_ = 0;
+  int reply_tag_ = 0;
+};
+
+/// The one engine of this process.
+engine& the_engine() noexcept;
+
+std::uint64_t now_ns() noexcept;
+
+}  // namespace telpher::ticket

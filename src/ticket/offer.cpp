@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/offer.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "path/ipc_put.hpp"
+#include "ticket/engine.hpp"
+
+namespace telpher::ticket {
+
+using path::slot_state;
+
+namespace {
+
+std::uint64_t nanoseconds(duration_us d) noexcept { return static_cast<std::uint64_t>(d.value * 1e3); }
+
+}  // namespace
+
+offer::~offer() {
+  if (cell_) the_engine().own().give_slot(slot_);
+}
+
+// --- sending the ticket ---
+
+status offer::send() noexcept {
+  engine& e = the_engine();
+  const bool node = e.shares_node(peer_) && path::forced() != path::kind::pipelined;
+  ticket t{};
+  t.bytes = message_.payload.bytes;
+  t.sender = e.job().rank;
+  t.slot = no_slot;
+  t.reply_tag = -1;
+  TELPHER_TRY(path::export_region(message_.payload, t.memory));
+  exportable_ = t.memory.exportable;
+  if (node) {
+    const auto slot = e.own().take_slot(epoch_);
+    if (!slot) return status::would_block;
+    slot_ = *slot;
+    cell_ = &e.own().cell(slot_);
+    cell_->set(epoch_, slot_state::offered);
+    t.slot = slot_;
+    t.epoch = epoch_;
+  } else {
+    t.reply_tag = e.next_reply_tag();
+    remote_ = std::make_unique<path::pipelined_send>(path::wire{e.job().control, peer_, t.reply_tag},
+                                                     message_.payload);
+  }
+  seal(t, e.job().nonce);
+  std::memcpy(wire_bytes, &t, sizeof t);
+  since_ns_ = now_ns();
+  TELPHER_TRY(send_carrier(wire_bytes));
+  if (node)
+    e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
+  return status::ok;
+}
+
+status offer::send_carrier(const void* bytes) noexcept {
+  const int size = static_cast<int>(ticket_bytes);
+  const int rc = message_.synchronous
+                     ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination, message_.tag,
+                                    message_.comm, &carrier_)
+                     : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination, message_.tag,
+                                   message_.comm, &carrier_);
+  return rc == MPI_SUCCESS ? status::ok : status::host_mpi_error;
+}
+
+bool offer::carrier_gone() noexcept {
+  if (carrier_ == MPI_REQUEST_NULL) return true;
+  int flag = 0;
+  if (pmpi::Test(&carrier_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) complete(status::host_mpi_error);
+  return flag != 0;
+}
+
+// --- progress ---
+
+void offer::advance() noexcept {
+  if (retired_) return;
+  if (on_node()) advance_on_node();
+  else advance_off_node();
+}
+
+void offer::advance_on_node() noexcept {
+  engine& e = the_engine();
+  switch (cell_->state_in(epoch_)) {
+    case slot_state::offered: consider_staging(); break;
+    case slot_state::pipe_asked:
+      if (!transfer_)
+        transfer_ = std::make_unique<path::staged_feed>(e.own(), *cell_, epoch_, message_.payload);
+      [[fallthrough]];
+    case slot_state::piping:
+    case slot_state::staging:
+      if (transfer_) run(*transfer_);
+      break;
+    case slot_state::put_asked:
+      if (!transfer_)
+        transfer_ = std::make_unique<path::put_push>(*cell_, epoch_, message_.payload, peer_);
+      run(*transfer_);
+      break;
+    case slot_state::done:
+      e.note_pull(peer_, !bytes_left_);
+      finish(status::ok);
+      return;
+    case slot_state::refused: transfer_.reset(); break;
+    default: break;
+  }
+  if (bytes_left_ && !complete_ && (!message_.synchronous || carrier_gone())) complete(status::ok);
+}
+
+// A transfer that failed leaves the state refused: the receiver learns of it and answers.
+void offer::run(path::transfer& t) noexcept {
+  const status s = t.poll();
+  if (s == status::would_block) return;
+  if (auto* feed = dynamic_cast<path::staged_feed*>(&t)) stored_ = feed->keep_ring();
+  if (auto* whole = dynamic_cast<path::staged_whole*>(&t)) stored_ = whole->keep_room();
+  transfer_.reset();
+  if (s == status::ok) {
+    bytes_left_ = true;
+    return;
+  }
+  if (cell_->state_in(epoch_) != slot_state::refused) cell_->set(epoch_, slot_state::refused);
+  if (s != status::not_supported) complete(s);
+}
+
+// The receiver has not come yet. A small message is copied out after a short patience, so that the
+// program's send does not depend on it; any message is, when the receiver is blocked in the host MPI.
+void offer::consider_staging() noexcept {
+  engine& e = the_engine();
+  const std::size_t bytes = message_.payload.bytes;
+  const std::uint64_t waited = now_ns() - since_ns_;
+  if (waited < nanoseconds(config().eager_patience)) return;
+  const bool blocked =
+      e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
+  const bool own_message = peer_ == e.job().rank;
+  if (bytes > config().eager_limit && !blocked && !own_message) return;
+  stage();
+}
+
+// Loses nothing if the receiver claims first: the room goes back.
+void offer::stage() noexcept {
+  auto room = path::staging_piece::take(the_engine().own(), message_.payload.bytes,
+                                        message_.payload.where.owner);
+  if (!room || !cell_->take(epoch_, slot_state::staging)) return;
+  transfer_ = std::make_unique<path::staged_whole>(*cell_, epoch_, message_.payload, std::move(room));
+  run(*transfer_);
+}
+
+void offer::advance_off_node() noexcept {
+  const status s = remote_->poll();
+  if (s == status::ok) return finish(status::ok);
+  if (s != status::would_block) return finish(s);
+  if (complete_ || remote_->asked()) return;
+  if (now_ns() - since_ns_ > nanoseconds(config().rescue_patience)) detach();
+}
+
+// --- ends ---
+
+void offer::detach() noexcept {
+  if (retired_) return;
+  if (on_node()) {
+    if (cell_->state_in(epoch_) == slot_state::offered) stage();
+    return;
+  }
+  if (remote_->buffer() != status::ok) return;
+  bytes_left_ = true;
+  if (remote_->send_all() != status::ok) return finish(status::host_mpi_error);
+  if (!complete_ && (!message_.synchronous || carrier_gone())) complete(status::ok);
+}
+
+// Whether the receiver cannot get the bytes without this rank making progress.
+bool offer::needs_us() const noexcept {
+  if (retired_) return false;
+  if (!on_node()) return !remote_->buffered();
+  switch (cell_->state_in(epoch_)) {
+    case slot_state::pipe_asked:
+    case slot_state::piping:
+      return !bytes_left_;
+    case slot_state::staging:
+    case slot_state::put_asked:
+      return true;
+    case slot_state::offered: return !exportable_ || !the_engine().pulls(peer_);
+    default: return false;
+  }
+}
+
+void offer::complete(status outcome) noexcept {
+  if (complete_) return;
+  complete_ = true;
+  outcome_ = outcome;
+  message_.packed = {};
+  if (program_request != MPI_REQUEST_NULL) pmpi::Grequest_complete(program_request);
+}
+
+void offer::finish(status outcome) noexcept {
+  if (!carrier_gone()) return;  // `wire_bytes` are still in use
+  complete(outcome);
+  retired_ = true;
+  stored_.reset();
+  transfer_.reset();
+}
+
+void offer::describe(char* text, std::size_t bytes) const noexcept {
+  std::snprintf(text, bytes, "send of %zu bytes to rank %d, tag %d: %s%s", message_.payload.bytes,
+                peer_, message_.tag,
+                on_node() ? to_string(cell_->state_in(epoch_))
+                          : (remote_->asked() ? "blocks on their way" : "no answer yet"),
+                complete_ ? " (complete, receiver not done)" : "");
+}
+
+}  // namespace telpher::ticket

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sender's side of one ticket, from the moment the ticket leaves until the receiver has said that
+// the bytes arrived. An offer is `complete` when the send buffer may be used again (what the program
+// waits for), and `retired` when nothing of it is needed any more; a buffered message is complete long
+// before it is retired. Offers belong to the engine, which destroys them when they are retired and
+// nobody holds them.
+#pragma once
+
+#include <memory>
+
+#include "host_mpi/host_mpi.hpp"
+#include "path/pipelined.hpp"
+#include "path/staged.hpp"
+#include "path/transfer.hpp"
+
+namespace telpher::ticket {
+
+/// A message in device memory, as the program sent it.
+struct message {
+  path::region payload;
+  memory::buffer packed;  // keeps the payload alive where it is a packed copy
+  int destination;        // rank in comm
+  int tag;
+  MPI_Comm comm;
+  bool synchronous = false;
+};
+
+class offer {
+ public:
+  explicit offer(message&& m, int peer) noexcept : message_(std::move(m)), peer_(peer) {}
+  offer(const offer&) = delete;
+  offer& operator=(const offer&) = delete;
+  ~offer();
+
+  /// Sends the ticket. not_supported or would_block: nothing was sent, send the bytes raw.
+  status send() noexcept;
+  /// The message of an offer that could not be sent.
+  message take_back() noexcept { return std::move(message_); }
+  /// Does what can be done now.
+  void advance() noexcept;
+  /// Makes the send complete without the receiver if that is possible now; before this rank blocks.
+  void detach() noexcept;
+
+  bool complete() const noexcept { return complete_; }
+  bool retired() const noexcept { return retired_; }
+  status outcome() const noexcept { return outcome_; }
+  bool needs_us() const noexcept;
+  /// The generalized request that the program holds for this send, if any.
+  MPI_Request program_request = MPI_REQUEST_NULL;
+  bool held = true;  // a caller still looks at it
+
+  /// One line for the stall report.
+  void describe(char* text, std::size_t bytes) const noexcept;
+
+ private:
+  bool on_node() const noexcept { return cell_ != nullptr; }
+  status send_carrier(const void* ticket) noexcept;
+  void advance_on_node() noexcept;
+  void advance_off_node() noexcept;
+  void consider_staging() noexcept;
+  void stage() noexcept;
+  bool carrier_gone() noexcept;
+  void run(path::transfer& t) noexcept;
+  void finish(status outcome) noexcept;
+  void complete(status outcome) noexcept;
+
+  message message_;
+  int peer_;
+  path::slot* cell_ = nullptr;
+  std::uint32_t slot_ = 0;
+  std::uint32_t epoch_ = 0;
+  MPI_Request carrier_ = MPI_REQUEST_NULL;  // the ticket's own message
+  std::unique_ptr<path::transfer> transfer_;
+  std::unique_ptr<path::pipelined_send> remote_;
+  std::unique_ptr<path::staging_piece> stored_;  // ring or whole payload until the receiver is done
+  std::uint64_t since_ns_ = 0;
+  bool exportable_ = false;
+  bool bytes_left_ = false;  // the send buffer is not needed any more
+  bool complete_ = false;
+  bool retired_ = false;
+  status outcome_ = status::ok;
+
+ public:
+  alignas(16) std::byte wire_bytes[480];  // the ticket, until its message has left
+};
+
+}  // namespace telpher::ticket

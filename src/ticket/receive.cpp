@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/receive.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "memory/windows.hpp"
+#include "path/ipc_put.hpp"
+#include "path/pipelined.hpp"
+#include "path/pull.hpp"
+#include "path/staged.hpp"
+#include "device/registry.hpp"
+#include "ticket/engine.hpp"
+
+namespace telpher::ticket {
+
+using path::slot_state;
+
+namespace {
+
+/// One copy of landed bytes to the device.
+class landed_copy final : public path::transfer {
+ public:
+  landed_copy(const path::region& to, const void* from) noexcept
+      : copies_(to.where, memory::lane::in), started_(copies_.start(to.data, from, to.bytes)) {}
+  status poll() noexcept override {
+    TELPHER_TRY(started_);
+    auto finished = copies_.finished();
+    TELPHER_TRY(finished);
+    return *finished ? status::ok : status::would_block;
+  }
+  path::kind moved_by() const noexcept override { return path::kind::raw; }
+
+ private:
+  path::block_copies copies_;
+  status started_;
+};
+
+/// A message that nobody wants: tells the sender that it is free.
+class discarded final : public path::transfer {
+ public:
+  discarded(path::slot& cell, std::uint32_t epoch) noexcept : cell_(cell), epoch_(epoch) {
+    if (cell.take(epoch, slot_state::claimed)) cell.set(epoch, slot_state::done);
+  }
+  status poll() noexcept override {
+    const slot_state s = cell_.state_in(epoch_);
+    if (s == slot_state::staging) return status::would_block;
+    if (s == slot_state::staged || s == slot_state::refused) cell_.set(epoch_, slot_state::done);
+    return status::ok;
+  }
+  path::kind moved_by() const noexcept override { return path::kind::none; }
+
+ private:
+  path::slot& cell_;
+  std::uint32_t epoch_;
+};
+
+std::size_t bytes_of(const MPI_Status& s) noexcept {
+  MPI_Count n = 0;
+  pmpi::Get_elements_x(&s, MPI_BYTE, &n);
+  return n > 0 ? static_cast<std::size_t>(n) : 0;
+}
+
+}  // namespace
+
+// --- before the message ---
+
+status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept {
+  auto layout = datatype::layout_of(type);
+  TELPHER_TRY(layout);
+  layout_ = *layout;
+  user_ = static_cast<std::byte*>(buffer);
+  count_ = count;
+  type_ = type;
+  comm_ = comm;
+  capacity_ = static_cast<std::size_t>(count) * layout_->size;
+  if (capacity_ > 0) where_ = memory::classify(user_ + layout_->blocks.front().offset);
+  const bool expects_small = the_engine().small_tickets() && capacity_ < ticket_bytes;
+  if (!where_.on_device() && !expects_small) {
+    save_prefix();
+    return status::ok;
+  }
+  auto landing = memory::buffer::host(std::max(ticket_bytes, capacity_), where_.owner);
+  TELPHER_TRY(landing);
+  landing_ = std::move(*landing);
+  return status::ok;
+}
+
+receive::native_buffer receive::native_target() noexcept {
+  if (landing_) return {landing_.data(), static_cast<MPI_Count>(landing_.size()), MPI_BYTE};
+  return {user_, count_, type_};
+}
+
+int receive::post(int source, int tag) noexcept {
+  const native_buffer to = native_target();
+  if (to.count > INT_MAX)
+    return pmpi::Irecv_c(to.address, to.count, to.type, source, tag, comm_, &native_);
+  return pmpi::Irecv(to.address, static_cast<int>(to.count), to.type, source, tag, comm_, &native_);
+}
+
+int receive::post_blocking(int source, int tag) noexcept {
+  const native_buffer to = native_target();
+  MPI_Status s;
+  const int rc = to.count > INT_MAX
+                     ? pmpi::Recv_c(to.address, to.count, to.type, source, tag, comm_, &s)
+                     : pmpi::Recv(to.address, static_cast<int>(to.count), to.type, source, tag, comm_, &s);
+  if (rc == MPI_SUCCESS) arrived(s);
+  return rc;
+}
+
+int receive::post_matched(MPI_Message* message) noexcept {
+  const native_buffer to = native_target();
+  if (to.count > INT_MAX)
+    return pmpi::Imrecv_c(to.address, to.count, to.type, message, &native_);
+  return pmpi::Imrecv(to.address, static_cast<int>(to.count), to.type, message, &native_);
+}
+
+void receive::save_prefix() noexcept {
+  if (!the_engine().small_tickets()) return;
+  saved_bytes_ = std::min(ticket_bytes, capacity_);
+  if (layout_->contiguous) std::memcpy(saved_, contiguous_data(), saved_bytes_);
+  else datatype::pack_host(*layout_, user_, 0, saved_bytes_, saved_);
+}
+
+void receive::restore_prefix() noexcept {
+  if (landing_ || saved_bytes_ == 0) return;
+  if (layout_->contiguous) std::memcpy(contiguous_data(), saved_, saved_bytes_);
+  else datatype::unpack_host(*layout_, saved_, 0, saved_bytes_, user_);
+}
+
+// --- the message is here ---
+
+void receive::check() noexcept {
+  if (phase_ != phase::posted) return;
+  int flag = 0;
+  MPI_Status s;
+  const int rc = pmpi::Request_get_status(native_, &flag, &s);
+  if (rc != MPI_SUCCESS) return settle(status::ok);  // finish() gets the code from the host MPI
+  if (flag) arrived(s);
+}
+
+void receive::take(const void* bytes, const MPI_Status& envelope) noexcept {
+  status_ = envelope;
+  bytes_ = ticket_bytes;
+  const auto* first = static_cast<const std::byte*>(bytes);
+  if (is_ticket(first, the_engine().job().nonce)) return redeem(first);
+  if (!landing_) {  // plain bytes for a host buffer
+    const std::size_t n = std::min(bytes_, capacity_);
+    datatype::unpack_host(*layout_, first, 0, n, user_);
+    return settle(bytes_ > capacity_ ? status::truncated : status::ok);
+  }
+  std::memcpy(landing_.data(), first, ticket_bytes);
+  raw_arrived(static_cast<const std::byte*>(landing_.data()));
+}
+
+bool receive::first_bytes(std::byte* out) const noexcept {
+  if (landing_) std::memcpy(out, landing_.data(), ticket_bytes);
+  else if (capacity_ < ticket_bytes) return false;
+  else if (layout_->contiguous) std::memcpy(out, contiguous_data(), ticket_bytes);
+  else datatype::pack_host(*layout_, user_, 0, ticket_bytes, out);
+  return true;
+}
+
+void receive::arrived(const MPI_Status& envelope) noexcept {
+  status_ = envelope;
+  int cancelled = 0;
+  pmpi::Test_cancelled(&status_, &cancelled);
+  if (cancelled) return settle(status::ok);
+  bytes_ = bytes_of(status_);
+  std::byte first[ticket_bytes];
+  if (bytes_ == ticket_bytes && first_bytes(first) && is_ticket(first, the_engine().job().nonce))
+    return redeem(first);
+  if (!landing_) return settle(status::ok);
+  raw_arrived(static_cast<const std::byte*>(landing_.data()));
+}
+
+void receive::raw_arrived(const std::byte* landed) noexcept {
+  if (bytes_ > capacity_) return settle(status::truncated);
+  if (bytes_ == 0) return settle(status::ok);
+  if (!where_.on_device()) {
+    datatype::unpack_host(*layout_, landed, 0, bytes_, user_);
+    return settle(status::ok);
+  }
+  if (layout_->contiguous && bytes_ <= config().mapped_limit && path::allowed(path::kind::mapped)) {
+    auto info = memory::describe(where_, contiguous_data());
+    if (info) {
+      if (std::byte* window = memory::window(where_, *info, contiguous_data())) {
+        std::memcpy(window, landed, bytes_);
+        path::count(path::kind::mapped, bytes_);
+        return settle(status::ok);
+      }
+    }
+  }
+  auto to = destination();
+  if (!to) return settle(to.error());
+  transfer_ = std::make_unique<landed_copy>(*to, landed);
+  phase_ = phase::moving;
+}
+
+// Where contiguous bytes go first.
+result<path::region> receive::destination() noexcept {
+  if (layout_->contiguous) return path::region{where_, contiguous_data(), bytes_};
+  auto b = where_.on_device() ? memory::buffer::device(where_, bytes_)
+                              : memory::buffer::host(bytes_, nullptr);
+  TELPHER_TRY(b);
+  packed_ = std::move(*b);
+  return path::region{where_, static_cast<std::byte*>(packed_.data()), bytes_};
+}
+
+// --- a ticket ---
+
+void receive::redeem(const std::byte* bytes) noexcept {
+  engine& e = the_engine();
+  restore_prefix();
+  status s = read(bytes, e.job().size, e.own().header().slots, ticket_);
+  if (s == status::ok) {
+    if (ticket_.slot != no_slot) e.saw_ticket();
+    bytes_ = ticket_.bytes;
+    if (pmpi::Status_set_elements_x.available())
+      pmpi::Status_set_elements_x(&status_, MPI_BYTE, static_cast<MPI_Count>(bytes_));
+    phase_ = phase::moving;
+    s = bytes_ > capacity_ ? discard() : choose_path();
+  }
+  if (s != status::ok) settle(s);
+}
+
+status receive::choose_path() noexcept {
+  engine& e = the_engine();
+  auto to = destination();
+  TELPHER_TRY(to);
+  if (ticket_.slot == no_slot) {
+    transfer_ = std::make_unique<path::pipelined_receive>(
+        path::wire{e.job().control, ticket_.sender, ticket_.reply_tag}, *to);
+    return status::ok;
+  }
+  path::segment& sender = e.peer(ticket_.sender);
+  if (!sender) return status::corrupt;
+  path::slot& cell = sender.cell(ticket_.slot);
+  if (cell.take(ticket_.epoch, slot_state::claimed)) return pull_or_ask(sender, cell, *to);
+  const slot_state now = cell.state_in(ticket_.epoch);
+  if (now != slot_state::staging && now != slot_state::staged && now != slot_state::refused) {
+    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", ticket_.sender, ticket_.slot);
+    return status::corrupt;
+  }
+  transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, *to);
+  return status::ok;
+}
+
+status receive::pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept {
+  engine& e = the_engine();
+  const path::kind forced = path::forced();
+  if (forced == path::kind::ipc_put && ask_for_put(cell, to) == status::ok) return status::ok;
+  if (forced != path::kind::staged) {
+    if (ticket_.sender == e.job().rank) {
+      device::backend* owner = device::find(ticket_.memory.owner);
+      const memory::place from{owner, ticket_.memory.device};
+      transfer_ = path::pull::local(path::mover_of(to.where, from), to,
+                                    reinterpret_cast<const void*>(ticket_.memory.address));
+      return status::ok;
+    }
+    if (auto p = path::pull::imported(ticket_.sender, ticket_.memory, to)) {
+      transfer_ = std::move(*p);
+      return status::ok;
+    }
+  }
+  transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
+  return status::ok;
+}
+
+status receive::ask_for_put(path::slot& cell, const path::region& to) noexcept {
+  if (!to.where.on_device() || ticket_.sender == the_engine().job().rank) return status::not_supported;
+  path::exported_memory target;
+  TELPHER_TRY(path::export_region(to, target));
+  if (!target.exportable) return status::not_supported;
+  transfer_ = std::make_unique<path::put_wait>(cell, ticket_.epoch, target);
+  return status::ok;
+}
+
+// The payload is longer than the buffer: the sender must still be told.
+status receive::discard() noexcept {
+  outcome_ = status::truncated;
+  engine& e = the_engine();
+  if (ticket_.slot != no_slot) {
+    path::segment& sender = e.peer(ticket_.sender);
+    if (!sender) return status::corrupt;
+    transfer_ = std::make_unique<discarded>(sender.cell(ticket_.slot), ticket_.epoch);
+    return status::ok;
+  }
+  auto scratch = memory::buffer::host(bytes_, nullptr);
+  TELPHER_TRY(scratch);
+  packed_ = std::move(*scratch);
+  transfer_ = std::make_unique<path::pipelined_receive>(
+      path::wire{e.job().control, ticket_.sender, ticket_.reply_tag},
+      path::region{{}, static_cast<std::byte*>(packed_.data()), bytes_});
+  return status::ok;
+}
+
+// --- bytes on their way ---
+
+bool receive::advance() noexcept {
+  if (phase_ != phase::moving) return settled();
+  status s = transfer_->poll();
+  if (s == status::would_block) return false;
+  const bool pulled = dynamic_cast<path::pull*>(transfer_.get()) != nullptr;
+  if (s == status::not_supported) {  // the sender could not push
+    path::segment& sender = the_engine().peer(ticket_.sender);
+    path::slot& cell = sender.cell(ticket_.slot);
+    cell.set(ticket_.epoch, slot_state::claimed);
+    const path::region to{where_, packed_ ? static_cast<std::byte*>(packed_.data()) : contiguous_data(),
+                          bytes_};
+    transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
+    return false;
+  }
+  if (s == status::ok && outcome_ == status::ok) {
+    path::count(transfer_->moved_by(), bytes_);
+    s = scatter();
+  }
+  transfer_.reset();  // ends the use of the sender's memory before the sender is told
+  if (pulled) release_sender();
+  settle(outcome_ == status::ok ? s : outcome_);
+  return true;
+}
+
+void receive::release_sender() noexcept {
+  the_engine().peer(ticket_.sender).cell(ticket_.slot).set(ticket_.epoch, slot_state::done);
+}
+
+status receive::scatter() noexcept {
+  if (!packed_) return status::ok;
+  if (!where_.on_device()) {
+    datatype::unpack_host(*layout_, packed_.data(), 0, bytes_, user_);
+    return status::ok;
+  }
+  const auto whole = static_cast<MPI_Count>(bytes_ / layout_->size);
+  auto s = memory::stream(where_, memory::lane::kernel);
+  TELPHER_TRY(s);
+  TELPHER_TRY(datatype::unpack(*where_.owner, *layout_, packed_.data(), user_, whole, *s));
+  // A message may end inside an element: its last blocks are copied one by one.
+  std::size_t done = static_cast<std::size_t>(whole) * layout_->size;
+  const std::byte* from = static_cast<const std::byte*>(packed_.data());
+  for (const auto& block : layout_->blocks) {
+    if (done == bytes_) break;
+    const std::size_t n = std::min<std::size_t>(block.bytes, bytes_ - done);
+    TELPHER_TRY(where_.owner->copy(user_ + whole * layout_->extent + block.offset, from + done, n, *s));
+    done += n;
+  }
+  return where_.owner->synchronise(*s);
+}
+
+void receive::settle(status outcome) noexcept {
+  outcome_ = outcome;
+  phase_ = phase::settled;
+  packed_ = {};
+}
+
+// --- the end ---
+
+int receive::finish(MPI_Status* out) noexcept {
+  MPI_Status native_status = status_;
+  int rc = MPI_SUCCESS;
+  if (native_ != MPI_REQUEST_NULL) rc = pmpi::Wait(&native_, &native_status);
+  if (rc != MPI_SUCCESS) status_ = native_status;
+  fill(out);
+  return rc;
+}
+
+void receive::fill(MPI_Status* out) const noexcept {
+  if (out == MPI_STATUS_IGNORE) return;
+  const int error = out->MPI_ERROR;
+  *out = status_;
+  out->MPI_ERROR = error;  // only calls that complete several requests set it
+}
+
+void receive::cancel() noexcept {
+  if (phase_ == phase::posted && native_ != MPI_REQUEST_NULL) pmpi::Cancel(&native_);
+}
+
+void receive::describe(char* text, std::size_t bytes) const noexcept {
+  if (phase_ == phase::posted)
+    std::snprintf(text, bytes, "receive of up to %zu bytes: no message yet", capacity_);
+  else
+    std::snprintf(text, bytes, "receive of %zu bytes from rank %d: %s", bytes_, ticket_.sender,
+                  phase_ == phase::moving ? "bytes on their way" : "done");
+}
+
+}  // namespace telpher::ticket

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The receiver's side of one message: where it lands, what it turns out to be, and how its bytes reach
+// the program's buffer.
+//
+// Where the host MPI puts what arrives:
+// - a device buffer: a host landing buffer of max(480, capacity) bytes;
+// - a host buffer smaller than 480 bytes, where small tickets are in use: a landing buffer of 480;
+// - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes, which
+//   the payload then covers; where the payload may be smaller (small tickets) they are saved when the
+//   receive is posted and put back before the ticket is redeemed.
+//
+// Phases: posted (the host MPI has it) → moving (bytes on their way) → settled.
+#pragma once
+
+#include <memory>
+
+#include "datatype/datatype.hpp"
+#include "host_mpi/host_mpi.hpp"
+#include "path/segment.hpp"
+#include "path/transfer.hpp"
+#include "ticket/ticket.hpp"
+
+namespace telpher::ticket {
+
+class receive {
+ public:
+  enum class phase { posted, moving, settled };
+
+  receive() = default;
+  receive(const receive&) = delete;
+  receive& operator=(const receive&) = delete;
+
+  /// Describes the program's buffer and prepares the landing.
+  status prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept;
+
+  /// Posts the receive; native() is then a request of the host MPI. Returns PMPI's code.
+  int post(int source, int tag) noexcept;
+  /// Receives and waits inside the host MPI; only while nothing else is under way.
+  int post_blocking(int source, int tag) noexcept;
+  /// Receives a matched message.
+  int post_matched(MPI_Message* message) noexcept;
+  /// Takes 480 bytes that a probe received earlier.
+  void take(const void* bytes, const MPI_Status& envelope) noexcept;
+
+  /// Asks the host MPI whether the message is there, and starts on it.
+  void check() noexcept;
+  /// Moves bytes on; true once settled.
+  bool advance() noexcept;
+
+  bool settled() const noexcept { return phase_ == phase::settled; }
+  bool moving() const noexcept { return phase_ == phase::moving; }
+  status outcome() const noexcept { return outcome_; }
+  MPI_Comm comm() const noexcept { return comm_; }
+  MPI_Request native() const noexcept { return native_; }
+  void cancel() noexcept;
+
+  /// After it has settled: frees the native request and fills the status (which may be ignored).
+  /// Returns PMPI's code; outcome() is for the caller to raise.
+  int finish(MPI_Status* out) noexcept;
+  /// Fills a status and leaves everything else as it is.
+  void fill(MPI_Status* out) const noexcept;
+
+  void describe(char* text, std::size_t bytes) const noexcept;
+
+ private:
+  struct native_buffer {
+    void* address;
+    MPI_Count count;
+    MPI_Datatype type;
+  };
+  native_buffer native_target() noexcept;
+  std::byte* contiguous_data() const noexcept { return user_ + layout_->true_lower_bound; }
+  bool first_bytes(std::byte* out) const noexcept;
+  void save_prefix() noexcept;
+  void restore_prefix() noexcept;
+
+  void arrived(const MPI_Status& envelope) noexcept;
+  void raw_arrived(const std::byte* landed) noexcept;
+  void redeem(const std::byte* bytes) noexcept;
+  result<path::region> destination() noexcept;
+  status choose_path() noexcept;
+  status pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept;
+  status ask_for_put(path::slot& cell, const path::region& to) noexcept;
+  status discard() noexcept;
+  status scatter() noexcept;
+  void release_sender() noexcept;
+  void settle(status outcome) noexcept;
+
+  // the program's buffer
+  std::byte* user_ = nullptr;
+  MPI_Count count_ = 0;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  const datatype::layout* layout_ = nullptr;
+  memory::place where_;
+  std::size_t capacity_ = 0;
+
+  // the host MPI's part
+  memory::buffer landing_;
+  MPI_Request native_ = MPI_REQUEST_NULL;
+
+  // what arrived
+  phase phase_ = phase::posted;
+  MPI_Status status_{};
+  std::size_t bytes_ = 0;
+  ticket ticket_{};
+  std::unique_ptr<path::transfer> transfer_;
+  memory::buffer packed_;  // contiguous bytes of a non-contiguous or discarded message
+  status outcome_ = status::ok;
+  std::size_t saved_bytes_ = 0;
+  std::byte saved_[ticket_bytes];
+};
+
+}  // namespace telpher::ticket

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/stash.hpp"
+
+#include <cstring>
+
+#include "ticket/engine.hpp"
+
+namespace telpher::ticket {
+namespace {
+
+MPI_Count bytes_of(const MPI_Status& s) noexcept {
+  MPI_Count n = 0;
+  pmpi::Get_elements_x(&s, MPI_BYTE, &n);
+  return n;
+}
+
+bool matches(const MPI_Status& envelope, int source, int tag) noexcept {
+  return (source == MPI_ANY_SOURCE || source == envelope.MPI_SOURCE) &&
+         (tag == MPI_ANY_TAG || tag == envelope.MPI_TAG);
+}
+
+void copy_status(MPI_Status* to, const MPI_Status& from) noexcept {
+  if (to == MPI_STATUS_IGNORE) return;
+  const int error = to->MPI_ERROR;
+  *to = from;
+  to->MPI_ERROR = error;
+}
+
+}  // namespace
+
+stash& stash::instance() noexcept {
+  static auto* one = new stash;
+  return *one;
+}
+
+stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
+  for (auto e = entries_.begin(); e != entries_.end(); ++e)
+    if (e->comm == comm && matches(e->envelope, source, tag)) return e;
+  return entries_.end();
+}
+
+// Keeps a message just taken from the host MPI. One of 480 bytes is received and looked at.
+int stash::keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept {
+  entry e{comm, envelope, message, {}, MPI_REQUEST_NULL};
+  if (bytes_of(envelope) == static_cast<MPI_Count>(ticket_bytes)) {
+    MPI_Status s;
+    if (const int rc = pmpi::Mrecv(e.bytes, ticket_bytes, MPI_BYTE, &e.message, &s)) return rc;
+    e.message = MPI_MESSAGE_NULL;
+    if (is_ticket(e.bytes, the_engine().job().nonce)) {
+      ticket t;
+      std::memcpy(&t, e.bytes, sizeof t);
+      pmpi::Status_set_elements_x(&e.envelope, MPI_BYTE, static_cast<MPI_Count>(t.bytes));
+    }
+  }
+  entries_.push_back(e);
+  return MPI_SUCCESS;
+}
+
+// Extracts the messages of one source, oldest first, until one matches the tag.
+int stash::extract_until(int source, int tag, MPI_Comm comm) noexcept {
+  for (;;) {
+    int flag = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status s;
+    if (const int rc = pmpi::Improbe(source, MPI_ANY_TAG, comm, &flag, &message, &s)) return rc;
+    if (!flag) return MPI_SUCCESS;
+    if (const int rc = keep(message, s, comm)) return rc;
+    if (tag == MPI_ANY_TAG || s.MPI_TAG == tag) return MPI_SUCCESS;
+  }
+}
+
+// The first matching message here; if there is none and the host MPI has one of 480 bytes, that one.
+int stash::look(int source, int tag, MPI_Comm comm, iterator* found) noexcept {
+  *found = find(source, tag, comm);
+  if (*found != entries_.end()) return MPI_SUCCESS;
+  int flag = 0;
+  MPI_Status s;
+  if (const int rc = pmpi::Iprobe(source, tag, comm, &flag, &s)) return rc;
+  if (!flag || bytes_of(s) != static_cast<MPI_Count>(ticket_bytes)) return MPI_SUCCESS;
+  if (const int rc = extract_until(s.MPI_SOURCE, s.MPI_TAG, comm)) return rc;
+  *found = find(source, tag, comm);
+  return MPI_SUCCESS;
+}
+
+int stash::probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) noexcept {
+  iterator e;
+  if (const int rc = look(source, tag, comm, &e)) return rc;
+  if (e == entries_.end()) return pmpi::Iprobe(source, tag, comm, flag, status);
+  *flag = 1;
+  copy_status(status, e->envelope);
+  return MPI_SUCCESS;
+}
+
+int stash::match(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                 MPI_Status* status) noexcept {
+  iterator e;
+  if (const int rc = look(source, tag, comm, &e)) return rc;
+  if (e == entries_.end()) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  *flag = 1;
+  copy_status(status, e->envelope);
+  if (e->message != MPI_MESSAGE_NULL) {
+    *message = e->message;
+    entries_.erase(e);
+    return MPI_SUCCESS;
+  }
+  return stand_in(e, message);
+}
+
+// The program needs an MPI_Message handle for bytes that we have already received: a message to
+// ourselves on the private communicator stands for them.
+int stash::stand_in(iterator e, MPI_Message* message) noexcept {
+  const host_mpi::job& job = the_engine().job();
+  entry kept = *e;
+  entries_.erase(e);
+  static const std::byte nothing{};
+  if (const int rc = pmpi::Isend(&nothing, 0, MPI_BYTE, job.rank, job.tag_limit, job.control, &kept.carrier))
+    return rc;
+  if (const int rc = pmpi::Mprobe(job.rank, job.tag_limit, job.control, message, MPI_STATUS_IGNORE)) return rc;
+  matched_.emplace(*message, kept);
+  return MPI_SUCCESS;
+}
+
+bool stash::give(receive& r, int source, int tag, MPI_Comm comm, int* rc) noexcept {
+  *rc = MPI_SUCCESS;
+  if (entries_.empty()) return false;
+  const iterator e = find(source, tag, comm);
+  if (e == entries_.end()) return false;
+  if (e->message != MPI_MESSAGE_NULL) *rc = r.post_matched(&e->message);
+  else r.take(e->bytes, e->envelope);
+  entries_.erase(e);
+  return true;
+}
+
+int stash::give_matched(receive& r, MPI_Message* message) noexcept {
+  const auto found = matched_.find(*message);
+  if (found == matched_.end()) return r.post_matched(message);
+  entry kept = found->second;
+  matched_.erase(found);
+  if (const int rc = pmpi::Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE)) return rc;
+  pmpi::Wait(&kept.carrier, MPI_STATUS_IGNORE);
+  r.take(kept.bytes, kept.envelope);
+  return MPI_SUCCESS;
+}
+
+}  // namespace telpher::ticket

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ticket: what travels through the host MPI in place of a message in device memory. Its size is a
+// multiple of every predefined datatype's size (MPICH asserts that what arrives is a whole number of
+// elements). It is recognised by size and by the job's nonce, and everything in it is checked before
+// use.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "base/status.hpp"
+#include "path/slot.hpp"
+
+namespace telpher::ticket {
+
+constexpr std::size_t ticket_bytes = 480;
+constexpr std::uint32_t no_slot = 0xffffffff;
+
+using nonce = std::array<std::uint8_t, 16>;
+
+struct ticket {
+  nonce mark;
+  std::uint32_t checksum;        // of all that follows
+  std::uint32_t version;
+  std::uint64_t bytes;           // of the payload
+  std::int32_t sender;           // world rank
+  std::int32_t reply_tag;        // on the private communicator; -1 where a slot carries the answers
+  std::uint32_t slot;            // index in the sender's segment, or no_slot
+  std::uint32_t epoch;           // of the slot's use
+  path::exported_memory memory;  // where the payload lies
+  std::uint8_t unused[ticket_bytes - 16 - 8 - 8 - 16 - sizeof(path::exported_memory)];
+};
+static_assert(sizeof(ticket) == ticket_bytes && std::is_trivially_copyable_v<ticket>);
+
+constexpr std::uint32_t ticket_version = 1;
+
+/// Fills mark, version and checksum; the rest must be set.
+void seal(ticket& t, const nonce& mark) noexcept;
+
+/// Whether 480 bytes are one of our tickets.
+bool is_ticket(const void* bytes, const nonce& mark) noexcept;
+
+/// Copies a recognised ticket out of `bytes` and checks it against itself: version, checksum, ranges.
+/// `ranks` is the size of the job, `slots` the slots of a segment. corrupt, with a logged reason, if
+/// anything is wrong.
+status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept;
+
+}  // namespace telpher::ticket

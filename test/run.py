@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the tests that a build declared (tests.jsonl, written by test/telpher_test.cmake).
+
+    python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B]
+
+One line a test with its time; of a failed test the last 60 lines of output. A test passes if and only if
+its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed with all its
+ranks: every process of a test carries a mark in its environment by which it is found.
+"""
+import argparse
+import itertools
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TAIL_LINES = 60
+MARK = "CHECK_RUN_ID"
+SANITIZER_ENV = {
+    "ASAN_OPTIONS": "detect_leaks={leaks}:abort_on_error=0:handle_segv=1:allow_user_segv_handler=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1",
+}
+
+
+@dataclass
+class Test:
+    label: str
+    command: list[str]
+    env: dict[str, str]
+    timeout: float
+    slots: int
+    variant: dict[str, str] = field(default_factory=dict)
+
+
+def read_manifest(build: Path) -> tuple[dict, list[dict]]:
+    path = build / "tests.jsonl"
+    if not path.is_file():
+        sys.exit(f"run: {path} is missing; build with TELPHER_TESTS=ON first")
+    lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+    return lines[0], lines[1:]
+
+
+def launcher(head: dict, abi: str) -> str:
+    prefix = head["ompi" if abi == "ompi" else "mpich"]
+    own = Path(prefix) / "bin" / "mpirun"
+    if own.is_file():
+        return str(own)
+    return shutil.which("mpirun.openmpi" if abi == "ompi" else "mpirun.mpich") or "mpirun"
+
+
+def launch_line(head: dict, abi: str, ranks: int, env: dict[str, str]) -> list[str]:
+    line = [launcher(head, abi)]
+    if abi == "ompi":
+        line += ["--oversubscribe", "--bind-to", "none"]
+    return [*line, "-n", str(ranks), "env", *(f"{k}={v}" for k, v in env.items())]
+
+
+LAUNCHER_ENV = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_hwloc_default_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+
+
+def sanitizer_env(head: dict, leaks: bool) -> dict[str, str]:
+    if not head["sanitizer"]:
+        return {}
+    return {name: value.format(leaks=int(leaks)) for name, value in SANITIZER_ENV.items()}
+
+
+def fill(words: list[str], head: dict, abi: str) -> list[str]:
+    for name, value in (("abi", abi), ("build", head["build"]), ("source", head["source"])):
+        words = [word.replace("{" + name + "}", value) for word in words]
+    return words
+
+
+def rank_test(head: dict, entry: dict, abi: str, ranks: int, variant: dict[str, str]) -> Test:
+    env = sanitizer_env(head, leaks=False)
+    if not entry["plain"]:
+        preload = [head["sanitizer_runtime"], f"{head['build']}/lib/libtelpher-{abi}.so"]
+        env["LD_PRELOAD"] = ":".join(p for p in preload if p)
+        env["TELPHER_BACKEND"] = "emu"
+    env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, abi)) | variant
+    program = fill([entry["programs"][abi], *entry["arguments"]], head, abi)
+    label = f"{entry['name']} {abi} x{ranks}" + "".join(f" {v}" for v in variant.values())
+    return Test(label, launch_line(head, abi, ranks, env) + program, LAUNCHER_ENV,
+                entry["timeout"], slots=10 ** 6, variant=variant)
+
+
+def single_test(head: dict, entry: dict) -> Test:
+    env = sanitizer_env(head, leaks=True)
+    env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, ""))
+    command = fill([entry["programs"][""], *entry["arguments"]], head, "")
+    return Test(entry["name"], command, env, entry["timeout"], slots=10 ** 6 if entry["alone"] else 1)
+
+
+def variants_of(entry: dict, options) -> list[dict[str, str]]:
+    if not entry["paths"] or not options.vary:
+        return [{}]
+    name, _, values = options.vary.partition("=")
+    return [{}] + [{name: value} for value in values.split(",")]
+
+
+def select(head: dict, entries: list[dict], options) -> list[Test]:
+    rings = set(options.ring.split(",")) if options.ring else None
+    mpis = set(options.mpi.split(",")) if options.mpi else None
+    tests = []
+    for entry in entries:
+        if rings and entry["ring"] not in rings or options.name and options.name not in entry["name"]:
+            continue
+        if not entry["ranks"]:
+            tests.append(single_test(head, entry))
+            continue
+        ranks = sorted(set(entry["ranks"] + (entry["wide"] if options.wide else [])))
+        abis = [abi for abi in entry["programs"] if not mpis or abi in mpis]
+        tests += [rank_test(head, entry, abi, count, variant) for abi, count, variant
+                  in itertools.product(abis, ranks, variants_of(entry, options))]
+    return tests
+
+
+def marked_processes(mark: str) -> list[int]:
+    needle = f"{MARK}={mark}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                if needle in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+            except OSError:
+                continue  # gone, or not ours
+    return found
+
+
+def kill_marked(mark: str) -> int:
+    """Ends every process of a test; how many there were."""
+    total = 0
+    for _ in range(20):
+        processes = [pid for pid in marked_processes(mark) if pid != os.getpid()]
+        if not processes:
+            break
+        total = max(total, len(processes))
+        for pid in processes:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.05)
+    return total
+
+
+def run_test(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
+    """(passed, seconds, remark, output)."""
+    mark = secrets.token_hex(12)
+    begin = time.monotonic()
+    remark = ""
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(test.command, stdin=subprocess.DEVNULL, stdout=output,
+                                       stderr=subprocess.STDOUT, start_new_session=True,
+                                       env={**os.environ, **test.env, MARK: mark})
+            code = process.wait(test.timeout * timeout_scale)
+        except subprocess.TimeoutExpired:
+            count = kill_marked(mark)
+            process.wait()
+            code, remark = -1, f"no end within {test.timeout * timeout_scale:g} s; killed {count} processes"
+        except OSError as error:
+            code, remark = -1, f"cannot start: {error}"
+        seconds = time.monotonic() - begin
+        left = kill_marked(mark)
+        if left and not remark:
+            remark = f"left {left} processes behind; killed"
+        if code > 0 and not remark:
+            remark = f"exit code {code}"
+        elif code < -1 and not remark:
+            remark = f"ended by {signal.Signals(-code).name}"
+        output.seek(0)
+        return code == 0, seconds, remark, output.read().decode(errors="replace")
+
+
+class Slots:
+    """Lets tests of several weights share the machine; a weight above the capacity means all of it."""
+
+    def __init__(self, capacity: int):
+        self.capacity = self.free = capacity
+        self.changed = threading.Condition()
+
+    def take(self, wanted: int) -> int:
+        wanted = min(wanted, self.capacity)
+        with self.changed:
+            self.changed.wait_for(lambda: self.free >= wanted)
+            self.free -= wanted
+        return wanted
+
+    def give(self, count: int) -> None:
+        with self.changed:
+            self.free += count
+            self.changed.notify_all()
+
+
+def report(test: Test, outcome: tuple[bool, float, str, str]) -> None:
+    passed, seconds, remark, output = outcome
+    line = f"{'ok    ' if passed else 'FAILED'} {seconds:7.2f} s  {test.label}"
+    print(line + (f"  ({remark})" if remark else ""))
+    if not passed:
+        print("       " + " ".join(test.command))
+        for text in output.splitlines()[-TAIL_LINES:]:
+            print("    | " + text)
+    sys.stdout.flush()
+
+
+def run_tests(tests: list[Test], jobs: int, timeout_scale: float) -> tuple[int, int]:
+    slots, printing = Slots(jobs), threading.Lock()
+    counts = {True: 0, False: 0}
+
+    def one(test: Test) -> None:
+        held = slots.take(test.slots)
+        try:
+            outcome = run_test(test, timeout_scale)
+        finally:
+            slots.give(held)
+        with printing:
+            counts[outcome[0]] += 1
+            report(test, outcome)
+
+    # Tests that need the whole machine come last, so that they never hold up the others.
+    ordered = sorted(tests, key=lambda t: t.slots > 1)
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, ordered))
+    return counts[True], counts[False]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--ring", default="", help="comma-separated rings; default all")
+    parser.add_argument("--name", default="", help="only tests whose name contains this")
+    parser.add_argument("--mpi", default="", help="comma-separated ABIs; default all built for")
+    parser.add_argument("--wide", action="store_true", help="also the rank counts declared as WIDE")
+    parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    head, entries = read_manifest(options.build)
+    tests = select(head, entries, options)
+    if options.list:
+        for test in tests:
+            print(test.label)
+        return 0
+    timeout_scale = 4.0 if head["sanitizer"] else 1.0
+    passed, failed = run_tests(tests, options.jobs, timeout_scale)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not tests else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

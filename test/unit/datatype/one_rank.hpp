@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For unit tests that need the host MPI and a device, in one process: MPI of one rank whose errors are
+// returned, and the back end that the settings name.
+#pragma once
+
+#include <cstdlib>
+
+#include "base/settings.hpp"
+#include "device/registry.hpp"
+#include "host_mpi/host_mpi.hpp"
+
+namespace one_rank {
+
+inline void start() {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started) return;
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  std::atexit([] { MPI_Finalize(); });
+}
+
+/// Null where no back end opens.
+inline telpher::device::backend* device() {
+  telpher::device::discover();
+  const auto all = telpher::device::backends();
+  return all.empty() ? nullptr : all.front();
+}
+
+}  // namespace one_rank

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packing on a device gives the bytes that packing on the host gives, and unpacking there touches no
+// gap.
+#include "datatype/datatype.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "check.hpp"
+#include "one_rank.hpp"
+#include "random_type.hpp"
+
+namespace {
+
+using namespace telpher;
+
+class on_device {
+ public:
+  explicit on_device(device::backend* b) : b_(b), stream_(*b->create_stream(0)) {}
+  ~on_device() { b_->destroy_stream(stream_); }
+
+  void compare(const datatype::layout& l, int count) {
+    const std::int64_t last = (count - 1) * l.extent;
+    const std::int64_t low = std::min<std::int64_t>(0, last) + l.true_lower_bound;
+    const std::int64_t high = std::max<std::int64_t>(0, last) + l.true_lower_bound + l.true_extent;
+    const auto span = static_cast<std::size_t>(high - low);
+    const std::size_t bytes = l.size * static_cast<std::size_t>(count);
+    std::vector<char> host(span), packed(bytes), other(span);
+    for (char& c : host) c = static_cast<char>(std::rand());
+    for (char& c : other) c = static_cast<char>(std::rand());
+    datatype::pack_host(l, host.data() - low, 0, bytes, packed.data());
+
+    auto* there = static_cast<char*>(*b_->allocate(0, span));
+    auto* landing = static_cast<char*>(*b_->allocate_pinned(bytes));
+    put(there, host);
+    CHECK(datatype::pack(*b_, l, there - low, count, landing, stream_) == status::ok);
+    CHECK(b_->synchronise(stream_) == status::ok);
+    CHECK(std::equal(packed.begin(), packed.end(), landing));
+
+    put(there, other);
+    CHECK(datatype::unpack(*b_, l, landing, there - low, count, stream_) == status::ok);
+    datatype::unpack_host(l, packed.data(), 0, bytes, other.data() - low);
+    CHECK(get(there, span) == other);
+    (void)b_->release_pinned(landing);
+    (void)b_->release(0, there);
+  }
+
+ private:
+  void put(char* to, const std::vector<char>& from) {
+    CHECK(b_->copy(to, from.data(), from.size(), stream_) == status::ok);
+    CHECK(b_->synchronise(stream_) == status::ok);
+  }
+  std::vector<char> get(const char* from, std::size_t bytes) {
+    std::vector<char> to(bytes);
+    CHECK(b_->copy(to.data(), from, bytes, stream_) == status::ok);
+    CHECK(b_->synchronise(stream_) == status::ok);
+    return to;
+  }
+
+  device::backend* b_;
+  device::stream stream_;
+};
+
+}  // namespace
+
+TEST_CASE(random_types_pack_on_the_device) {
+  one_rank::start();
+  REQUIRE(one_rank::device());
+  on_device d(one_rank::device());
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    random_types random(seed);
+    MPI_Datatype type = random.make(random.below(4));
+    const auto l = datatype::layout_of(type);
+    if (l && (*l)->size) d.compare(**l, 1 + random.below(4));
+    datatype::forget(type);
+  }
+}
+
+TEST_CASE(a_column_packs_on_the_device) {
+  one_rank::start();
+  REQUIRE(one_rank::device());
+  on_device d(one_rank::device());
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+  MPI_Type_vector(20000, 1, 7, MPI_DOUBLE, &column);
+  MPI_Type_commit(&column);
+  d.compare(**datatype::layout_of(column), 1);
+  d.compare(**datatype::layout_of(column), 3);
+  datatype::forget(column);
+  MPI_Type_free(&column);
+}

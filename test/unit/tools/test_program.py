@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a program's MPI is found, and what is said where it cannot be."""
+import os
+import stat
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
+
+from telpher import UserError, elf, host_mpi, program  # noqa: E402
+
+HELLO = os.path.join(os.environ.get("BUILD", ""), "test", "bin", "hello-")
+
+
+def script(folder: str, text: str) -> str:
+    path = os.path.join(folder, "script")
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, stat.S_IRWXU)
+    return path
+
+
+class Sonames(unittest.TestCase):
+    def test_known_names(self):
+        for name, abi in (("libmpi.so.12", "mpich"), ("/usr/lib/libmpich.so.12", "mpich"), ("libmpi.so.40", "ompi"),
+                          ("libmpi_abi.so.1", "mpi_abi"), ("libmpi_cray.so.12", "mpich"),
+                          ("libmpi_gnu_91.so.12", "mpich")):
+            self.assertEqual(host_mpi.abi_of_library(name), abi)
+
+    def test_other_names(self):
+        for name in ("libmpifort.so.12", "libmpi_mpifh.so.40", "libmpi_cxx.so.40", "libc.so.6", "libmpi.so.1"):
+            self.assertIsNone(host_mpi.abi_of_library(name))
+
+
+class Programs(unittest.TestCase):
+    def test_linked_programs(self):
+        for abi in host_mpi.ABIS:
+            path = HELLO + abi
+            if os.path.exists(path):
+                found = program.identify(path)
+                self.assertEqual(found.abi, abi)
+                self.assertTrue(os.path.isfile(found.library))
+                self.assertTrue(os.access(host_mpi.launcher_for(abi, found.library), os.X_OK))
+
+    def test_a_program_without_mpi(self):
+        self.assertIn("libc.so.6", elf.needed("/bin/sh"))
+        with self.assertRaisesRegex(UserError, "links no MPI library.*--mpi"):
+            program.identify("/bin/sh")
+
+    def test_no_program(self):
+        with self.assertRaisesRegex(UserError, "no program ./nothing-here"):
+            program.identify("./nothing-here")
+
+    def test_not_executable(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = script(folder, "#!/bin/sh\n")
+            os.chmod(path, stat.S_IRUSR)
+            with self.assertRaisesRegex(UserError, "not executable"):
+                program.identify(path)
+
+    def test_scripts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(UserError, "a script of bash.*--mpi"):
+                program.identify(script(folder, "#!/bin/bash\nexec app\n"))
+            with self.assertRaisesRegex(UserError, "neither an ELF program nor a script"):
+                program.identify(script(folder, "hello\n"))
+
+    def test_python_without_mpi4py(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "mpi4py"))
+            with open(os.path.join(folder, "mpi4py", "__init__.py"), "w") as file:
+                file.write("raise ImportError('not here')\n")
+            saved = os.environ.get("PYTHONPATH")
+            os.environ["PYTHONPATH"] = folder
+            try:
+                with self.assertRaisesRegex(UserError, "cannot import mpi4py.*not here"):
+                    program.identify(script(folder, f"#!{sys.executable}\n"))
+            finally:
+                os.environ.pop("PYTHONPATH")
+                if saved is not None:
+                    os.environ["PYTHONPATH"] = saved
+
+
+unittest.main()

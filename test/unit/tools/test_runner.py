@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The test runner: passes, failures, time-outs with processes that hide, and its closing line."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+RUN = Path(__file__).resolve().parents[2] / "run.py"
+
+
+def entry(name: str, *command: str, timeout: float = 20) -> dict:
+    return {"name": name, "ring": "unit", "programs": {"": command[0]}, "arguments": list(command[1:]), "ranks": [],
+            "wide": [], "env": [], "timeout": timeout, "paths": False, "alone": False, "plain": False}
+
+
+def alive(pid: str) -> bool:
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def run(*entries: dict, arguments: tuple = ()) -> subprocess.CompletedProcess:
+    head = {"build": "/b", "source": "/s", "sanitizer": "", "sanitizer_runtime": "", "mpich": "", "ompi": ""}
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "tests.jsonl").write_text("\n".join(json.dumps(e) for e in (head, *entries)) + "\n")
+        return subprocess.run([sys.executable, str(RUN), folder, *arguments], capture_output=True, text=True,
+                              timeout=60)
+
+
+class Runner(unittest.TestCase):
+    def test_counts_by_exit_code_only(self):
+        answer = run(entry("good", "sh", "-c", "echo 3 passed, 9 failed"), entry("bad", "sh", "-c", "exit 4"))
+        self.assertEqual(answer.stdout.splitlines()[-1], "1 passed, 1 failed")
+        self.assertIn("exit code 4", answer.stdout)
+        self.assertEqual(answer.returncode, 1)
+
+    def test_shows_the_last_lines_of_a_failure_only(self):
+        answer = run(entry("long", "sh", "-c", "seq 1 500; exit 1"), entry("quiet", "sh", "-c", "echo hidden"))
+        self.assertIn("| 500\n", answer.stdout)
+        self.assertIn("| 441\n", answer.stdout)
+        self.assertNotIn("| 440\n", answer.stdout)
+        self.assertNotIn("hidden", answer.stdout)
+
+    def test_a_timed_out_test_is_killed_with_what_it_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pids = os.path.join(folder, "pids")
+            hide = f"setsid sleep 600 & echo $! >> {pids}; echo $$ >> {pids}; sleep 600"
+            answer = run(entry("slow", "sh", "-c", hide, timeout=0.5))
+            self.assertIn("no end within 0.5 s; killed", answer.stdout)
+            for pid in Path(pids).read_text().split():
+                self.assertFalse(alive(pid), pid)
+
+    def test_a_signal_is_named(self):
+        self.assertIn("SIGSEGV", run(entry("crash", "sh", "-c", "kill -SEGV $$")).stdout)
+
+    def test_a_missing_program_fails(self):
+        answer = run(entry("none", "/no/such/program"))
+        self.assertIn("cannot start", answer.stdout)
+        self.assertEqual(answer.stdout.splitlines()[-1], "0 passed, 1 failed")
+
+    def test_no_test_selected_is_a_failure(self):
+        self.assertEqual(run(entry("one", "true"), arguments=("--ring", "mpi")).returncode, 1)
+
+    def test_arguments_are_filled_in(self):
+        answer = run(entry("fill", "test", "{build}{source}", "=", "/b/s"))
+        self.assertEqual(answer.returncode, 0)
+
+
+unittest.main()

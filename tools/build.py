@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Configures and builds one CMake preset with what tools/setup.py found.
+
+    python3 tools/build.py PRESET [--target NAME]... [-D NAME=VALUE]...
+
+Configures only if something changed. The preset `system` takes the machine's own MPIs; without any it
+says so and exits with 77.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from telpher import host_mpi
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTHING_TO_DO = 77
+FOLDERS = ("src", "tools", "bench", "examples", "test")
+
+
+def mpi_prefixes(preset: str, state: dict) -> dict[str, str]:
+    if preset != "system":
+        return state["mpi"]
+    found: dict[str, str] = {}
+    for one in host_mpi.installed():
+        if one.prefix:
+            found.setdefault(one.abi, one.prefix)
+    return found
+
+
+def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
+    prefixes = mpi_prefixes(preset, state)
+    cache = [f"CMAKE_CXX_COMPILER={state['compiler']}", f"CMAKE_MAKE_PROGRAM={state['ninja']}",
+             f"TELPHER_MPICH_PREFIX={prefixes.get('mpich', '')}",
+             f"TELPHER_OMPI_PREFIX={prefixes.get('ompi', '')}"]
+    if state.get("cuda"):
+        cache += [f"TELPHER_CUDA_ROOT={state['cuda']}"]
+    if preset == "vendors":
+        cache += [f"TELPHER_{name.upper()}={'ON' if state.get(name) else 'OFF'}" for name in ("cuda", "hip")]
+    return [f"-D{entry}" for entry in cache + extra]
+
+
+def cmake_files() -> list[str]:
+    """Folders are taken in where they exist, which CMake does not watch by itself."""
+    return sorted(str(path.relative_to(ROOT)) for top in FOLDERS for path in (ROOT / top).rglob("CMakeLists.txt"))
+
+
+def run(command: list[str]) -> int:
+    return subprocess.run(command, cwd=ROOT).returncode
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("preset")
+    parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("-D", dest="cache", action="append", default=[])
+    options = parser.parse_args()
+    state = json.loads((ROOT / "build/deps/setup.json").read_text())
+    if options.preset == "system" and not mpi_prefixes("system", state):
+        print("build: the machine brings no MPI of its own; this ring has nothing to do")
+        return NOTHING_TO_DO
+    folder = ROOT / "build" / options.preset
+    configure = [state["cmake"], "--preset", options.preset,
+                 *cache_of(options.preset, state, options.cache)]
+    mark = folder / "configured.txt"
+    wanted = str(configure + cmake_files())
+    if not (folder / "build.ninja").is_file() or not mark.is_file() or mark.read_text() != wanted:
+        if code := run(configure):
+            return code
+        mark.write_text(wanted)
+    build = [state["cmake"], "--build", str(folder), "--parallel", str(min(os.cpu_count() or 1, 16))]
+    if options.target:
+        build += ["--target", *options.target]
+    return run(build)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

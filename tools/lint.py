@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`make lint`: what the rules of CONTRIBUTING.md can be checked by a machine.
+
+Layers of includes, where vendors and mpi.h may appear, file sizes, licence lines, generated files, names
+that do not belong into the tree; codespell, ruff and clang-format where they are installed. Prints one line
+a problem and closes with 'N passed, N failed', counting checks. With --format only formats the C++ files.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DEPS = ROOT / "build" / "deps"
+
+# A folder may include itself and what stands in its row.
+MAY_INCLUDE = {
+    "base": "",
+    "kernel": "base",
+    "device": "base kernel",
+    "memory": "base kernel device",
+    "host_mpi": "base",
+    "datatype": "base kernel device memory host_mpi",
+    "path": "base kernel device memory host_mpi datatype",
+    "ticket": "base kernel device memory host_mpi datatype path",
+    "coll": "base kernel device memory host_mpi datatype path ticket",
+    "mpi": "base kernel device memory host_mpi datatype path ticket coll api",
+    "api": "base kernel device memory",
+}
+MPI_HEADER_FOLDERS = ("src/mpi/", "src/host_mpi/", "test/", "bench/", "examples/", "apps/")
+VENDOR_HEADER = re.compile(r'#\s*include\s*[<"](cuda|hip/|sycl/|level_zero/|nccl|rccl|ze_api)')
+VENDOR_FOLDERS = ("src/device/cuda/", "src/device/hip/", "src/device/sycl/", "src/kernel/lang.hpp",
+                  "src/kernel/inst/", "test/", "bench/", "examples/", "apps/")
+SOURCE_LINES, TEST_LINES = 600, 800
+SIZED = {".cpp", ".hpp", ".h", ".c", ".cu", ".py", ".cmake"}
+LICENSED = SIZED | {".def", ".toml"}
+MACHINE_PATH = re.compile(r"/(work|tmp/(wt|deps))/|/root/|/home/\w+/")
+GENERATORS = (["tools/settings_doc.py", "--check"], ["src/mpi/generate.py", "--check"])
+SPELLING_IGNORED = "improbe,inout"
+
+
+def tracked() -> list[str]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if answer.returncode == 0:
+        return [n for n in answer.stdout.splitlines() if (ROOT / n).is_file()]
+    return [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file() and "build" not in p.parts]
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(errors="replace")
+
+
+def check_layers(names: list[str]) -> list[str]:
+    problems = []
+    for name in names:
+        parts = name.split("/")
+        if parts[0] != "src" or len(parts) < 3 or not name.endswith((".cpp", ".hpp", ".cu")):
+            continue
+        own = parts[1]
+        allowed = {own, *MAY_INCLUDE.get(own, "").split()}
+        if own not in MAY_INCLUDE:
+            problems.append(f"{name}: folder src/{own} is not in the table of layers in tools/lint.py")
+            continue
+        for number, line in enumerate(text_of(name).splitlines(), 1):
+            found = re.match(r'\s*#\s*include\s*"([\w]+)/', line)
+            if found and found.group(1) in MAY_INCLUDE and found.group(1) not in allowed:
+                problems.append(f"{name}:{number}: {own} may not include {found.group(1)} (layers)")
+    return problems
+
+
+def check_foreign_headers(names: list[str]) -> list[str]:
+    problems = []
+    for name in names:
+        if not name.endswith((".cpp", ".hpp", ".h", ".cu")):
+            continue
+        for number, line in enumerate(text_of(name).splitlines(), 1):
+            if re.match(r"\s*#\s*include\s*<mpi\.h>", line) and not name.startswith(MPI_HEADER_FOLDERS):
+                problems.append(f"{name}:{number}: <mpi.h> belongs into host_mpi/host_mpi.hpp only")
+            if VENDOR_HEADER.search(line) and not name.startswith(VENDOR_FOLDERS):
+                problems.append(f"{name}:{number}: a vendor's header belongs into src/device/<vendor>/")
+    return problems
+
+
+def check_sizes(names: list[str]) -> list[str]:
+    problems = []
+    for name in names:
+        if Path(name).suffix in SIZED:
+            limit = TEST_LINES if name.startswith("test/") else SOURCE_LINES
+            lines = text_of(name).count("\n")
+            if lines > limit:
+                problems.append(f"{name}: {lines} lines, {limit} are the limit; split it")
+    return problems
+
+
+def check_licences(names: list[str]) -> list[str]:
+    wanted = [n for n in names if Path(n).suffix in LICENSED or Path(n).name in ("CMakeLists.txt", "Makefile")]
+    return [f"{n}: no SPDX-License-Identifier in its first three lines" for n in wanted
+            if "SPDX-License-Identifier: BSD-3-Clause" not in "\n".join(text_of(n).splitlines()[:3])]
+
+
+def check_words(names: list[str]) -> list[str]:
+    problems = []
+    for name in names:
+        if name == "tools/lint.py" or Path(name).suffix in {".json", ".csv", ".png"}:
+            continue
+        for number, line in enumerate(text_of(name).splitlines(), 1):
+            if MACHINE_PATH.search(line):
+                problems.append(f"{name}:{number}: a path of one machine")
+            if line.rstrip() != line and Path(name).suffix != ".md":
+                problems.append(f"{name}:{number}: blanks at the end of the line")
+            if re.search(r"\b(TODO|FIXME|XXX)\b", line):
+                problems.append(f"{name}:{number}: a TODO; file an issue or do it")
+    return problems
+
+
+def check_generated(_: list[str]) -> list[str]:
+    problems = []
+    for command in GENERATORS:
+        if (ROOT / command[0]).is_file():
+            answer = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+            if answer.returncode != 0:
+                problems += (answer.stdout + answer.stderr).strip().splitlines()[-5:]
+    return problems
+
+
+def tool(name: str, inside: str = "bin") -> str | None:
+    """The pinned tool in the build folder, else the machine's."""
+    return shutil.which(name, path=str(DEPS / name / inside)) or shutil.which(name)
+
+
+def output_of(command: list[str], env: dict | None = None) -> list[str]:
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
+    return [] if answer.returncode == 0 else (answer.stdout + answer.stderr).strip().splitlines()
+
+
+def check_spelling(names: list[str]) -> list[str] | None:
+    texts = [n for n in names if Path(n).suffix in LICENSED | {".md"}]
+    package = DEPS / "codespell"
+    found = shutil.which("codespell")
+    if not found and not package.is_dir():
+        return None
+    command = [sys.executable, "-m", "codespell_lib"] if package.is_dir() else [found]
+    return output_of([*command, "--ignore-words-list", SPELLING_IGNORED, *texts],
+                     env={**os.environ, "PYTHONPATH": str(package)})
+
+
+def check_python(names: list[str]) -> list[str] | None:
+    ruff = tool("ruff")
+    if not ruff:
+        return None
+    files = [n for n in names if n.endswith(".py")]
+    rules = ["--select", "E,F,W,B,UP", "--line-length", "120", "--target-version", "py311"]
+    return output_of([ruff, "check", "--quiet", "--no-cache", "--output-format", "concise", *rules, *files])
+
+
+def format_tool() -> str | None:
+    """clang-format 14 and no other: each version formats a little differently."""
+    found = tool("clang-format", "clang_format/data/bin") or shutil.which("clang-format-14")
+    return found if found and "version 14." in subprocess.getoutput(f"{found} --version") else None
+
+
+def formatted(names: list[str]) -> list[str]:
+    return [n for n in names if n.endswith((".cpp", ".hpp")) and "/generated/" not in n]
+
+
+def check_format(names: list[str]) -> list[str] | None:
+    clang_format = format_tool()
+    if not clang_format:
+        return None
+    lines = output_of([clang_format, "--dry-run", "--Werror", *formatted(names)])
+    return sorted({line.split(":")[0] + ": clang-format would change it" for line in lines if ": error:" in line})
+
+
+CHECKS = (("layers", check_layers), ("foreign headers", check_foreign_headers), ("sizes", check_sizes),
+          ("licences", check_licences), ("words", check_words), ("generated files", check_generated),
+          ("spelling", check_spelling), ("python", check_python), ("format", check_format))
+
+
+def main() -> int:
+    names = [n for n in tracked() if not n.startswith("results/")]
+    if sys.argv[1:] == ["--format"]:
+        clang_format = format_tool()
+        if not clang_format:
+            print("lint: clang-format 14 is not installed")
+            return 1
+        return subprocess.run([clang_format, "-i", *formatted(names)], cwd=ROOT).returncode
+    passed = failed = 0
+    for title, check in CHECKS:
+        problems = check(names)
+        if problems is None:
+            print(f"left out  {title}: its tool is not installed")
+            continue
+        print(f"{'FAILED' if problems else 'ok    '}    {title}")
+        for text in problems[:40]:
+            print("  " + text)
+        passed, failed = passed + (not problems), failed + bool(problems)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

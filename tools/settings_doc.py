@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes docs/settings.md from src/base/settings.def; with --check only says whether it is up to date."""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "base" / "settings.def"
+TARGET = ROOT / "docs" / "settings.md"
+
+HEAD = """# Settings
+
+Generated from `src/base/settings.def` by `tools/settings_doc.py`; do not edit.
+
+A setting `name` is the environment variable `TELPHER_NAME`. They are read once, when the library starts. A value that
+is not valid is an error and the default stays in force; an unknown `TELPHER_` variable is a warning that names the
+nearest known one. `telpher info --settings` prints every setting with its value and where it comes from, and
+`telpher run --set name=value` sets one for one run.
+
+Sizes take `k`, `m`, `g` (powers of 1024) and `inf`; durations need a unit: `ns`, `us`, `ms`, `s`; booleans take
+`on`/`off`, `yes`/`no`, `true`/`false`, `1`/`0`.
+"""
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+ROW = re.compile(r"TELPHER_SETTING\(" + r",\s*".join([r"(\w+)", r"(\w+)", TEXT, TEXT, TEXT, TEXT]) + r"\)")
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def render() -> str:
+    lines = [HEAD.rstrip()]
+    for line in SOURCE.read_text().splitlines():
+        if section := re.match(r"// --- (.*) ---", line):
+            lines += [f"\n## {section.group(1).capitalize()}\n",
+                      "| variable | type | default | allowed | what it does |",
+                      "| --- | --- | --- | --- | --- |"]
+        elif line.startswith("TELPHER_SETTING("):
+            found = ROW.match(line)
+            if not found:
+                sys.exit(f"settings_doc: cannot read this line of {SOURCE.name}: {line}")
+            kind, name, default, allowed, _, text = found.groups()
+            shown = [f"`TELPHER_{name.upper()}`", kind, f"`{default}`" if default else "empty",
+                     allowed.replace("|", ", "), cell(text)]
+            lines.append("| " + " | ".join(shown) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    text = render()
+    if "--check" not in sys.argv[1:]:
+        TARGET.write_text(text)
+        return 0
+    if TARGET.is_file() and TARGET.read_text() == text:
+        return 0
+    print("docs/settings.md is not up to date; run python3 tools/settings_doc.py")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

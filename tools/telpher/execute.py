@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`telpher exec`: what is done for one rank before its program starts, under any launcher.
+
+Puts libtelpher-<abi>.so in front of LD_PRELOAD, chooses the rank's device, binds its CPUs near that
+device, and becomes the program. It runs once for every rank, so it imports little.
+"""
+import os
+import sys
+
+from . import UserError
+
+HELP = """telpher exec [options] [--] program [arguments]
+
+  --visible auto   (default) put the rank's device first among the visible ones, where this cannot
+                   clash with a program that chooses a device by its local rank itself (one device,
+                   or three and more); two devices are left as they are
+  --visible first  always put it first
+  --visible one    show the rank its device only (no direct access to the others)
+  --visible all    leave visibility alone
+  --bind auto      (default) restrict the rank to the CPUs near its device, unless the launcher bound it
+  --mpi ABI        the program's MPI (mpich, ompi or mpi_abi), where it cannot be seen from the program"""
+
+CHOICES = {"--visible": ("auto", "first", "one", "all"), "--bind": ("auto", "none"),
+           "--mpi": ("mpich", "ompi", "mpi_abi")}
+
+LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK",
+              "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "JSM_NAMESPACE_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK")
+
+
+def local_rank(environment) -> int:
+    for name in LOCAL_RANK:
+        text = environment.get(name, "")
+        if text.isdigit():
+            return int(text)
+    return 0
+
+
+def parse(arguments: list) -> tuple:
+    """(options, program and its arguments)."""
+    options = {"--visible": "auto", "--bind": "auto", "--mpi": ""}
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        word = rest.pop(0)
+        if word == "--":
+            break
+        if word in ("--help", "-h"):
+            print(HELP)
+            raise SystemExit(0)
+        name, equals, value = word.partition("=")
+        if name not in CHOICES:
+            raise UserError(f"exec does not know {name}; see telpher exec --help")
+        if not equals:
+            value = rest.pop(0) if rest else ""
+        if value not in CHOICES[name]:
+            raise UserError(f"{name} {value or 'without a value'}: it takes one of {', '.join(CHOICES[name])}")
+        options[name] = value
+    if not rest:
+        raise UserError("exec needs a program to start; see telpher exec --help")
+    return options, rest
+
+
+def abi_of(options: dict, program: str) -> str:
+    if options["--mpi"]:
+        return options["--mpi"]
+    known = os.environ.get("TELPHER_LAUNCHED", "")  # telpher run has looked already
+    if known in CHOICES["--mpi"]:
+        return known
+    from .program import identify
+    return identify(program).abi
+
+
+def execute(arguments: list) -> int:
+    from . import devices, libraries
+    options, command = parse(arguments)
+    abi = abi_of(options, command[0])
+    rank = local_rank(os.environ)
+    environment = os.environ
+    library = libraries.preload(abi)
+    before = environment.get("LD_PRELOAD", "")
+    if library not in before.split(":"):
+        environment["LD_PRELOAD"] = library + (":" + before if before else "")
+    if environment.get("TELPHER_BACKEND", "auto") not in ("emu", "none"):
+        chosen = devices.choose(rank, options["--visible"], environment)
+        if options["--bind"] == "auto" and chosen:
+            devices.bind_near(chosen)
+    sys.stdout.flush()
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        raise UserError(f"cannot start {command[0]}: {error.strerror}") from None

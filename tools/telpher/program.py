@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which MPI a program uses: an executable by the libraries it links, a Python script by the libmpi that
+its interpreter's mpi4py maps. Nothing is run but `ldd` and, for Python, an import of mpi4py."""
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from . import UserError, elf, host_mpi
+
+ASK = "say which with --mpi mpich, --mpi ompi or --mpi PREFIX"
+PYTHON = re.compile(r"^(python|pypy)[\d.]*$")
+PROBE = """
+import mpi4py
+mpi4py.rc.initialize = mpi4py.rc.finalize = False
+from mpi4py import MPI
+for line in open('/proc/self/maps'):
+    path = line.rstrip().split(' ')[-1]
+    if path.startswith('/') and 'libmpi' in path.rsplit('/', 1)[-1]:
+        print('TELPHER_LIBMPI', path)
+"""
+
+
+@dataclass
+class Program:
+    abi: str
+    library: str  # the libmpi file, or ""
+
+
+def find(name: str) -> str:
+    path = shutil.which(name)
+    if path:
+        return path
+    if os.path.isfile(name):
+        raise UserError(f"{name} is not executable; chmod +x it, or name its interpreter first")
+    raise UserError(f"no program {name}; give a path, or a name in PATH")
+
+
+def _of_python(python: str) -> Program:
+    try:
+        answer = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=120)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"{python} does not answer ({error}); {ASK}") from None
+    if answer.returncode != 0:
+        last = (answer.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise UserError(f"{python} cannot import mpi4py ({last}); install it, or {ASK}")
+    for line in answer.stdout.splitlines():
+        path = line[len("TELPHER_LIBMPI "):] if line.startswith("TELPHER_LIBMPI ") else ""
+        abi = host_mpi.abi_of_library(path)
+        if abi:
+            return Program(abi, path)
+    raise UserError(f"the mpi4py of {python} maps no MPI library that Telpher knows; {ASK}")
+
+
+def _of_executable(path: str) -> Program:
+    if elf.needed(path) is None:
+        raise UserError(f"{path} is linked statically: nothing can be put in front of its MPI; "
+                        "link it with the shared MPI library")
+    for name, file in elf.resolved(path).items():
+        abi = host_mpi.abi_of_library(name)
+        if abi:
+            return Program(abi, file)
+    raise UserError(f"{path} links no MPI library that Telpher knows "
+                    f"(a wrapper, or a program that loads MPI later?); {ASK}")
+
+
+def _interpreter(path: str) -> str:
+    with open(path, "rb") as file:
+        first = file.readline(512)
+    words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
+    if words and os.path.basename(words[0]) == "env":
+        words = [w for w in words[1:] if not w.startswith("-") and "=" not in w]
+    if not words:
+        raise UserError(f"{path} is neither an ELF program nor a script with a #! line; {ASK}")
+    return words[0]
+
+
+def identify(name: str) -> Program:
+    path = find(name)
+    if PYTHON.match(os.path.basename(path)):
+        return _of_python(path)
+    if elf.is_elf(path):
+        return _of_executable(path)
+    interpreter = _interpreter(path)
+    if PYTHON.match(os.path.basename(interpreter)):
+        return _of_python(find(interpreter))
+    raise UserError(f"{path} is a script of {os.path.basename(interpreter)}, which may start any program; {ASK}")
