@@ -51,7 +51,7 @@ function(telpher_abi abi)
   set(exports ${PROJECT_SOURCE_DIR}/src/mpi/exports.map)
   add_library(telpher_${abi} SHARED ${sources})
   target_link_libraries(telpher_${abi} PRIVATE
-    telpher_mpi_${abi} $<TARGET_NAME_IF_EXISTS:telpher_core> telpher_base telpher_closed)
+    telpher_mpi_${abi} $<LINK_LIBRARY:WHOLE_ARCHIVE,telpher_core> telpher_base telpher_closed)
   target_link_options(telpher_${abi} PRIVATE -Wl,--version-script=${exports})
   set_target_properties(telpher_${abi} PROPERTIES
     OUTPUT_NAME telpher-${abi}

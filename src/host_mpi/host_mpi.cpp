@@ -31,20 +31,28 @@ constexpr kind built_for = kind::mpich;
 
 const char* describe(kind k) {
   switch (k) {
-    case kind::mpich: return "MPICH or an MPI of its ABI (libmpi.so.12)";
-    case kind::ompi: return "Open MPI 4 or 5 (libmpi.so.40)";
-    case kind::mpi_abi: return "the MPI standard ABI (libmpi_abi.so)";
-    case kind::none: break;
+    case kind::mpich:
+      return "MPICH or an MPI of its ABI (libmpi.so.12)";
+    case kind::ompi:
+      return "Open MPI 4 or 5 (libmpi.so.40)";
+    case kind::mpi_abi:
+      return "the MPI standard ABI (libmpi_abi.so)";
+    case kind::none:
+      break;
   }
   return "no MPI";
 }
 
 const char* library_for(kind k) {
   switch (k) {
-    case kind::mpich: return "libtelpher-mpich.so";
-    case kind::ompi: return "libtelpher-ompi.so";
-    case kind::mpi_abi: return "libtelpher-mpi_abi.so";
-    case kind::none: break;
+    case kind::mpich:
+      return "libtelpher-mpich.so";
+    case kind::ompi:
+      return "libtelpher-ompi.so";
+    case kind::mpi_abi:
+      return "libtelpher-mpi_abi.so";
+    case kind::none:
+      break;
   }
   return "";
 }
@@ -97,8 +105,8 @@ std::vector<mapped_library> mapped_mpi_libraries() {
   return found;
 }
 
-// A library of the standard ABI may sit on top of its vendor's own: where both are mapped, the program
-// speaks the standard ABI. Otherwise one of our kind will do, whatever else is there.
+// A library of the standard ABI may sit on top of its vendor's own: where both are mapped, the
+// program speaks the standard ABI. Otherwise one of our kind will do, whatever else is there.
 const mapped_library* library_of_the_program(const std::vector<mapped_library>& mapped) {
   const mapped_library* chosen = nullptr;
   for (const auto& candidate : mapped) {
@@ -118,8 +126,8 @@ void check_kind(const mapped_library& program) {
   ::_exit(EXIT_FAILURE);
 }
 
-// The handle through which the program's MPI is searched. Global names come first, so that a profiling
-// library of the program's own that defines PMPI names is respected.
+// The handle through which the program's MPI is searched. Global names come first, so that a
+// profiling library of the program's own that defines PMPI names is respected.
 void* private_handle() {
   const auto mapped = mapped_mpi_libraries();
   const auto* program = library_of_the_program(mapped);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host MPI as Telpher calls it: one callable object for each PMPI function, and the only file that
-// includes <mpi.h>. Nothing here refers to a symbol of the host MPI, so the library loads into any
-// process; an address is looked up when its function is first called, wherever the process has mapped
-// its MPI (Python maps it privately). Code that includes this file is compiled once per mpi.h.
+// The host MPI as Telpher calls it: one callable object for each PMPI function, and the only file
+// that includes <mpi.h>. Nothing here refers to a symbol of the host MPI, so the library loads into
+// any process; an address is looked up when its function is first called, wherever the process has
+// mapped its MPI (Python maps it privately). Code that includes this file is compiled once per
+// mpi.h.
 #pragma once
 
 // The wrappers define what mpi.h declares, and must be visible; everything else here is hidden.
@@ -17,14 +18,15 @@
 #include <cstddef>
 #include <type_traits>
 
-// Written at configure time from this very mpi.h: TELPHER_HOST_HAS_<name> is 1 for each PMPI function
-// it declares, and 0 for names in the two lists below that it does not.
+// Written at configure time from this very mpi.h: TELPHER_HOST_HAS_<name> is 1 for each PMPI
+// function it declares, and 0 for names in the two lists below that it does not.
 #include "host_mpi_declared.hpp"
 
 namespace telpher::host_mpi {
 
-/// The address of a function or variable of the program's MPI, or null if that MPI lacks it. Ends the
-/// process with one line of explanation if it is not the kind of MPI this library was compiled for.
+/// The address of a function or variable of the program's MPI, or null if that MPI lacks it. Ends
+/// the process with one line of explanation if it is not the kind of MPI this library was compiled
+/// for.
 void* find(const char* name) noexcept;
 
 /// Says that the program's MPI lacks `name`.
@@ -61,8 +63,10 @@ class function<Name, Result(Arguments...)> {
 
   static Result absent(Arguments...) {
     report_absent(Name::text);
-    if constexpr (std::is_same_v<Result, int>) return MPI_ERR_OTHER;
-    else return Result{};
+    if constexpr (std::is_same_v<Result, int>)
+      return MPI_ERR_OTHER;
+    else
+      return Result{};
   }
 
   static inline constinit std::atomic<pointer> address_{&first_call};
@@ -114,10 +118,10 @@ namespace telpher::pmpi {
 #define TELPHER_PMPI_PICK(declared, name) TELPHER_PMPI_##declared(name)
 #define TELPHER_PMPI_1(name) TELPHER_PMPI_DEFINE(name, decltype(PMPI_##name))
 #define TELPHER_PMPI_0(name) TELPHER_PMPI_DEFINE(name, void)
-#define TELPHER_PMPI_DEFINE(name, type)               \
-  struct name##_name {                                \
+#define TELPHER_PMPI_DEFINE(name, type)                \
+  struct name##_name {                                 \
     static constexpr const char* text = "PMPI_" #name; \
-  };                                                  \
+  };                                                   \
   inline constexpr host_mpi::function<name##_name, type> name{};
 
 #include "host_mpi/wrapped.def"

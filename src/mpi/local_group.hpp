@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the vectors of MPI_Reduce_scatter and MPI_Reduce_scatter_block are. On an intercommunicator
-// too they have a block for each rank of the caller's own group, which is what MPI_Comm_size counts.
+// How long the vectors of MPI_Reduce_scatter and MPI_Reduce_scatter_block are. On an
+// intercommunicator too they have a block for each rank of the caller's own group, which is what
+// MPI_Comm_size counts.
 #pragma once
 
 #include <numeric>

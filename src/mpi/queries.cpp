@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What programs ask before they pass device pointers, by the names of both families of MPI (mpi-ext.h
+// of Open MPI, mpi_proto.h of MPICH), and a few functions for tools and tests that are not part of
+// telpher.h. Answers tell what this process can do now: MPI_Init must have run.
+#include <cstring>
+
+#include "device/registry.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/operation.hpp"
+#include "path/path.hpp"
+#include "ticket/engine.hpp"
+
+using namespace telpher;
+
+namespace {
+
+bool supports(device::vendor v) noexcept { return entry::active() && device::find(v) != nullptr; }
+
+// MPICH's MPIX_GPU_SUPPORT_CUDA, _ZE, _HIP.
+device::vendor vendor_of(int mpich_type) noexcept {
+  switch (mpich_type) {
+    case 0: return device::vendor::cuda;
+    case 1: return device::vendor::sycl;
+    case 2: return device::vendor::hip;
+    default: return device::vendor::none;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+#pragma GCC visibility push(default)
+
+int MPIX_Query_cuda_support(void) { return supports(device::vendor::cuda); }
+int MPIX_Query_rocm_support(void) { return supports(device::vendor::hip); }
+int MPIX_Query_hip_support(void) { return supports(device::vendor::hip); }
+int MPIX_Query_ze_support(void) { return supports(device::vendor::sycl); }
+
+int MPIX_GPU_query_support(int type, int* is_supported) {
+  const device::vendor v = vendor_of(type);
+  *is_supported = v != device::vendor::none && supports(v);
+  return v == device::vendor::none ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+/// The path that moved this process's last device message, e.g. "ipc_get".
+const char* telpher_last_path(void) { return to_string(path::last()); }
+
+/// Sends, receives and requests of ours that are not finished: 0 when the program has completed all.
+long telpher_outstanding(void) {
+  if (!entry::active()) return 0;
+  auto held = ticket::the_engine().lock();
+  ticket::the_engine().progress();
+  mpi::sweep();
+  return static_cast<long>(ticket::the_engine().outstanding() + mpi::operations() + mpi::abandoned());
+}
+
+/// For tests: 480 bytes of a well-formed ticket that names nothing; what they do with it is forgery.
+int telpher_test_ticket(void* out) {
+  if (!entry::active()) return -1;
+  const host_mpi::job& job = ticket::the_engine().job();
+  ticket::ticket t{};
+  t.bytes = 4096;
+  t.sender = job.rank;
+  t.slot = 0;
+  t.epoch = path::epoch_mask;
+  t.reply_tag = -1;
+  t.memory.allocation_bytes = 4096;
+  ticket::seal(t, job.nonce);
+  std::memcpy(out, &t, sizeof t);
+  return 0;
+}
+
+#pragma GCC visibility pop
+
+}  // extern "C"

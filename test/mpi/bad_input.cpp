@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What must fail, and how: forged and damaged tickets, calls that do not take device memory, injected
+// faults, and (cases run by bad_input.py only) a rank that dies in the middle of a message. Each has
+// its clear error or falls back to another way with the right bytes; nothing crashes or hangs.
+#include <csignal>
+
+#include "forms.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr std::size_t ticket_bytes = 480;
+
+std::uint64_t identity(const suite& s, int sender, std::size_t step) {
+  return mix(s.opt.seed) + step * 64 + static_cast<std::uint64_t>(sender);
+}
+
+/// Errors of MPI_COMM_WORLD and of calls without a communicator are returned while this lives.
+class returned_errors {
+ public:
+  returned_errors() {
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_);
+    set(MPI_ERRORS_RETURN);
+  }
+  returned_errors(const returned_errors&) = delete;
+  returned_errors& operator=(const returned_errors&) = delete;
+  ~returned_errors() {
+    set(before_);
+    MPI_Errhandler_free(&before_);
+  }
+
+ private:
+  static void set(MPI_Errhandler handler) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  }
+  MPI_Errhandler before_;
+};
+
+/// Host bytes of a ticket's size that are no ticket arrive as they are, in every kind of memory.
+void garbage(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  for (kind to : kinds())
+    for (std::size_t step = 0; step < 20; ++step)
+      for (receive_form f : receive_forms) {
+        s.note("%s into %s, step %zu", name(f), name(to), step);
+        buffer out(kind::host, ticket_bytes), in(to, ticket_bytes + 100);
+        out.fill(identity(s, s.rank, step));
+        if (step == 0) std::memset(out.data(), 0, ticket_bytes);
+        if (step == 1) std::memset(out.data(), 0xff, ticket_bytes);
+        in.clear();
+        MPI_Request request;
+        MPI_Isend(out.data(), as_int(ticket_bytes), MPI_BYTE, peer, 1, MPI_COMM_WORLD, &request);
+        probed_size probed;
+        pending p = start(f, in.data(), in.bytes(), {peer, 1, MPI_COMM_WORLD}, probed);
+        finish(p);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        s.expect_status(p.status, peer, 1, ticket_bytes);
+        if (step >= 2) s.expect_none(in.compare(identity(s, peer, step), ticket_bytes));
+      }
+}
+
+using test_ticket = int(void*);
+
+/// A ticket with the job's nonce whose other bytes were changed: an MPI error, or the plain bytes if
+/// the nonce itself was hit, but never a wild copy; and the next message is as good as ever.
+void damaged_tickets(suite& s, test_ticket* make) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  const returned_errors returned;
+  for (kind to : kinds())
+    for (std::size_t at = 0; at < ticket_bytes; at += 3) {
+      s.note("byte %zu of a ticket changed, into %s", at, name(to));
+      std::vector<unsigned char> ticket(ticket_bytes);
+      s.expect_equal(make(ticket.data()), 0, "telpher_test_ticket");
+      ticket[at] = static_cast<unsigned char>(ticket[at] ^ (1u << (at % 8)));
+      buffer in(to, 4000), out(to, 4000), after(to, 4000);
+      in.clear();
+      after.clear();
+      out.fill(identity(s, s.rank, at));
+      MPI_Request requests[2];
+      MPI_Isend(ticket.data(), as_int(ticket_bytes), MPI_BYTE, peer, 2, MPI_COMM_WORLD, &requests[0]);
+      MPI_Isend(out.data(), 4000, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &requests[1]);
+      MPI_Status status;
+      const int code = MPI_Recv(in.data(), 4000, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &status);
+      if (code == MPI_SUCCESS) s.expect_status(status, peer, 2, ticket_bytes);
+      s.expect_class(MPI_Recv(after.data(), 4000, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &status), MPI_SUCCESS,
+                     "the message behind");
+      s.expect_none(after.compare(identity(s, peer, at), 4000));
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+/// A whole, valid ticket sent as host bytes a second time: its slot is not on offer, so an error.
+/// A ticket cut short has another size than a ticket and is plain bytes.
+void replayed_and_truncated_tickets(suite& s, test_ticket* make) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  const returned_errors returned;
+  std::vector<unsigned char> ticket(ticket_bytes);
+  s.expect_equal(make(ticket.data()), 0, "telpher_test_ticket");
+  for (kind to : kinds()) {
+    s.note("a replayed ticket into %s", name(to));
+    buffer in(to, 4000);
+    in.clear();
+    for (int cut : {0, 1, 240}) {
+      MPI_Request request;
+      MPI_Isend(ticket.data(), as_int(ticket_bytes) - cut, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &request);
+      MPI_Status status;
+      const int code = MPI_Recv(in.data(), 4000, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &status);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      if (cut == 0)
+        s.expect(code != MPI_SUCCESS, "a ticket that nobody offers is an error");
+      else
+        s.expect_status(status, peer, 3, ticket_bytes - static_cast<std::size_t>(cut));
+    }
+  }
+}
+
+void expect_refusal(suite& s, int code, const char* call) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  s.note("%s with device memory", call);
+  if (!s.expect(code != MPI_SUCCESS, "an error")) return;
+  MPI_Error_string(code, text, &length);
+  if (std::strstr(text, call) == nullptr) s.fail("the text does not name %s: %s", call, text);
+}
+
+/// One-sided calls and files do not take device memory yet: an error that names the call.
+void refused_calls(suite& s) {
+  const returned_errors returned;
+  buffer device(kind::device, 4096);
+  device.clear();
+  MPI_Win window = MPI_WIN_NULL;
+  expect_refusal(s, MPI_Win_create(device.data(), 4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
+                 "MPI_Win_create");
+  void* host = nullptr;
+  MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &host, &window);
+  MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+  MPI_Win_lock(MPI_LOCK_SHARED, s.rank, 0, window);
+  expect_refusal(s, MPI_Put(device.data(), 8, MPI_BYTE, s.rank, 0, 8, MPI_BYTE, window), "MPI_Put");
+  expect_refusal(s, MPI_Get(device.data(), 8, MPI_BYTE, s.rank, 0, 8, MPI_BYTE, window), "MPI_Get");
+  expect_refusal(s, MPI_Accumulate(device.data(), 1, MPI_INT, s.rank, 0, 1, MPI_INT, MPI_SUM, window),
+                 "MPI_Accumulate");
+  MPI_Win_unlock(s.rank, window);
+  MPI_Win_free(&window);
+  char path[] = "/tmp/telpher-test-XXXXXX";
+  const int descriptor = mkstemp(path);
+  if (!s.expect(descriptor >= 0, "a temporary file")) return;
+  close(descriptor);
+  MPI_File file;
+  MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+  MPI_Status status;
+  expect_refusal(s, MPI_File_write(file, device.data(), 8, MPI_BYTE, &status), "MPI_File_write");
+  expect_refusal(s, MPI_File_read_at(file, 0, device.data(), 8, MPI_BYTE, &status), "MPI_File_read_at");
+  MPI_File_close(&file);
+}
+
+/// Right bytes under injected faults (TELPHER_EMU_FAULTS is set by the test's row).
+void right_in_spite_of_faults(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  for (int round = 0; round < 5; ++round)
+    for (kind from : kinds())
+      for (kind to : kinds())
+        for (std::size_t bytes : {std::size_t{100}, std::size_t{480}, std::size_t{20000}, std::size_t{900000}}) {
+          s.note("round %d, %s to %s, %zu bytes", round, name(from), name(to), bytes);
+          buffer out(from, bytes), in(to, bytes);
+          const std::size_t step = bytes + static_cast<std::size_t>(round);
+          out.fill(identity(s, s.rank, step));
+          in.clear();
+          MPI_Status status;
+          MPI_Sendrecv(out.data(), as_int(bytes), MPI_BYTE, peer, 4, in.data(), as_int(bytes), MPI_BYTE,
+                       peer, 4, MPI_COMM_WORLD, &status);
+          s.expect_status(status, peer, 4, bytes);
+          s.expect_none(in.compare(identity(s, peer, step), bytes));
+        }
+}
+
+/// A device allocation larger than the device fails with an error code, and nothing else breaks.
+void out_of_memory(suite& s) {
+  void* address = nullptr;
+  const int error = functions().allocate(&address, std::size_t{1} << 50, TELPHER_MEMORY_DEVICE);
+  s.expect(error != 0, "an impossible allocation is refused");
+  right_in_spite_of_faults(s);
+}
+
+/// Rank 1 dies while its peers have messages with it under way; the launcher must end the job.
+[[noreturn]] void die_in_transfer(suite& s) {
+  std::vector<buffer> out, in;
+  std::vector<MPI_Request> requests;
+  const kind k = kinds().back();
+  for (int i = 0; i < 8; ++i) {
+    const int peer = (s.rank + 1) % s.ranks, source = (s.rank + s.ranks - 1) % s.ranks;
+    out.emplace_back(k, 3000000);
+    in.emplace_back(k, 3000000);
+    requests.resize(requests.size() + 2);
+    MPI_Irecv(in.back().data(), 3000000, MPI_BYTE, source, i, MPI_COMM_WORLD, &requests[requests.size() - 2]);
+    MPI_Isend(out.back().data(), 3000000, MPI_BYTE, peer, i, MPI_COMM_WORLD, &requests.back());
+  }
+  if (s.rank == 1) std::raise(SIGKILL);
+  for (;;) {  // more messages, none of which can complete for ever
+    MPI_Waitall(as_int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Recv(in[0].data(), 8, MPI_BYTE, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  if (!s.opt.words.empty() && s.opt.words[0] == "die") die_in_transfer(s);
+  const bool device = kinds().back() == kind::device;
+  s.run("garbage of a ticket's size", [&] { garbage(s); });
+  if (auto* make = reinterpret_cast<test_ticket*>(dlsym(RTLD_DEFAULT, "telpher_test_ticket"))) {
+    s.run("damaged tickets", [&] { damaged_tickets(s, make); });
+    s.run("replayed and truncated tickets", [&] { replayed_and_truncated_tickets(s, make); });
+  } else if (s.rank == 0) {
+    std::printf("# skipped: tickets, no telpher_test_ticket in this process\n");
+  }
+  if (device) {
+    s.run("refused calls", [&] { refused_calls(s); });
+    s.run("out of memory", [&] { out_of_memory(s); });
+  }
+  s.run("right in spite of faults", [&] { right_in_spite_of_faults(s); });
+  return s.finish();
+}

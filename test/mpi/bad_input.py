@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bad input that only shows from outside a process: settings, the wrong library, a killed rank.
+
+Runs bad_input's program under a launcher with LD_PRELOAD and looks at exit codes, standard error and
+the time it took. Prints `ok <case>` or `FAILED <case>: why` and closes with the totals.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+BOUND_S = 60  # a launcher may take this long to end a job with a dead rank
+
+
+class Driver:
+    def __init__(self, options):
+        self.options = options
+        self.passed = self.failed = 0
+
+    def run(self, arguments, settings, preload):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
+        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
+                           OMPI_MCA_rmaps_base_oversubscribe="1")
+        environment.update({"TELPHER_BACKEND": "emu"}, **settings)
+        # The launcher itself runs without the library: env, behind the launcher, sets it.
+        command = [self.options.mpirun, "-n", "2", "env", *(["LD_PRELOAD=" + preload] if preload else []),
+                   *(f"{k}={v}" for k, v in {"TELPHER_BACKEND": "emu", **settings}.items()),
+                   self.options.program, *arguments]
+        began = time.monotonic()
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace")
+        try:
+            text, _ = process.communicate(timeout=BOUND_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            text, _ = process.communicate()
+            return None, text, BOUND_S
+        return process.returncode, text, time.monotonic() - began
+
+    def case(self, label, good, text):
+        if good:
+            self.passed += 1
+            print(f"ok {label}", flush=True)
+        else:
+            self.failed += 1
+            tail = " | ".join(text.strip().splitlines()[-6:])
+            print(f"FAILED {label}: {tail}", flush=True)
+
+    def setting(self, label, settings, words):
+        """The job must name the setting, and every word of the advice, without a crash."""
+        code, text, _ = self.run(["right in spite"], settings, self.options.preload)
+        said = all(word.lower() in text.lower() for word in words)
+        signalled = code is None or code < 0 or "signal" in text.lower()
+        self.case(label, said and not signalled, text)
+
+    def all(self):
+        self.setting("unknown setting", {"TELPHER_EGER_LIMIT": "4k"},
+                     ["TELPHER_EGER_LIMIT", "TELPHER_EAGER_LIMIT"])
+        self.setting("bad choice", {"TELPHER_PATH": "maped"}, ["TELPHER_PATH", "maped", "mapped"])
+        self.setting("bad number", {"TELPHER_SLOTS": "many"}, ["TELPHER_SLOTS", "many"])
+        self.setting("number out of range", {"TELPHER_SLOTS": "3"}, ["TELPHER_SLOTS", "16"])
+        self.setting("bad size", {"TELPHER_EAGER_LIMIT": "4x"}, ["TELPHER_EAGER_LIMIT", "4x"])
+        self.setting("bad fault list", {"TELPHER_EMU_FAULTS": "no_such_call:1"},
+                     ["no_such_call"])
+        for label, faults in (("IPC refused", "ipc_open:1+"), ("IPC refused once", "ipc_open:1"),
+                              ("IPC refused later", "ipc_open:3+")):
+            code, text, _ = self.run(["right in spite"], {"TELPHER_EMU_FAULTS": faults},
+                                     self.options.preload)
+            self.case(label, code == 0, text)
+        if self.options.wrong:
+            code, text, _ = self.run(["right in spite"], {}, self.options.wrong)
+            said = "telpher" in text.lower() and ("abi" in text.lower() or "libmpi" in text.lower())
+            self.case("library of another ABI", code is not None and said
+                      and "segmentation" not in text.lower(), text)
+        code, text, seconds = self.run(["die"], {}, self.options.preload)
+        self.case("killed rank ends the job", code not in (None, 0), f"{text}\n{seconds:.0f} s")
+        left = [n for n in os.listdir("/dev/shm") if "telpher" in n]
+        self.case("nothing left in /dev/shm", not left, " ".join(left))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpirun", required=True, help="the launcher of the program's MPI")
+    parser.add_argument("--program", required=True, help="bad_input built for that MPI")
+    parser.add_argument("--preload", default="", help="Telpher's library for that MPI; empty: bare")
+    parser.add_argument("--wrong", default="", help="Telpher's library for another MPI")
+    driver = Driver(parser.parse_args())
+    driver.all()
+    print(f"{driver.passed} passed, {driver.failed} failed")
+    return 1 if driver.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

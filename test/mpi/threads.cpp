@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_THREAD_MULTIPLE: threads with communicators or tags of their own exchange messages of all kinds
+// at the same time, probe, wait and send to other threads of their own process. Skipped where the
+// host MPI does not provide the level.
+#include <atomic>
+#include <functional>
+
+#include "forms.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr int thread_count = 4;
+constexpr std::size_t sizes[] = {0, 8, 479, 480, 481, 3000, 100000};
+
+std::uint64_t identity(const suite& s, int sender, int thread, int round) {
+  return mix(s.opt.seed) + static_cast<std::uint64_t>(round * 4096 + thread * 64 + sender);
+}
+
+void in_threads(const std::function<void(int)>& body) {
+  std::vector<std::thread> running;
+  for (int t = 1; t < thread_count; ++t) running.emplace_back(body, t);
+  body(0);
+  for (std::thread& t : running) t.join();
+}
+
+/// The same on both ranks of a pair, so that they agree on sizes and forms.
+struct step {
+  step(const suite& s, int thread, int round) {
+    random_numbers random(s.opt.seed + static_cast<std::uint64_t>(thread * 1000 + round));
+    bytes = sizes[random.below(std::size(sizes))];
+    from = kinds()[random.below(kinds().size())];
+    to = kinds()[random.below(kinds().size())];
+    do {
+      send = &send_forms[random.below(std::size(send_forms))];
+    } while (send->ready || send->buffered);
+    receive = receive_forms[random.below(std::size(receive_forms))];
+  }
+  std::size_t bytes;
+  kind from, to;
+  const send_form* send;
+  receive_form receive;
+};
+
+void receive_one(suite& s, const step& p, const envelope& from, int thread, int round) {
+  buffer in(p.to, p.bytes + 20);
+  in.clear();
+  probed_size probed;
+  pending r = start(p.receive, in.data(), in.bytes(), from, probed);
+  finish(r);
+  if (probed.got >= 0) s.expect_equal(probed.got, static_cast<long long>(p.bytes), "probed size");
+  s.expect_status(r.status, from.peer, from.tag, p.bytes);
+  s.expect_none(in.compare(identity(s, from.peer, thread, round), p.bytes));
+}
+
+void send_one(suite& s, const step& p, const envelope& to, int thread, int round) {
+  buffer out(p.from, p.bytes);
+  out.fill(identity(s, s.rank, thread, round));
+  pending r = start(*p.send, out.data(), p.bytes, to);
+  finish(r);
+}
+
+/// Ping-pong in each thread; with communicators of their own or with one and different tags.
+void ping_pong(suite& s, bool own_communicators, int rounds) {
+  const int peer = s.rank ^ 1;
+  std::vector<MPI_Comm> comms(thread_count, MPI_COMM_WORLD);
+  if (own_communicators)
+    for (MPI_Comm& c : comms) MPI_Comm_dup(MPI_COMM_WORLD, &c);
+  if (peer < s.ranks)
+    in_threads([&](int t) {
+      const envelope e{peer, 100 + t, comms[static_cast<std::size_t>(t)]};
+      for (int round = 0; round < rounds; ++round) {
+        const step p(s, t, round);
+        s.note("thread %d, round %d, %s %s, %s to %s, %zu bytes", t, round, p.send->name,
+               name(p.receive), name(p.from), name(p.to), p.bytes);
+        if (s.rank % 2 == round % 2)
+          send_one(s, p, e, t, round);
+        else
+          receive_one(s, p, e, t, round);
+      }
+    });
+  if (own_communicators)
+    for (MPI_Comm& c : comms) MPI_Comm_free(&c);
+}
+
+/// Each thread has many messages under way both ways and completes them with a call of its own.
+void windows(suite& s, int rounds) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  in_threads([&](int t) {
+    constexpr std::size_t depth = 16;
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<buffer> out, in;
+      std::vector<MPI_Request> requests(2 * depth);
+      std::vector<std::size_t> bytes(depth);
+      for (std::size_t i = 0; i < depth; ++i) {
+        const step p(s, t, round * 100 + as_int(i));
+        bytes[i] = p.bytes;
+        out.emplace_back(p.from, p.bytes);
+        in.emplace_back(p.to, p.bytes);
+        out[i].fill(identity(s, s.rank, t, as_int(i)));
+        in[i].clear();
+      }
+      s.note("thread %d, round %d of windows", t, round);
+      for (std::size_t i = 0; i < depth; ++i) {
+        MPI_Irecv(in[i].data(), as_int(bytes[i]), MPI_BYTE, peer, t, MPI_COMM_WORLD, &requests[i]);
+        MPI_Isend(out[i].data(), as_int(bytes[i]), MPI_BYTE, peer, t, MPI_COMM_WORLD,
+                  &requests[depth + i]);
+      }
+      const int n = as_int(requests.size());
+      if (t == 0) {
+        MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE);
+      } else if (t == 1) {
+        for (int flag = 0; flag == 0;)
+          MPI_Testall(n, requests.data(), &flag, MPI_STATUSES_IGNORE);
+      } else if (t == 2) {
+        for (int index = 0; index != MPI_UNDEFINED;)
+          MPI_Waitany(n, requests.data(), &index, MPI_STATUS_IGNORE);
+      } else {
+        std::vector<int> indices(requests.size());
+        for (int count = 0; count != MPI_UNDEFINED;)
+          MPI_Waitsome(n, requests.data(), &count, indices.data(), MPI_STATUSES_IGNORE);
+      }
+      for (std::size_t i = 0; i < depth; ++i) {
+        s.note("thread %d, round %d, message %zu", t, round, i);
+        s.expect_none(in[i].compare(identity(s, peer, t, as_int(i)), bytes[i]));
+      }
+    }
+  });
+}
+
+/// Threads of one process send to each other, with blocking calls on both sides.
+void to_other_threads(suite& s, int rounds) {
+  in_threads([&](int t) {
+    const int partner = t ^ 1;
+    for (int round = 0; round < rounds; ++round) {
+      const step p(s, t / 2, round);
+      s.note("thread %d, round %d to thread %d, %zu bytes", t, round, partner, p.bytes);
+      if (t % 2 == round % 2)
+        send_one(s, p, {s.rank, 200 + t, MPI_COMM_WORLD}, t / 2, round);
+      else  // the tag is the sender's, or a thread could receive what it has sent itself
+        receive_one(s, p, {s.rank, 200 + partner, MPI_COMM_WORLD}, t / 2, round);
+    }
+  });
+}
+
+/// Threads take messages of one common stream by Mprobe with wildcards; each message is got once.
+void shared_mprobe(suite& s, int rounds) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  if (s.rank % 2 == 0) {
+    in_threads([&](int t) {
+      for (int round = 0; round < rounds; ++round)
+        send_one(s, step(s, t, round), {peer, 300 + t * 1000 + round, MPI_COMM_WORLD}, t, round);
+    });
+    return;
+  }
+  std::vector<std::atomic<int>> seen(static_cast<std::size_t>(thread_count * rounds));
+  in_threads([&](int t) {
+    for (int i = 0; i < rounds; ++i) {
+      s.note("thread %d, message %d of the shared stream", t, i);
+      MPI_Message message;
+      MPI_Status status;
+      MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
+      const int sender = (status.MPI_TAG - 300) / 1000, round = (status.MPI_TAG - 300) % 1000;
+      const step p(s, sender, round);
+      s.expect_status(status, peer, status.MPI_TAG, p.bytes);
+      buffer in(p.to, p.bytes);
+      in.clear();
+      MPI_Mrecv(in.data(), as_int(p.bytes), MPI_BYTE, &message, &status);
+      s.expect_none(in.compare(identity(s, peer, sender, round), p.bytes));
+      ++seen[static_cast<std::size_t>(sender * rounds + round)];
+    }
+  });
+  for (const std::atomic<int>& n : seen) s.expect_equal(n, 1, "times a message was received");
+}
+
+/// One thread blocks in a receive or a barrier for long; the others must go on meanwhile.
+void one_thread_blocked(suite& s, int rounds) {
+  const int peer = s.rank ^ 1;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::atomic<int> left = thread_count - 1;
+  in_threads([&](int t) {
+    if (t == 0) {
+      while (s.rank == 0 && left > 0) usleep(1000);  // rank 0 comes to the barrier last
+      MPI_Barrier(comm);
+      return;
+    }
+    if (peer < s.ranks)
+      for (int round = 0; round < rounds; ++round) {
+        const step p(s, t, round);
+        const envelope e{peer, 400 + t, MPI_COMM_WORLD};
+        s.note("thread %d, round %d beside a barrier", t, round);
+        if (s.rank % 2 == round % 2)
+          send_one(s, p, e, t, round);
+        else
+          receive_one(s, p, e, t, round);
+      }
+    --left;
+  });
+  MPI_Comm_free(&comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
+  const int rounds = s.opt.messages > 0 ? static_cast<int>(s.opt.messages) : 100;
+  if (s.provided < MPI_THREAD_MULTIPLE) {
+    if (s.rank == 0) std::printf("# skipped: this MPI does not provide MPI_THREAD_MULTIPLE\n");
+    return s.finish();
+  }
+  s.run("own communicators", [&] { ping_pong(s, true, rounds); });
+  s.run("own tags", [&] { ping_pong(s, false, rounds); });
+  s.run("windows", [&] { windows(s, rounds / 10); });
+  s.run("to other threads", [&] { to_other_threads(s, rounds); });
+  s.run("shared Mprobe", [&] { shared_mprobe(s, rounds); });
+  s.run("one thread blocked", [&] { one_thread_blocked(s, rounds); });
+  return s.finish();
+}
