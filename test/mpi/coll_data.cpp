@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives that move data: broadcast, gather, scatter, allgather, alltoall and their v and w forms,
-// in place and not, with plain and with strided types, from nothing to large messages.
+// Collectives that move data: broadcast, gather, scatter, allgather, alltoall and their v and w
+// forms, in place and not, with plain and with strided types, from nothing to large messages.
 #include "collective.hpp"
 
 namespace {
@@ -55,14 +55,26 @@ std::vector<collective> rooted(const shape& x) {
   const bool here = x.rank == root;
   return {
       {x.label("Bcast"), 0, x.one(), MPI_TEST_FORMS(Bcast, Ibcast, r, n, t, root, comm), {}},
-      {x.label("Gather"), x.one(), x.all(),
-       MPI_TEST_FORMS(Gather, Igather, s, n, t, r, n, t, root, comm), {}},
-      {x.label("Gather in place"), x.one(), x.all(),
-       MPI_TEST_FORMS(Gather, Igather, here ? MPI_IN_PLACE : s, n, t, r, n, t, root, comm), {}},
-      {x.label("Scatter"), x.all(), x.one(),
-       MPI_TEST_FORMS(Scatter, Iscatter, s, n, t, r, n, t, root, comm), {}},
-      {x.label("Scatter in place"), x.all(), x.one(),
-       MPI_TEST_FORMS(Scatter, Iscatter, s, n, t, here ? MPI_IN_PLACE : r, n, t, root, comm), {}},
+      {x.label("Gather"),
+       x.one(),
+       x.all(),
+       MPI_TEST_FORMS(Gather, Igather, s, n, t, r, n, t, root, comm),
+       {}},
+      {x.label("Gather in place"),
+       x.one(),
+       x.all(),
+       MPI_TEST_FORMS(Gather, Igather, here ? MPI_IN_PLACE : s, n, t, r, n, t, root, comm),
+       {}},
+      {x.label("Scatter"),
+       x.all(),
+       x.one(),
+       MPI_TEST_FORMS(Scatter, Iscatter, s, n, t, r, n, t, root, comm),
+       {}},
+      {x.label("Scatter in place"),
+       x.all(),
+       x.one(),
+       MPI_TEST_FORMS(Scatter, Iscatter, s, n, t, here ? MPI_IN_PLACE : r, n, t, root, comm),
+       {}},
   };
 }
 
@@ -71,21 +83,37 @@ std::vector<collective> unrooted(const shape& x) {
   const int n = x.count;
   const MPI_Comm comm = x.comm;
   return {
-      {x.label("Allgather"), x.one(), x.all(),
-       MPI_TEST_FORMS(Allgather, Iallgather, s, n, t, r, n, t, comm), {}},
-      {x.label("Allgather in place"), 0, x.all(),
-       MPI_TEST_FORMS(Allgather, Iallgather, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, r, n, t, comm), {}},
-      {x.label("Alltoall"), x.all(), x.all(),
-       MPI_TEST_FORMS(Alltoall, Ialltoall, s, n, t, r, n, t, comm), {}},
-      {x.label("Alltoall in place"), 0, x.all(),
-       MPI_TEST_FORMS(Alltoall, Ialltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, r, n, t, comm), {}},
+      {x.label("Allgather"),
+       x.one(),
+       x.all(),
+       MPI_TEST_FORMS(Allgather, Iallgather, s, n, t, r, n, t, comm),
+       {}},
+      {x.label("Allgather in place"),
+       0,
+       x.all(),
+       MPI_TEST_FORMS(Allgather, Iallgather, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, r, n, t, comm),
+       {}},
+      {x.label("Alltoall"),
+       x.all(),
+       x.all(),
+       MPI_TEST_FORMS(Alltoall, Ialltoall, s, n, t, r, n, t, comm),
+       {}},
+      {x.label("Alltoall in place"),
+       0,
+       x.all(),
+       MPI_TEST_FORMS(Alltoall, Ialltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, r, n, t, comm),
+       {}},
   };
 }
 
-/// Counts and places of the v forms: rank i has (i % 3) * count elements, in reverse order with gaps.
+/// Counts and places of the v forms: rank i has (i % 3) * count elements, in reverse order with
+/// gaps.
 struct ragged_lists {
   explicit ragged_lists(const shape& x)
-      : counts(static_cast<std::size_t>(x.ranks)), places(counts), bytes(counts), types(counts.size(), x.e.type) {
+      : counts(static_cast<std::size_t>(x.ranks)),
+        places(counts),
+        bytes(counts),
+        types(counts.size(), x.e.type) {
     for (int i = 0; i < x.ranks; ++i) {
       const auto at = static_cast<std::size_t>(i);
       counts[at] = (i % 3) * x.count;
@@ -106,10 +134,16 @@ std::vector<collective> ragged_rooted(const shape& x, const ragged_lists& l) {
   const int *counts = l.counts.data(), *places = l.places.data();
   const std::size_t own = static_cast<std::size_t>(mine) * x.e.extent;
   return {
-      {x.label("Gatherv"), own, l.span,
-       MPI_TEST_FORMS(Gatherv, Igatherv, s, mine, t, r, counts, places, t, root, comm), {}},
-      {x.label("Scatterv"), l.span, own,
-       MPI_TEST_FORMS(Scatterv, Iscatterv, s, counts, places, t, r, mine, t, root, comm), {}},
+      {x.label("Gatherv"),
+       own,
+       l.span,
+       MPI_TEST_FORMS(Gatherv, Igatherv, s, mine, t, r, counts, places, t, root, comm),
+       {}},
+      {x.label("Scatterv"),
+       l.span,
+       own,
+       MPI_TEST_FORMS(Scatterv, Iscatterv, s, counts, places, t, r, mine, t, root, comm),
+       {}},
   };
 }
 
@@ -121,7 +155,8 @@ ragged_lists pairwise(const shape& x) {
   return l;
 }
 
-std::vector<collective> ragged_unrooted(const shape& x, const ragged_lists& g, const ragged_lists& a) {
+std::vector<collective> ragged_unrooted(const shape& x, const ragged_lists& g,
+                                        const ragged_lists& a) {
   const MPI_Datatype t = x.e.type;
   const int mine = g.counts[static_cast<std::size_t>(x.rank)];
   const MPI_Comm comm = x.comm;
@@ -130,18 +165,33 @@ std::vector<collective> ragged_unrooted(const shape& x, const ragged_lists& g, c
   const MPI_Datatype* types = a.types.data();
   const std::size_t own = static_cast<std::size_t>(mine) * x.e.extent;
   return {
-      {x.label("Allgatherv"), own, g.span,
-       MPI_TEST_FORMS(Allgatherv, Iallgatherv, s, mine, t, r, counts, places, t, comm), {}},
-      {x.label("Allgatherv in place"), 0, g.span,
-       MPI_TEST_FORMS(Allgatherv, Iallgatherv, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, r, counts, places, t,
-                      comm), {}},
-      {x.label("Alltoallv"), a.span, a.span,
-       MPI_TEST_FORMS(Alltoallv, Ialltoallv, s, each, at, t, r, each, at, t, comm), {}},
-      {x.label("Alltoallv in place"), 0, a.span,
-       MPI_TEST_FORMS(Alltoallv, Ialltoallv, MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, r, each,
-                      at, t, comm), {}},
-      {x.label("Alltoallw"), a.span, a.span,
-       MPI_TEST_FORMS(Alltoallw, Ialltoallw, s, each, bytes, types, r, each, bytes, types, comm), {}},
+      {x.label("Allgatherv"),
+       own,
+       g.span,
+       MPI_TEST_FORMS(Allgatherv, Iallgatherv, s, mine, t, r, counts, places, t, comm),
+       {}},
+      {x.label("Allgatherv in place"),
+       0,
+       g.span,
+       MPI_TEST_FORMS(Allgatherv, Iallgatherv, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, r, counts,
+                      places, t, comm),
+       {}},
+      {x.label("Alltoallv"),
+       a.span,
+       a.span,
+       MPI_TEST_FORMS(Alltoallv, Ialltoallv, s, each, at, t, r, each, at, t, comm),
+       {}},
+      {x.label("Alltoallv in place"),
+       0,
+       a.span,
+       MPI_TEST_FORMS(Alltoallv, Ialltoallv, MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, r,
+                      each, at, t, comm),
+       {}},
+      {x.label("Alltoallw"),
+       a.span,
+       a.span,
+       MPI_TEST_FORMS(Alltoallw, Ialltoallw, s, each, bytes, types, r, each, bytes, types, comm),
+       {}},
   };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives over other groups than all ranks of an intracommunicator: neighbours in a topology, of
-// whom some may be missing, and the two sides of an intercommunicator.
+// Collectives over other groups than all ranks of an intracommunicator: neighbours in a topology,
+// of whom some may be missing, and the two sides of an intercommunicator.
 #include "collective.hpp"
 
 namespace {
@@ -25,21 +25,30 @@ std::vector<collective> exchanges(const neighbourhood& g, int count) {
   const MPI_Datatype t = MPI_INT;
   const int n = count;
   const auto one = static_cast<std::size_t>(count) * sizeof(int);
-  const std::size_t in = one * static_cast<std::size_t>(g.in), out = one * static_cast<std::size_t>(g.out);
+  const std::size_t in = one * static_cast<std::size_t>(g.in),
+                    out = one * static_cast<std::size_t>(g.out);
   const std::string suffix = std::string(" on a ") + g.name;
   return {
-      {"Neighbor_allgather" + suffix, one, in,
-       MPI_TEST_FORMS(Neighbor_allgather, Ineighbor_allgather, s, n, t, r, n, t, comm), {}},
-      {"Neighbor_alltoall" + suffix, out, in,
-       MPI_TEST_FORMS(Neighbor_alltoall, Ineighbor_alltoall, s, n, t, r, n, t, comm), {}},
+      {"Neighbor_allgather" + suffix,
+       one,
+       in,
+       MPI_TEST_FORMS(Neighbor_allgather, Ineighbor_allgather, s, n, t, r, n, t, comm),
+       {}},
+      {"Neighbor_alltoall" + suffix,
+       out,
+       in,
+       MPI_TEST_FORMS(Neighbor_alltoall, Ineighbor_alltoall, s, n, t, r, n, t, comm),
+       {}},
   };
 }
 
 /// Counts are the same for all neighbours, places leave gaps.
 struct lists {
   lists(int neighbours, int count)
-      : counts(static_cast<std::size_t>(neighbours), count), places(counts.size()),
-        bytes(counts.size()), types(counts.size(), MPI_INT) {
+      : counts(static_cast<std::size_t>(neighbours), count),
+        places(counts.size()),
+        bytes(counts.size()),
+        types(counts.size(), MPI_INT) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       places[i] = static_cast<int>(i) * (count + 2);
       bytes[i] = static_cast<MPI_Aint>(sizeof(int)) * places[i];
@@ -64,15 +73,24 @@ std::vector<collective> ragged_exchanges(const neighbourhood& g, const lists& in
   const auto one = static_cast<std::size_t>(count) * sizeof(int);
   const std::string suffix = std::string(" on a ") + g.name;
   return {
-      {"Neighbor_allgatherv" + suffix, one, in.span,
-       MPI_TEST_FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, s, n, t, r, from, from_at, t, comm),
+      {"Neighbor_allgatherv" + suffix,
+       one,
+       in.span,
+       MPI_TEST_FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, s, n, t, r, from, from_at, t,
+                      comm),
        {}},
-      {"Neighbor_alltoallv" + suffix, out.span, in.span,
+      {"Neighbor_alltoallv" + suffix,
+       out.span,
+       in.span,
        MPI_TEST_FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, s, to, to_at, t, r, from, from_at, t,
-                      comm), {}},
-      {"Neighbor_alltoallw" + suffix, out.span, in.span,
+                      comm),
+       {}},
+      {"Neighbor_alltoallw" + suffix,
+       out.span,
+       in.span,
        MPI_TEST_FORMS(Neighbor_alltoallw, Ineighbor_alltoallw, s, to, to_bytes, to_types, r, from,
-                      from_bytes, from_types, comm), {}},
+                      from_bytes, from_types, comm),
+       {}},
   };
 }
 
@@ -101,7 +119,8 @@ void check_graph(suite& w) {
     for (int i = 0; i < w.ranks; ++i) sources.push_back(i);
   MPI_Comm graph = MPI_COMM_NULL;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(),
-                                 MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+                                 MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &graph);
   check_neighbourhood(w, {"graph", graph, static_cast<int>(sources.size()), 2});
   MPI_Comm_free(&graph);
 }
@@ -122,16 +141,36 @@ std::vector<collective> across(const sides& g, int count) {
   const std::size_t all = one * g.remote;
   return {
       {"Bcast across", 0, one, MPI_TEST_FORMS(Bcast, Ibcast, r, n, t, root, comm), {}},
-      {"Gather across", one, all, MPI_TEST_FORMS(Gather, Igather, s, n, t, r, n, t, root, comm), {}},
-      {"Scatter across", all, one, MPI_TEST_FORMS(Scatter, Iscatter, s, n, t, r, n, t, root, comm),
+      {"Gather across",
+       one,
+       all,
+       MPI_TEST_FORMS(Gather, Igather, s, n, t, r, n, t, root, comm),
        {}},
-      {"Allgather across", one, all,
-       MPI_TEST_FORMS(Allgather, Iallgather, s, n, t, r, n, t, comm), {}},
-      {"Alltoall across", all, all, MPI_TEST_FORMS(Alltoall, Ialltoall, s, n, t, r, n, t, comm), {}},
-      {"Allreduce across", one, one,
-       MPI_TEST_FORMS(Allreduce, Iallreduce, s, r, n, t, MPI_BXOR, comm), {}},
-      {"Reduce across", one, one,
-       MPI_TEST_FORMS(Reduce, Ireduce, s, r, n, t, MPI_BXOR, root, comm), {}},
+      {"Scatter across",
+       all,
+       one,
+       MPI_TEST_FORMS(Scatter, Iscatter, s, n, t, r, n, t, root, comm),
+       {}},
+      {"Allgather across",
+       one,
+       all,
+       MPI_TEST_FORMS(Allgather, Iallgather, s, n, t, r, n, t, comm),
+       {}},
+      {"Alltoall across",
+       all,
+       all,
+       MPI_TEST_FORMS(Alltoall, Ialltoall, s, n, t, r, n, t, comm),
+       {}},
+      {"Allreduce across",
+       one,
+       one,
+       MPI_TEST_FORMS(Allreduce, Iallreduce, s, r, n, t, MPI_BXOR, comm),
+       {}},
+      {"Reduce across",
+       one,
+       one,
+       MPI_TEST_FORMS(Reduce, Ireduce, s, r, n, t, MPI_BXOR, root, comm),
+       {}},
   };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions: every predefined operation over the types it takes, every collective that reduces, in
-// place and not, operations of the program's own, and MPI_Reduce_local. Values are small integers, so
-// that every order of evaluation gives the same bits.
+// place and not, operations of the program's own, and MPI_Reduce_local. Values are small integers,
+// so that every order of evaluation gives the same bits.
 #include "collective.hpp"
 
 namespace {
@@ -83,11 +83,11 @@ std::vector<operation> operations() {
   // A product of complex numbers has zeros whose sign depends on the order.
   const auto sums = joined(numbers, {complex_type});
   const auto bits = joined(integers(), {byte_type});
-  return {{"MAX", MPI_MAX, numbers},      {"MIN", MPI_MIN, numbers},
-          {"SUM", MPI_SUM, sums},         {"PROD", MPI_PROD, numbers},
-          {"LAND", MPI_LAND, integers()}, {"LOR", MPI_LOR, integers()},
-          {"LXOR", MPI_LXOR, integers()}, {"BAND", MPI_BAND, bits},
-          {"BOR", MPI_BOR, bits},         {"BXOR", MPI_BXOR, bits},
+  return {{"MAX", MPI_MAX, numbers},       {"MIN", MPI_MIN, numbers},
+          {"SUM", MPI_SUM, sums},          {"PROD", MPI_PROD, numbers},
+          {"LAND", MPI_LAND, integers()},  {"LOR", MPI_LOR, integers()},
+          {"LXOR", MPI_LXOR, integers()},  {"BAND", MPI_BAND, bits},
+          {"BOR", MPI_BOR, bits},          {"BXOR", MPI_BXOR, bits},
           {"MAXLOC", MPI_MAXLOC, pairs()}, {"MINLOC", MPI_MINLOC, pairs()}};
 }
 
@@ -109,12 +109,12 @@ std::vector<collective> vector_forms(const suite& w, const reduction& x) {
   const MPI_Op op = x.o.op;
   const MPI_Comm comm = MPI_COMM_WORLD;
   return {
-      {label("Allreduce", x), span, span, MPI_TEST_FORMS(Allreduce, Iallreduce, s, r, n, t, op, comm),
-       x.t.fill},
+      {label("Allreduce", x), span, span,
+       MPI_TEST_FORMS(Allreduce, Iallreduce, s, r, n, t, op, comm), x.t.fill},
       {label("Allreduce in place", x), 0, span,
        MPI_TEST_FORMS(Allreduce, Iallreduce, MPI_IN_PLACE, r, n, t, op, comm), x.t.fill},
-      {label("Reduce", x), span, span,
-       MPI_TEST_FORMS(Reduce, Ireduce, s, r, n, t, op, root, comm), x.t.fill},
+      {label("Reduce", x), span, span, MPI_TEST_FORMS(Reduce, Ireduce, s, r, n, t, op, root, comm),
+       x.t.fill},
       {label("Reduce in place", x), span, span,
        MPI_TEST_FORMS(Reduce, Ireduce, here ? MPI_IN_PLACE : s, r, n, t, op, root, comm), x.t.fill},
       {label("Scan", x), span, span, MPI_TEST_FORMS(Scan, Iscan, s, r, n, t, op, comm), x.t.fill},
@@ -161,8 +161,13 @@ collective local(const reduction& x) {
   const MPI_Datatype t = x.t.type;
   const MPI_Op op = x.o.op;
   const int n = x.count;
-  return {label("Reduce_local", x), span, span,
-          [=](const void* s, void* r) { MPI_Reduce_local(s, r, n, t, op); }, nullptr, nullptr, x.t.fill};
+  return {label("Reduce_local", x),
+          span,
+          span,
+          [=](const void* s, void* r) { MPI_Reduce_local(s, r, n, t, op); },
+          nullptr,
+          nullptr,
+          x.t.fill};
 }
 
 // Composition of x -> m * x + c modulo 2^16, m in the low half: associative, not commutative.
@@ -213,8 +218,6 @@ int main(int argc, char** argv) {
   w.run("open together", [&] {
     collective_test(w).check_open_together(vector_forms(w, {sum, reals()[1], 4000}));
   });
-  w.run("large", [&] {
-    collective_test(w).check(vector_forms(w, {sum, reals()[1], 400000})[0]);
-  });
+  w.run("large", [&] { collective_test(w).check(vector_forms(w, {sum, reals()[1], 400000})[0]); });
   return w.finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives as data, so that every test runs each in all its forms and over all kinds of memory: the
-// expected content of both buffers comes from the blocking call on host memory, and is compared bit
-// for bit, with what lies round and between the elements.
+// Collectives as data, so that every test runs each in all its forms and over all kinds of memory:
+// the expected content of both buffers comes from the blocking call on host memory, and is compared
+// bit for bit, with what lies round and between the elements.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,16 @@
 #define MPI_TEST_PERSISTENT(...) nullptr
 #endif
 
-/// The three forms of a collective for `collective`: names of the blocking and the non-blocking one,
-/// then the arguments, in terms of `s`, `r` and what the place of use has, the communicator last.
-#define MPI_TEST_FORMS(blocking_, nonblocking_, ...)                                              \
-  [=](const void* s, void* r) { (void)s, (void)r, MPI_##blocking_(__VA_ARGS__); },                \
-      [=](const void* s, void* r, MPI_Request* q) {                                               \
-        (void)s, (void)r, MPI_##nonblocking_(__VA_ARGS__, q);                                     \
-      },                                                                                          \
-      MPI_TEST_PERSISTENT([=](const void* s, void* r, MPI_Request* q) {                           \
-        (void)s, (void)r, MPI_##blocking_##_init(__VA_ARGS__, MPI_INFO_NULL, q);                  \
+/// The three forms of a collective for `collective`: names of the blocking and the non-blocking
+/// one, then the arguments, in terms of `s`, `r` and what the place of use has, the communicator
+/// last.
+#define MPI_TEST_FORMS(blocking_, nonblocking_, ...)                               \
+  [=](const void* s, void* r) { (void)s, (void)r, MPI_##blocking_(__VA_ARGS__); }, \
+      [=](const void* s, void* r, MPI_Request* q) {                                \
+        (void)s, (void)r, MPI_##nonblocking_(__VA_ARGS__, q);                      \
+      },                                                                           \
+      MPI_TEST_PERSISTENT([=](const void* s, void* r, MPI_Request* q) {            \
+        (void)s, (void)r, MPI_##blocking_##_init(__VA_ARGS__, MPI_INFO_NULL, q);   \
       })
 
 namespace mpi_test {
@@ -46,8 +47,8 @@ using bytes = std::vector<unsigned char>;
 /// Which kind of memory a rank uses for the buffers of a run.
 struct placing {
   const char* name;
-  kind send, receive;              // of even ranks
-  kind odd_send, odd_receive;      // of odd ranks
+  kind send, receive;          // of even ranks
+  kind odd_send, odd_receive;  // of odd ranks
 };
 
 inline std::vector<placing> placings() {
