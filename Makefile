@@ -2,8 +2,9 @@
 # A few lines over CMake: every target first makes build/ ready (tools/setup.py), then builds one preset
 # (CMakePresets.json), then runs something. `make help` lists the targets.
 PYTHON ?= python3
-SETUP = $(PYTHON) tools/setup.py
-BUILD = $(PYTHON) tools/build.py
+SETUP = $(PYTHON) tools/setup.py $(if $(MPICH),--mpich $(MPICH)) $(if $(OMPI),--ompi $(OMPI))
+# Warnings are errors in .ci/run only: every compiler has some of its own.
+BUILD = $(PYTHON) tools/build.py -D TELPHER_WERROR=$(or $(WERROR),OFF)
 TEST = $(PYTHON) test/run.py
 PATHS = mapped,ipc_get,ipc_put,batch,linger,staged,pipelined,raw
 WITH ?=
@@ -22,6 +23,7 @@ help:
 	@echo "make lint           layers, sizes, licences, generated files, spelling, style"
 	@echo "make format         format the C++ files as lint wants them"
 	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
+	@echo "MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
 	@echo "make install        install into PREFIX (default /usr/local)"
 
 setup:
@@ -79,7 +81,7 @@ format:
 install:
 	@$(SETUP) --with mpi
 	@$(BUILD) release
-	@cmake --install build/release --prefix $(or $(PREFIX),/usr/local)
+	@$(BUILD) release --install $(or $(PREFIX),/usr/local)
 
 clean:
 	rm -rf build

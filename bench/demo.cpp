@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstring>
 
 #include "cuda_memory.hpp"
 #include "demo_checks.hpp"

@@ -46,7 +46,7 @@ class demonstration {
       check("MPI_Sendrecv round the ring, " + size_text(bytes), [&] { ring(bytes); });
     check("32 MPI_Isend and MPI_Irecv in flight, 64 bytes to 128 KiB", [&] { window(); });
     check("MPI_ANY_SOURCE and MPI_ANY_TAG, source, tag and count", [&] { wildcard(); });
-    check("MPI_Probe, then a buffer of the size it told", [&] { probe(); });
+    check("MPI_Probe tells the size of a device message", [&] { probe(); });
     check("a message to oneself, 64 KiB", [&] { to_oneself(); });
     for (const int count : {2, 1000, 500000})
       check("MPI_Allreduce of " + std::to_string(count) + " int", [&] { allreduce(count); });
@@ -175,8 +175,9 @@ class demonstration {
       int count = 0;
       MPI_Get_count(&status, MPI_BYTE, &count);
       expect(count == bytes, "MPI_Probe tells another size than was sent");
-      auto in = make(kind::device, static_cast<std::size_t>(count));
-      MPI_Recv(in->slot(0), count, MPI_BYTE, previous_, number_, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      // Not `count`: a wrong size is to be one wrong line, not the end of the demonstration.
+      auto in = make(kind::device, static_cast<std::size_t>(bytes));
+      MPI_Recv(in->slot(0), bytes, MPI_BYTE, previous_, number_, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       expect_pattern(*in, 0, seed_of(number_, previous_));
     }

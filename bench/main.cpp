@@ -3,6 +3,8 @@
 // exchange staged by hand. docs/bench.md describes the output. Exit code 1: bytes arrived wrong.
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "host.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -57,8 +59,7 @@ void check_devices(const options& o, memory_source& source) {
   if (o.allocation == "telpher" && !telpher_present())
     give_up(
         "buffers that are not host memory need Telpher: start with "
-        "LD_PRELOAD=.../libtelpher-<abi>.so, "
-        "or take -b H:H");
+        "LD_PRELOAD=.../libtelpher-<abi>.so, or take -b H:H");
   if (source.device_count() == 0)
     give_up("no device was found; TELPHER_BACKEND=emu takes emulated ones, -b H:H host memory");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -28,7 +29,7 @@ constexpr const char* usage =
     "      --min-time SECONDS     timed for each size and mode (0.25)\n"
     "      --batches N            the median of N batches is reported (11)\n"
     "  -w, --window N             messages in flight of bw, bibw, mbw_mr (64)\n"
-    "      --window-memory SIZE   most memory of a window's slots on one rank (128m)\n"
+    "      --window-memory SIZE   most memory of a window's slots on one rank (64m)\n"
     "      --pairs N              pairs of ranks of mbw_mr (half of the ranks)\n"
     "      --validate[=every]     check every byte: of three more iterations, or of every timed "
     "one\n"

@@ -14,7 +14,7 @@ struct options {
   std::string command;
   std::size_t smallest = 1;
   std::size_t largest = 4u << 20;
-  std::size_t window_memory = 128u << 20;
+  std::size_t window_memory = 64u << 20;
   int window = 64;
   int pairs = 0;  // 0: half of the ranks
   kind leader_kind = kind::device;

@@ -3,7 +3,6 @@
 // what they were measured on. Only rank 0 has a report.
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>

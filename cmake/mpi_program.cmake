@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that are compiled once for each host MPI, as a user would compile them: its mpi.h, its
-# libmpi by full path with an rpath, and nothing of Telpher but the public header.
+# libmpi by full path with an rpath.
 include_guard(GLOBAL)
 
 # The library file of an ABI; Debian's MPICH keeps headers and library apart.
@@ -41,13 +41,21 @@ function(telpher_mpi_abis result)
   set(${result} ${abis} PARENT_SCOPE)
 endfunction()
 
-# telpher_mpi_program(NAME SOURCES... [LINK_LIBRARIES ...]): builds NAME-<abi> for every ABI.
+# telpher_mpi_program(NAME [WITH_TELPHER] SOURCES... [LINK_LIBRARIES ...]): builds NAME-<abi> for every
+# ABI. WITH_TELPHER links libtelpher-<abi>.so in front of the MPI library; else the program starts
+# without it, and meets it when it is preloaded.
 function(telpher_mpi_program name)
-  cmake_parse_arguments(arg "" "" "LINK_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_TELPHER" "" "LINK_LIBRARIES")
   telpher_mpi_abis(abis)
   foreach(abi IN LISTS abis)
     set(target ${name}-${abi})
+    if(arg_WITH_TELPHER AND NOT TARGET telpher_${abi})
+      continue()
+    endif()
     add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+    if(arg_WITH_TELPHER)
+      target_link_libraries(${target} PRIVATE telpher_${abi})
+    endif()
     telpher_use_mpi(${target} ${abi})
     target_link_libraries(${target} PRIVATE telpher_options ${arg_LINK_LIBRARIES} ${CMAKE_DL_LIBS})
   endforeach()

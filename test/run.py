@@ -79,6 +79,8 @@ def sanitizer_env(head: dict, leaks: bool) -> dict[str, str]:
 
 
 def fill(words: list[str], head: dict, abi: str) -> list[str]:
+    if words[:1] == ["python3"]:
+        words = [sys.executable, *words[1:]]
     for name, value in (("abi", abi), ("build", head["build"]), ("source", head["source"])):
         words = [word.replace("{" + name + "}", value) for word in words]
     return words

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Configures and builds one CMake preset with what tools/setup.py found.
 
-    python3 tools/build.py PRESET [--target NAME]... [-D NAME=VALUE]...
+    python3 tools/build.py PRESET [--target NAME]... [-D NAME=VALUE]... [--install PREFIX]
 
 Configures only if something changed. The preset `system` takes the machine's own MPIs; without any it
 says so and exits with 77.
@@ -56,6 +56,7 @@ def main() -> int:
     parser.add_argument("preset")
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("-D", dest="cache", action="append", default=[])
+    parser.add_argument("--install", metavar="PREFIX", help="install what was built")
     options = parser.parse_args()
     state = json.loads((ROOT / "build/deps/setup.json").read_text())
     if options.preset == "system" and not mpi_prefixes("system", state):
@@ -73,7 +74,10 @@ def main() -> int:
     build = [state["cmake"], "--build", str(folder), "--parallel", str(min(os.cpu_count() or 1, 16))]
     if options.target:
         build += ["--target", *options.target]
-    return run(build)
+    code = run(build)
+    if code == 0 and options.install:
+        return run([state["cmake"], "--install", str(folder), "--prefix", os.path.abspath(options.install)])
+    return code
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes build/ ready: cmake, ninja, MPIs, and on request vendors' compilers and lint tools.
 
-    python3 tools/setup.py [--with PART]... [--list]
+    python3 tools/setup.py [--with PART]... [--mpich PREFIX] [--ompi PREFIX] [--list]
 
 Parts: cmake ninja (always), mpich, ompi, cuda, hip, lint, and `mpi` (any host MPI: one that is on the
 machine, else MPICH). What it found is written to build/deps/setup.json, which tools/build.py reads. A
@@ -37,6 +37,7 @@ PINS = {
 }
 LINT_TOOLS = ("ruff", "codespell", "clang-format")
 FOLDERS = {"ompi": "openmpi"}
+GIVEN = {"mpich": "", "ompi": ""}  # prefixes from the command line
 HIP_PACKAGES = ["hipcc", "libamdhip64-dev"]
 
 
@@ -72,6 +73,8 @@ def compiler() -> str:
 
 def mpi(abi: str) -> str:
     """The prefix of the pinned MPI of an ABI, or of the machine's where that cannot be had."""
+    if GIVEN[abi]:
+        return GIVEN[abi]
     try:
         return str(get(abi))
     except wheels.SetupError as error:
@@ -84,7 +87,9 @@ def mpi(abi: str) -> str:
 
 def any_mpi() -> dict[str, str]:
     """For a demonstration: what is on the machine, else MPICH in the build folder."""
-    found = {}
+    found = {abi: prefix for abi, prefix in GIVEN.items() if prefix}
+    if found:
+        return found
     for one in host_mpi.installed():
         if one.prefix:
             found.setdefault(one.abi, one.prefix)
@@ -154,7 +159,14 @@ def main() -> int:
     parser.add_argument("--with", dest="parts", action="append", default=[],
                         choices=["mpi", "mpich", "ompi", "cuda", "hip", "lint"])
     parser.add_argument("--list", action="store_true", help="print what is there and where")
+    for abi in GIVEN:
+        parser.add_argument(f"--{abi}", metavar="PREFIX", help="take this MPI")
     options = parser.parse_args()
+    for abi in GIVEN:
+        GIVEN[abi] = getattr(options, abi) or ""
+        if GIVEN[abi] and not Path(GIVEN[abi], "include", "mpi.h").is_file():
+            print(f"setup: {GIVEN[abi]} is no prefix of an MPI: no include/mpi.h there")
+            return 1
     if sys.version_info < (3, 11):  # noqa: UP036
         print(f"setup: Python 3.11 or newer is needed, this is {sys.version.split()[0]}")
         return 1

@@ -14,8 +14,8 @@ namespace telpher::coll {
 class pending {
  public:
   virtual ~pending() = default;
-  /// Called by MPI_Start before the native request starts (persistent only): copies the inputs to the
-  /// host.
+  /// Called by MPI_Start before the native request starts (persistent only): copies the inputs to
+  /// the host.
   virtual status before_start() noexcept { return status::ok; }
   /// Called once when the native request has completed, before the program learns of it: copies the
   /// results to the device and waits for the copies.

@@ -27,8 +27,10 @@ bool group::is_root(int root) const noexcept {
 
 int group::size() const noexcept {
   int size = 0;
-  if (is_inter(comm_)) pmpi::Comm_remote_size(comm_, &size);
-  else pmpi::Comm_size(comm_, &size);
+  if (is_inter(comm_))
+    pmpi::Comm_remote_size(comm_, &size);
+  else
+    pmpi::Comm_size(comm_, &size);
   return size;
 }
 
@@ -56,15 +58,23 @@ group::degrees group::neighbours() const noexcept {
   return d;
 }
 
-int group::in_degree() const noexcept { return neighbours().in; }
-int group::out_degree() const noexcept { return neighbours().out; }
+int group::in_degree() const noexcept {
+  return neighbours().in;
+}
+int group::out_degree() const noexcept {
+  return neighbours().out;
+}
 
 MPI_Count rank_count::of(const group& g) const noexcept {
   switch (question_) {
-    case question::size: return g.size();
-    case question::in_degree: return g.in_degree();
-    case question::out_degree: return g.out_degree();
-    case question::none: break;
+    case question::size:
+      return g.size();
+    case question::in_degree:
+      return g.in_degree();
+    case question::out_degree:
+      return g.out_degree();
+    case question::none:
+      break;
   }
   return value_;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What part of a buffer a collective reads or writes, said by the wrapper in the terms of the call's
-// arguments. A region is a few words made on the stack; it is evaluated (ranks counted, arrays of
-// counts read) only when the buffer turns out to be device memory.
+// What part of a buffer a collective reads or writes, said by the wrapper in the terms of the
+// call's arguments. A region is a few words made on the stack; it is evaluated (ranks counted,
+// arrays of counts read) only when the buffer turns out to be device memory.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,9 @@ class rank_count {
  public:
   enum class question { none, size, in_degree, out_degree };
 
-  constexpr rank_count(MPI_Count value) noexcept : value_(value) {}      // NOLINT: implicit on purpose
-  constexpr rank_count(question asked) noexcept : question_(asked) {}    // NOLINT: implicit on purpose
+  constexpr rank_count(MPI_Count value) noexcept : value_(value) {}  // NOLINT: implicit on purpose
+  constexpr rank_count(question asked) noexcept
+      : question_(asked) {}  // NOLINT: implicit on purpose
 
   MPI_Count of(const group& g) const noexcept;
   question asked() const noexcept { return question_; }
@@ -57,8 +58,8 @@ struct segment {
   MPI_Datatype type;
 };
 
-/// A region, evaluated. The flags say which way bytes move and start as the kind of argument (input,
-/// output, both) implies.
+/// A region, evaluated. The flags say which way bytes move and start as the kind of argument
+/// (input, output, both) implies.
 struct plan {
   std::vector<segment> segments;
   bool copy_in = false;

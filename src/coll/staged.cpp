@@ -23,8 +23,8 @@ int staged::copy_out() noexcept {
   return failed(s) ? fail(s) : MPI_SUCCESS;
 }
 
-// A request that is complete already may be one that the host MPI shares between such calls, so nothing
-// can be attached to it, and nothing need be.
+// A request that is complete already may be one that the host MPI shares between such calls, so
+// nothing can be attached to it, and nothing need be.
 int staged::finish_later(MPI_Request* request) noexcept {
   int complete = 0;
   if (pmpi::Request_get_status(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One collective call whose buffers may be device memory. The wrapper names each buffer and its region
-// and gets the address to pass to the host MPI: the buffer itself if it is host memory (no region is
-// evaluated then, and nothing is allocated), else that of a host image. Inputs are named before
-// outputs: MPI_IN_PLACE among them makes the outputs inputs too.
+// One collective call whose buffers may be device memory. The wrapper names each buffer and its
+// region and gets the address to pass to the host MPI: the buffer itself if it is host memory (no
+// region is evaluated then, and nothing is allocated), else that of a host image. Inputs are named
+// before outputs: MPI_IN_PLACE among them makes the outputs inputs too.
 #pragma once
 
 #include <memory>
@@ -58,7 +58,8 @@ class staged {
   /// A non-blocking call that makes `*request`.
   template <class F>
   int start(MPI_Request* request, F&& f) noexcept {
-    if (plain()) [[likely]] return f();
+    if (plain()) [[likely]]
+      return f();
     if (const int code = copy_in(); code != MPI_SUCCESS) return code;
     const int code = f();
     return code == MPI_SUCCESS ? finish_later(request) : code;
@@ -67,7 +68,8 @@ class staged {
   /// A call that makes a persistent `*request`; inputs are copied when it is started.
   template <class F>
   int init(MPI_Request* request, F&& f) noexcept {
-    if (plain()) [[likely]] return f();
+    if (plain()) [[likely]]
+      return f();
     if (failed(failure_)) return fail(failure_);
     const int code = f();
     if (code == MPI_SUCCESS) attach(*request, std::move(work_), true);
@@ -86,7 +88,8 @@ class staged {
   void* resolve(void* buffer, const Region& region, directions d) noexcept {
     if (buffer == MPI_IN_PLACE) return buffer;
     // MPI_BOTTOM: the addresses are in the types.
-    if (buffer != MPI_BOTTOM && !memory::classify(buffer).on_device()) [[likely]] return buffer;
+    if (buffer != MPI_BOTTOM && !memory::classify(buffer).on_device()) [[likely]]
+      return buffer;
     return stage(buffer, d, [&](plan& p) { region.evaluate(group_, p); });
   }
 

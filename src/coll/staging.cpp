@@ -13,8 +13,8 @@ namespace {
 // Elements of this many blocks in all are copied block by block; more take the pack kernel.
 constexpr std::uint64_t most_single_copies = 16;
 
-// Images keep the alignment of the buffer up to a cache line: compilers and MPIs rely on it for types
-// whose elements they load as vectors.
+// Images keep the alignment of the buffer up to a cache line: compilers and MPIs rely on it for
+// types whose elements they load as vectors.
 constexpr std::uintptr_t image_alignment = 64;
 
 std::uint64_t packed_bytes(const datatype::layout& l, MPI_Count count) {
@@ -169,8 +169,8 @@ status staging::copy_image_in(image& i, copies& started) noexcept {
   for (const strided& p : i.pieces) {
     auto s = started.stream(p.where, memory::lane::kernel);
     TELPHER_TRY(s);
-    TELPHER_TRY(datatype::pack(*p.where.owner, *p.type, i.device + p.offset, p.count,
-                               p.packed.data(), *s));
+    TELPHER_TRY(
+        datatype::pack(*p.where.owner, *p.type, i.device + p.offset, p.count, p.packed.data(), *s));
   }
   return status::ok;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host images of a collective's device buffers, and the copies between the two. An image has the
-// layout of the buffer, so that the host MPI runs the program's own call on it; bytes that no element
-// covers are neither read from the device nor written to it.
+// The host images of a collective's device buffers, and the copies between the two. An image has
+// the layout of the buffer, so that the host MPI runs the program's own call on it; bytes that no
+// element covers are neither read from the device nor written to it.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ namespace telpher::coll {
 
 class staging final : public pending {
  public:
-  /// Makes an image for the segments of `p` and answers the address that stands for `buffer`; `buffer`
-  /// itself where no byte of the plan is in device memory. Copies nothing yet.
+  /// Makes an image for the segments of `p` and answers the address that stands for `buffer`;
+  /// `buffer` itself where no byte of the plan is in device memory. Copies nothing yet.
   result<void*> add(void* buffer, const plan& p) noexcept;
 
   /// Fills the images; returns when they are complete.
@@ -45,8 +45,8 @@ class staging final : public pending {
     memory::buffer packed;
   };
   struct image {
-    char* device;        // the program's buffer address
-    char* host;          // the address that stands for it
+    char* device;  // the program's buffer address
+    char* host;    // the address that stands for it
     memory::buffer memory;
     bool copy_in;
     bool copy_out;

@@ -10,8 +10,7 @@ namespace {
 
 void append(block_list& out, std::int64_t offset, std::uint64_t bytes) {
   if (bytes == 0) return;
-  if (!out.empty() &&
-      out.back().offset + static_cast<std::int64_t>(out.back().bytes) == offset) {
+  if (!out.empty() && out.back().offset + static_cast<std::int64_t>(out.back().bytes) == offset) {
     out.back().bytes += bytes;
     return;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Building the blocks of a layout: type constructors are all repetitions of a piece at some stride, or
-// arrays of which an index set is kept in each dimension. No MPI here; blocks stay in type-map order
-// and a block that starts where the last one ends is merged into it.
+// Building the blocks of a layout: type constructors are all repetitions of a piece at some stride,
+// or arrays of which an index set is kept in each dimension. No MPI here; blocks stay in type-map
+// order and a block that starts where the last one ends is merged into it.
 #pragma once
 
 #include <cstdint>

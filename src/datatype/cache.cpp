@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cache of layouts by handle: open addressing in a flat table that readers probe without a lock.
-// A reader takes the version before and after; a writer (under the mutex) makes it odd while slots
-// move, and a reader that met a writer tries again under the mutex. A table that was outgrown is kept
-// for readers still in it: sizes double, so all old ones together are smaller than the current one.
+// The cache of layouts by handle: open addressing in a flat table that readers probe without a
+// lock. A reader takes the version before and after; a writer (under the mutex) makes it odd while
+// slots move, and a reader that met a writer tries again under the mutex. A table that was outgrown
+// is kept for readers still in it: sizes double, so all old ones together are smaller than the
+// current one.
 #include <memory>
 #include <mutex>
 #include <new>
@@ -19,8 +20,10 @@ using key = std::uintptr_t;  // zero is no datatype in any MPI: an empty slot
 // Handles are pointers in some MPIs and integers in others.
 template <class Handle>
 key key_of(Handle type) noexcept {
-  if constexpr (std::is_pointer_v<Handle>) return reinterpret_cast<key>(type);
-  else return static_cast<key>(static_cast<unsigned>(type));
+  if constexpr (std::is_pointer_v<Handle>)
+    return reinterpret_cast<key>(type);
+  else
+    return static_cast<key>(static_cast<unsigned>(type));
 }
 
 struct slot {
@@ -73,7 +76,8 @@ class cache {
     const table* t = current_.load(std::memory_order_acquire);
     if (t && !(before & 1)) [[likely]] {
       const layout* found = t->slots[t->probe(k)].value.load(std::memory_order_acquire);
-      if (version_.load(std::memory_order_relaxed) == before) [[likely]] return found;
+      if (version_.load(std::memory_order_relaxed) == before) [[likely]]
+        return found;
     }
     std::lock_guard lock(mutex_);
     t = current_.load(std::memory_order_relaxed);
@@ -137,7 +141,8 @@ class cache {
     auto larger = std::make_unique<table>(capacity ? 2 * capacity : first_capacity);
     for (std::size_t i = 0; i < capacity; ++i) {
       const key k = table_->slots[i].type.load(std::memory_order_relaxed);
-      if (k) larger->put(larger->probe(k), k, table_->slots[i].value.load(std::memory_order_relaxed));
+      if (k)
+        larger->put(larger->probe(k), k, table_->slots[i].value.load(std::memory_order_relaxed));
     }
     larger->outgrown = std::move(table_);
     table_ = std::move(larger);
@@ -173,13 +178,18 @@ cache& layouts() noexcept {
 }  // namespace
 
 result<const layout*> layout_of(MPI_Datatype type) noexcept {
-  if (const layout* found = layouts().find(key_of(type))) [[likely]] return found;
+  if (const layout* found = layouts().find(key_of(type))) [[likely]]
+    return found;
   return layout_of_slow(type);
 }
 
-void forget(MPI_Datatype type) noexcept { hold::drop(layouts().take(key_of(type))); }
+void forget(MPI_Datatype type) noexcept {
+  hold::drop(layouts().take(key_of(type)));
+}
 
-void shut_down() noexcept { layouts().clear(); }
+void shut_down() noexcept {
+  layouts().clear();
+}
 
 void hold::drop(const layout* l) noexcept {
   if (l && l->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete l;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI datatypes as the message path needs them: how many bytes, where they lie, and how to gather
-// them from device memory. A type is flattened once, at its first use, and kept until MPI_Type_free.
+// them from device memory. A type is flattened once, at its first use, and kept until
+// MPI_Type_free.
 #pragma once
 
 #include <atomic>
@@ -23,12 +24,12 @@ struct layout {
     std::int64_t offset;
     std::uint64_t bytes;
   };
-  std::uint64_t size = 0;        // bytes of data in one element (MPI_Type_size_x)
+  std::uint64_t size = 0;  // bytes of data in one element (MPI_Type_size_x)
   std::int64_t lower_bound = 0;
   std::int64_t extent = 0;
   std::int64_t true_lower_bound = 0;
   std::int64_t true_extent = 0;
-  bool contiguous = false;       // count elements are one run of bytes: one block, size == extent
+  bool contiguous = false;  // count elements are one run of bytes: one block, size == extent
   std::vector<block> blocks;
   std::vector<std::uint64_t> packed_offsets;  // of each block, in the packed bytes of one element
 

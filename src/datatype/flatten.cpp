@@ -19,10 +19,10 @@ struct measures {
 };
 
 status measure(MPI_Datatype type, measures& m) {
-  const bool ok = pmpi::Type_size_x(type, &m.size) == MPI_SUCCESS &&
-                  pmpi::Type_get_extent_x(type, &m.lower_bound, &m.extent) == MPI_SUCCESS &&
-                  pmpi::Type_get_true_extent_x(type, &m.true_lower_bound, &m.true_extent) ==
-                      MPI_SUCCESS;
+  const bool ok =
+      pmpi::Type_size_x(type, &m.size) == MPI_SUCCESS &&
+      pmpi::Type_get_extent_x(type, &m.lower_bound, &m.extent) == MPI_SUCCESS &&
+      pmpi::Type_get_true_extent_x(type, &m.true_lower_bound, &m.true_extent) == MPI_SUCCESS;
   return ok ? status::ok : status::host_mpi_error;
 }
 
@@ -39,8 +39,8 @@ status leaf_blocks(MPI_Datatype type, block_list& out) {
   measures m;
   TELPHER_TRY(measure(type, m));
   if (m.size == 0) return status::ok;
-  // Of the predefined types MPI_SHORT_INT alone has a gap inside. MPI_LONG_DOUBLE_INT has its gap at
-  // the end, which some MPIs count into the true extent.
+  // Of the predefined types MPI_SHORT_INT alone has a gap inside. MPI_LONG_DOUBLE_INT has its gap
+  // at the end, which some MPIs count into the true extent.
   struct short_int {
     short value;
     int index;
@@ -138,11 +138,13 @@ void darray_blocks(const std::vector<std::int64_t>& n, const piece& inner, block
   const auto count = static_cast<std::size_t>(n[2]);
   const std::int64_t* sizes = &n[3];
   const std::int64_t *how = sizes + count, *arguments = how + count, *grid = arguments + count;
-  std::int64_t below = n[0], rank = n[1];  // the process grid is in C order whatever the array's order
+  std::int64_t below = n[0],
+               rank = n[1];  // the process grid is in C order whatever the array's order
   std::vector<dimension> dimensions;
   for (std::size_t i = 0; i < count; ++i) {
     below /= grid[i];
-    dimensions.push_back({sizes[i], distributed(how[i], arguments[i], sizes[i], rank / below, grid[i])});
+    dimensions.push_back(
+        {sizes[i], distributed(how[i], arguments[i], sizes[i], rank / below, grid[i])});
     rank %= below;
   }
   order_dimensions(grid[count], dimensions);
@@ -158,27 +160,44 @@ status derived_blocks(const type_contents& c, block_list& out) {
   const auto& n = c.numbers();
   switch (c.combiner()) {
     case MPI_COMBINER_DUP:
-    case MPI_COMBINER_RESIZED: out = std::move(inner.blocks); return status::ok;
+    case MPI_COMBINER_RESIZED:
+      out = std::move(inner.blocks);
+      return status::ok;
     case MPI_COMBINER_CONTIGUOUS:
       append_repeated(out, inner.blocks, 0, n[0], inner.extent);
       return status::ok;
-    case MPI_COMBINER_VECTOR: vector_blocks(n, inner, inner.extent, out); return status::ok;
+    case MPI_COMBINER_VECTOR:
+      vector_blocks(n, inner, inner.extent, out);
+      return status::ok;
 #ifdef MPICH_NUMVERSION  // constructors that Fortran programs may still call there
     case MPI_COMBINER_HVECTOR_INTEGER:
 #endif
-    case MPI_COMBINER_HVECTOR: vector_blocks(n, inner, 1, out); return status::ok;
-    case MPI_COMBINER_INDEXED: indexed_blocks(n, inner, inner.extent, out); return status::ok;
+    case MPI_COMBINER_HVECTOR:
+      vector_blocks(n, inner, 1, out);
+      return status::ok;
+    case MPI_COMBINER_INDEXED:
+      indexed_blocks(n, inner, inner.extent, out);
+      return status::ok;
 #ifdef MPICH_NUMVERSION
     case MPI_COMBINER_HINDEXED_INTEGER:
 #endif
-    case MPI_COMBINER_HINDEXED: indexed_blocks(n, inner, 1, out); return status::ok;
+    case MPI_COMBINER_HINDEXED:
+      indexed_blocks(n, inner, 1, out);
+      return status::ok;
     case MPI_COMBINER_INDEXED_BLOCK:
       indexed_block_blocks(n, inner, inner.extent, out);
       return status::ok;
-    case MPI_COMBINER_HINDEXED_BLOCK: indexed_block_blocks(n, inner, 1, out); return status::ok;
-    case MPI_COMBINER_SUBARRAY: subarray_blocks(n, inner, out); return status::ok;
-    case MPI_COMBINER_DARRAY: darray_blocks(n, inner, out); return status::ok;
-    default: return status::invalid_argument;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      indexed_block_blocks(n, inner, 1, out);
+      return status::ok;
+    case MPI_COMBINER_SUBARRAY:
+      subarray_blocks(n, inner, out);
+      return status::ok;
+    case MPI_COMBINER_DARRAY:
+      darray_blocks(n, inner, out);
+      return status::ok;
+    default:
+      return status::invalid_argument;
   }
 }
 
@@ -190,11 +209,14 @@ status blocks_of(MPI_Datatype type, block_list& out) {
 #ifdef MPICH_NUMVERSION
     case MPI_COMBINER_STRUCT_INTEGER:
 #endif
-    case MPI_COMBINER_STRUCT: return struct_blocks(c, out);
+    case MPI_COMBINER_STRUCT:
+      return struct_blocks(c, out);
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-    case MPI_COMBINER_VALUE_INDEX: return pair_blocks(c, out);
+    case MPI_COMBINER_VALUE_INDEX:
+      return pair_blocks(c, out);
 #endif
-    default: return derived_blocks(c, out);
+    default:
+      return derived_blocks(c, out);
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace telpher::datatype {
 
-/// Fills `out`; may throw std::bad_alloc. invalid_argument: a constructor that this file does not know.
+/// Fills `out`; may throw std::bad_alloc. invalid_argument: a constructor that this file does not
+/// know.
 status flatten(MPI_Datatype type, layout& out);
 
 }  // namespace telpher::datatype

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathering and scattering on devices, by one kernel. The kernel reads the blocks of the layout from a
-// table in device memory that is made at the layout's first use on a device and lives as long as the
-// layout.
+// Gathering and scattering on devices, by one kernel. The kernel reads the blocks of the layout
+// from a table in device memory that is made at the layout's first use on a device and lives as
+// long as the layout.
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -10,7 +10,8 @@
 
 namespace telpher::datatype {
 
-/// One layout's blocks on one device. Tables of a layout form a list to which only the front is added.
+/// One layout's blocks on one device. Tables of a layout form a list to which only the front is
+/// added.
 struct device_table {
   device::backend* owner;
   int device;
@@ -23,7 +24,8 @@ namespace {
 
 constexpr int threads = 256;
 constexpr int groups_per_processor = 8;
-constexpr std::uint64_t bytes_per_thread = 16;  // what a thread moves in one step, see pack_blocks.hpp
+constexpr std::uint64_t bytes_per_thread =
+    16;  // what a thread moves in one step, see pack_blocks.hpp
 
 std::mutex making_tables;
 
@@ -33,7 +35,8 @@ const device_table* find_table(const layout& l, const device::backend& b, int de
   return t;
 }
 
-// Three arrays one after the other, as kernel::pack_blocks names them: offset, length, packed_offset.
+// Three arrays one after the other, as kernel::pack_blocks names them: offset, length,
+// packed_offset.
 std::vector<std::uint64_t> table_words(const layout& l) {
   const std::size_t n = l.blocks.size();
   std::vector<std::uint64_t> words(3 * n);
@@ -51,8 +54,8 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
   return b.synchronise(s);  // other streams use the table without waiting for this one
 }
 
-[[gnu::cold]] result<const device_table*> make_table(device::backend& b, const layout& l, int device,
-                                                     device::stream s) noexcept {
+[[gnu::cold]] result<const device_table*> make_table(device::backend& b, const layout& l,
+                                                     int device, device::stream s) noexcept {
   std::lock_guard lock(making_tables);
   if (const device_table* made = find_table(l, b, device)) return made;
   device::device_properties properties{};
@@ -82,8 +85,8 @@ result<const device_table*> table_for(device::backend& b, const layout& l, const
   return make_table(b, l, where.device, s);
 }
 
-status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base, MPI_Count count,
-              std::uint8_t* packed, device::stream s) noexcept {
+status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base,
+              MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
   const auto t = table_for(b, l, base + l.blocks.front().offset, s);
   TELPHER_TRY(t);
   const std::size_t n = l.blocks.size();
@@ -102,9 +105,9 @@ status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* b
   // At least a thread for each row, and one for each piece that a thread moves in a step.
   const std::uint64_t busy =
       std::max<std::uint64_t>(p.elements * n, p.elements * l.size / bytes_per_thread);
-  const auto groups = std::clamp<std::uint64_t>(
-      (busy + threads - 1) / threads, 1,
-      static_cast<std::uint64_t>(std::max((*t)->most_groups, 1)));
+  const auto groups =
+      std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1,
+                                static_cast<std::uint64_t>(std::max((*t)->most_groups, 1)));
   return b.launch(k, &p, static_cast<int>(groups), threads, s);
 }
 
@@ -139,7 +142,8 @@ status unpack(device::backend& b, const layout& l, const void* packed, void* bas
   if (count == 0 || l.size == 0) return status::ok;
   auto* to = static_cast<std::uint8_t*>(base);
   if (is_one_run(l, count))
-    return b.copy(to + l.blocks.front().offset, packed, l.size * static_cast<std::uint64_t>(count), s);
+    return b.copy(to + l.blocks.front().offset, packed, l.size * static_cast<std::uint64_t>(count),
+                  s);
   return launch(b, kernel::id::unpack_blocks, l, to, count,
                 static_cast<std::uint8_t*>(const_cast<void*>(packed)), s);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathering and scattering on host memory, for any range of the packed bytes: a message that moves in
-// chunks is packed chunk by chunk.
+// Gathering and scattering on host memory, for any range of the packed bytes: a message that moves
+// in chunks is packed chunk by chunk.
 #include <algorithm>
 #include <cstring>
 
@@ -12,14 +12,22 @@ namespace {
 // Fixed sizes let the compiler emit one load and one store for the blocks that types mostly have.
 inline void copy_block(char* to, const char* from, std::uint64_t bytes) noexcept {
   switch (bytes) {
-    case 4: std::memcpy(to, from, 4); return;
-    case 8: std::memcpy(to, from, 8); return;
-    case 16: std::memcpy(to, from, 16); return;
-    default: std::memcpy(to, from, bytes);
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    case 16:
+      std::memcpy(to, from, 16);
+      return;
+    default:
+      std::memcpy(to, from, bytes);
   }
 }
 
-/// Calls move(offset from the buffer address, offset from `first`, bytes) for each piece of the range.
+/// Calls move(offset from the buffer address, offset from `first`, bytes) for each piece of the
+/// range.
 template <class Move>
 void for_range(const layout& l, std::uint64_t first, std::uint64_t bytes, Move move) noexcept {
   if (l.contiguous) {

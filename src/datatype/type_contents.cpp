@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See type_contents.hpp. MPI-4 hosts are asked through the _c functions, which know every type; older
-// ones have no types with large counts.
+// See type_contents.hpp. MPI-4 hosts are asked through the _c functions, which know every type;
+// older ones have no types with large counts.
 #include "datatype/type_contents.hpp"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ status type_contents::read(MPI_Datatype type) {
   const bool large = pmpi::Type_get_envelope_c.available() && pmpi::Type_get_contents_c.available();
   if (!(large ? read_large(type, r) : read_small(type, r))) return status::host_mpi_error;
   const auto head = r.integers.begin() + static_cast<std::ptrdiff_t>(std::min(
-                        large_position(combiner_), r.integers.size()));
+                                             large_position(combiner_), r.integers.size()));
   numbers_.assign(r.integers.begin(), head);
   numbers_.insert(numbers_.end(), r.large.begin(), r.large.end());
   numbers_.insert(numbers_.end(), head, r.integers.end());

@@ -80,8 +80,8 @@ class backend {
   /// be exported.
   virtual result<ipc_handle> ipc_export(const pointer_info& info) noexcept = 0;
   /// Maps another process's allocation for `device`; gives the address of its first byte. A handle
-  /// opened twice for a device gives one address, to be closed twice. not_supported where the system
-  /// refuses (another container, no peer access, the allocation is gone).
+  /// must not be open twice for one device. not_supported where the system refuses (another container,
+  /// no peer access, the allocation is gone).
   virtual result<void*> ipc_open(int device, const ipc_handle& handle) noexcept = 0;
   virtual status ipc_close(int device, void* base) noexcept = 0;
 

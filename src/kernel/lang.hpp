@@ -24,9 +24,11 @@
 
 #if defined(TELPHER_LANGUAGE_CPU)
 #define TELPHER_DEVICE inline
+#define TELPHER_BOTH inline  // for the host and for kernels
 #define TELPHER_SHARED  // a block is one work item: its automatic variables are the block's
 #else
 #define TELPHER_DEVICE __device__ __forceinline__
+#define TELPHER_BOTH __host__ __device__ __forceinline__
 #define TELPHER_SHARED __shared__
 #endif
 

@@ -23,7 +23,7 @@
 
 namespace telpher::kernel {
 
-constexpr std::uint32_t next_sequence(std::uint32_t sequence) {
+TELPHER_BOTH constexpr std::uint32_t next_sequence(std::uint32_t sequence) {
   return sequence == 0xffffffffu ? 1 : sequence + 1;
 }
 

@@ -88,6 +88,23 @@ int pair_operation::finish(MPI_Status* out) noexcept {
 
 // --- persistent ---
 
+persistent_operation::persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept
+    : is_send_(true), send_(a), place_(place) {
+  pmpi::Type_dup(a.type, &type_);
+  send_.type = type_;
+}
+
+persistent_operation::persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept
+    : is_send_(false), receive_(a), place_(place) {
+  pmpi::Type_dup(a.type, &type_);
+  receive_.type = type_;
+}
+
+persistent_operation::~persistent_operation() {
+  datatype::forget(type_);
+  pmpi::Type_free(&type_);
+}
+
 int persistent_operation::start() noexcept {
   int rc = MPI_SUCCESS;
   running_ = is_send_ ? start_send(send_, true, &rc) : start_receive(receive_, &rc);

@@ -82,10 +82,9 @@ class pair_operation final : public operation {
 /// A persistent send or receive: keeps the arguments; each start makes an ordinary operation.
 class persistent_operation final : public operation {
  public:
-  persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept
-      : is_send_(true), send_(a), place_(place) {}
-  persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept
-      : is_send_(false), receive_(a), place_(place) {}
+  persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept;
+  persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept;
+  ~persistent_operation() override;
   int start() noexcept;
   bool check() noexcept override { return !running_ || running_->check(); }
   int finish(MPI_Status* out) noexcept override;
@@ -102,6 +101,7 @@ class persistent_operation final : public operation {
   bool is_send_;
   pt2pt::send_args send_{};
   pt2pt::receive_args receive_{};
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
   MPI_Request place_;
   std::unique_ptr<operation> running_;
 };

@@ -115,7 +115,7 @@ void puller::start_engine(copy_job& job) noexcept {
 }
 
 bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
-  kernel::copy_batch::piece pieces[kernel::copy_batch::capacity];
+  kernel::copy_batch::piece pieces[kernel::copy_batch::capacity] = {};
   for (std::size_t i = 0; i < count; ++i) pieces[i] = {jobs[i]->to, jobs[i]->from, jobs[i]->bytes};
   auto first = batch_.launch(pieces, count);
   if (!first) return false;

@@ -68,6 +68,7 @@ void engine::stop() noexcept {
     TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
   posted_.clear();
   path::puller::shut_down();
+  datatype::shut_down();
   for (path::segment& s : peers_) s.release_pins();
   own_.release_pins();
   memory::shut_down();

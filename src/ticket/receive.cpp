@@ -71,7 +71,7 @@ std::size_t bytes_of(const MPI_Status& s) noexcept {
 status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept {
   auto layout = datatype::layout_of(type);
   TELPHER_TRY(layout);
-  layout_ = *layout;
+  layout_ = datatype::hold(*layout);
   user_ = static_cast<std::byte*>(buffer);
   count_ = count;
   type_ = type;

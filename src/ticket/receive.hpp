@@ -91,7 +91,7 @@ class receive {
   MPI_Count count_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  const datatype::layout* layout_ = nullptr;
+  datatype::hold layout_;  // the program may free the type before the message is here
   memory::place where_;
   std::size_t capacity_ = 0;
 

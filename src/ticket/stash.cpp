@@ -70,32 +70,37 @@ int stash::extract_until(int source, int tag, MPI_Comm comm) noexcept {
 }
 
 // The first matching message here; if there is none and the host MPI has one of 480 bytes, that one.
-int stash::look(int source, int tag, MPI_Comm comm, iterator* found) noexcept {
+// Any other message of the host MPI is told by `flag` and `native`: asking it twice could meet a
+// message that came in between.
+int stash::look(int source, int tag, MPI_Comm comm, iterator* found, int* flag, MPI_Status* native) noexcept {
   *found = find(source, tag, comm);
+  *flag = 0;
   if (*found != entries_.end()) return MPI_SUCCESS;
-  int flag = 0;
-  MPI_Status s;
-  if (const int rc = pmpi::Iprobe(source, tag, comm, &flag, &s)) return rc;
-  if (!flag || bytes_of(s) != static_cast<MPI_Count>(ticket_bytes)) return MPI_SUCCESS;
-  if (const int rc = extract_until(s.MPI_SOURCE, s.MPI_TAG, comm)) return rc;
+  if (const int rc = pmpi::Iprobe(source, tag, comm, flag, native)) return rc;
+  if (!*flag || bytes_of(*native) != static_cast<MPI_Count>(ticket_bytes)) return MPI_SUCCESS;
+  *flag = 0;
+  if (const int rc = extract_until(native->MPI_SOURCE, native->MPI_TAG, comm)) return rc;
   *found = find(source, tag, comm);
   return MPI_SUCCESS;
 }
 
 int stash::probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) noexcept {
   iterator e;
-  if (const int rc = look(source, tag, comm, &e)) return rc;
-  if (e == entries_.end()) return pmpi::Iprobe(source, tag, comm, flag, status);
-  *flag = 1;
-  copy_status(status, e->envelope);
+  MPI_Status native;
+  if (const int rc = look(source, tag, comm, &e, flag, &native)) return rc;
+  if (e != entries_.end()) *flag = 1;
+  if (*flag) copy_status(status, e != entries_.end() ? e->envelope : native);
   return MPI_SUCCESS;
 }
 
 int stash::match(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                  MPI_Status* status) noexcept {
   iterator e;
-  if (const int rc = look(source, tag, comm, &e)) return rc;
-  if (e == entries_.end()) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  MPI_Status native;
+  if (const int rc = look(source, tag, comm, &e, flag, &native)) return rc;
+  if (e == entries_.end())
+    return *flag ? pmpi::Improbe(native.MPI_SOURCE, native.MPI_TAG, comm, flag, message, status)
+                 : MPI_SUCCESS;
   *flag = 1;
   copy_status(status, e->envelope);
   if (e->message != MPI_MESSAGE_NULL) {

@@ -47,7 +47,7 @@ class stash {
   iterator find(int source, int tag, MPI_Comm comm) noexcept;
   int extract_until(int source, int tag, MPI_Comm comm) noexcept;
   int keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept;
-  int look(int source, int tag, MPI_Comm comm, iterator* found) noexcept;
+  int look(int source, int tag, MPI_Comm comm, iterator* found, int* flag, MPI_Status* native) noexcept;
   int stand_in(iterator e, MPI_Message* message) noexcept;
 
   std::list<entry> entries_;

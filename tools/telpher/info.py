@@ -61,7 +61,7 @@ def print_backend(backend: dict) -> None:
             what = f"{pair['distance']}, {'direct access' if pair['peer'] else 'no direct access: staged'}"
             kinds.setdefault(what, []).append(f"{pair['from']}-{pair['to']}")
     for what, pairs in kinds.items():
-        print(f"  pairs {' '.join(pairs)}: {what}")
+        print(f"  {'all pairs' if len(kinds) == 1 else 'pairs ' + ' '.join(pairs)}: {what}")
 
 
 def print_settings(facts: dict) -> None:

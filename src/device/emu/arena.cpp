@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -253,15 +254,16 @@ error arena::ipc_open(int device, const ipc_handle& handle, void** address) noex
   if (wire.device != device && t.links[device][wire.device].kind == distance::unreachable)
     return error::not_supported;
   const std::unique_lock lock(mutex_);
-  for (auto& [base, r] : ranges_) {
-    if (r.from != origin::imported || r.device != device ||
-        r.exporter_cookie != wire.cookie || r.exporter_generation != wire.generation)
-      continue;
-    ++r.opened;
-    *address = reinterpret_cast<void*>(base);
-    return error::success;
-  }
-  return map_import(device, wire, address);
+  return is_open(device, wire) ? error::already_mapped : map_import(device, wire, address);
+}
+
+// Some vendors allow it and others do not; the caller must not do it.
+bool arena::is_open(int device, const wire_handle& wire) const noexcept {
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
+    const range& r = entry.second;
+    return r.from == origin::imported && r.device == device && r.exporter_cookie == wire.cookie &&
+           r.exporter_generation == wire.generation;
+  });
 }
 
 error arena::map_import(int device, const wire_handle& wire, void** address) noexcept {
@@ -291,7 +293,6 @@ error arena::map_import(int device, const wire_handle& wire, void** address) noe
   }
   range r{wire.bytes, mapped, next_generation_++, static_cast<std::int16_t>(device),
           memory_kind::device, origin::imported};
-  r.opened = 1;
   r.exporter_cookie = wire.cookie;
   r.exporter_generation = wire.generation;
   ranges_[base] = r;
@@ -303,7 +304,6 @@ error arena::ipc_close(void* address) noexcept {
   const std::unique_lock lock(mutex_);
   const auto at = ranges_.find(number_of(address));
   if (at == ranges_.end() || at->second.from != origin::imported) return error::invalid_value;
-  if (--at->second.opened > 0) return error::success;
   const std::size_t mapped = at->second.mapped;
   ::mmap(reinterpret_cast<void*>(at->first + window_bytes_), mapped, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);

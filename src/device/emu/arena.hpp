@@ -62,8 +62,7 @@ class arena {
     std::int16_t device;
     memory_kind kind;
     origin from;
-    int opened = 0;       // times an import was opened
-    std::uint64_t exporter_cookie = 0;
+    std::uint64_t exporter_cookie = 0;  // of an import
     std::uint64_t exporter_generation = 0;
   };
   struct heap {
@@ -78,6 +77,7 @@ class arena {
   void set_generation(int device, std::size_t offset, std::uint64_t generation) noexcept;
   range_map::iterator find(std::uintptr_t address) noexcept;
   error drop(void* address, origin from, memory_kind kind, range& dropped) noexcept;
+  bool is_open(int device, const wire_handle& wire) const noexcept;
   error map_import(int device, const wire_handle& wire, void** address) noexcept;
 
   std::shared_mutex mutex_;

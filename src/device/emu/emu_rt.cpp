@@ -120,6 +120,7 @@ error emu_rt::malloc_pinned(void** address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::free_pinned(void* address) noexcept {
+  engine::synchronise_device(engine::all_devices);
   return arena::instance().release_host(memory_kind::pinned, address);
 }
 
@@ -129,6 +130,7 @@ error emu_rt::malloc_managed(void** address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::free_managed(void* address) noexcept {
+  engine::synchronise_device(engine::all_devices);
   return arena::instance().release_host(memory_kind::managed, address);
 }
 
@@ -138,6 +140,7 @@ error emu_rt::register_host(void* address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::unregister_host(void* address) noexcept {
+  engine::synchronise_device(engine::all_devices);
   return arena::instance().unregister_host(address);
 }
 

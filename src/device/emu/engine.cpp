@@ -96,7 +96,8 @@ void synchronise_device(int device) noexcept {
     directory& d = all_streams();
     const std::lock_guard lock(d.mutex);
     for (const auto& weak : d.streams)
-      if (auto s = weak.lock(); s && s->device() == device) found.push_back(std::move(s));
+      if (auto s = weak.lock(); s && (device == all_devices || s->device() == device))
+        found.push_back(std::move(s));
   }
   for (const auto& s : found) s->synchronise();
 }

@@ -52,7 +52,9 @@ namespace engine {
 /// The stream is known to synchronise_device until it is gone.
 std::shared_ptr<stream_state> make_stream(int device) noexcept;
 
-/// Waits for all work of a device, closed streams included; what freeing memory does on a GPU.
+/// Waits for all work of a device, or of `all_devices`, closed streams included; what freeing memory
+/// does on a GPU.
+constexpr int all_devices = -1;
 void synchronise_device(int device) noexcept;
 
 /// True in a child that was forked after watch_forks().

@@ -10,7 +10,7 @@ enum class error : int {
   invalid_value,     // an address or a device that is not there
   out_of_memory,
   not_supported,     // the system refuses
-  already_mapped,    // memory registered twice, or not registered
+  already_mapped,    // registered or opened twice, or not registered
   injected,          // a fault of TELPHER_EMU_FAULTS
   forked,            // the device's threads did not survive fork
 };
@@ -22,7 +22,7 @@ constexpr const char* text_of(error e) {
     case error::invalid_value: return "invalid value";
     case error::out_of_memory: return "out of memory";
     case error::not_supported: return "not supported";
-    case error::already_mapped: return "host memory is registered already or not at all";
+    case error::already_mapped: return "memory is registered or opened already, or not registered";
     case error::injected: return "injected fault";
     case error::forked: return "the device was used before fork";
   }

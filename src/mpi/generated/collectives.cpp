@@ -234,7 +234,7 @@ int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
   if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
   coll::staged call("MPI_Exscan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Exscan(s, r, count, datatype, op, comm); });
 }
 
@@ -466,7 +466,7 @@ int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dataty
   if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
   coll::staged call("MPI_Exscan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Exscan_c(s, r, count, datatype, op, comm); });
 }
 

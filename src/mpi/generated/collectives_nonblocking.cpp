@@ -247,7 +247,7 @@ int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype data
   if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
   coll::staged call("MPI_Iexscan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
   return call.start(request, [&] {
     return pmpi::Iexscan(s, r, count, datatype, op, comm, request);
   });
@@ -499,7 +499,7 @@ int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
     return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
   coll::staged call("MPI_Iexscan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
   return call.start(request, [&] {
     return pmpi::Iexscan_c(s, r, count, datatype, op, comm, request);
   });

@@ -263,7 +263,7 @@ int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
     return pmpi::Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   coll::staged call("MPI_Exscan_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
   return call.init(request, [&] {
     return pmpi::Exscan_init(s, r, count, datatype, op, comm, info, request);
   });
@@ -531,7 +531,7 @@ int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
     return pmpi::Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   coll::staged call("MPI_Exscan_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
   return call.init(request, [&] {
     return pmpi::Exscan_init_c(s, r, count, datatype, op, comm, info, request);
   });

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Staging in one process: which bytes are copied, and when. The seams to mpi/ (errors, requests) are
-// stood in for here.
+// Staging in one process: which bytes are copied, and when. The seams to mpi/ (errors, requests)
+// are stood in for here.
 #include "coll/staged.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "check.hpp"
-#include "../datatype/one_rank.hpp"
+#include "one_rank.hpp"
 
 namespace telpher::entry {
 blocking_call::blocking_call() noexcept {}
 blocking_call::~blocking_call() {}
-int fail(MPI_Comm, const char*, status, const char*) noexcept { return MPI_ERR_OTHER; }
+int fail(MPI_Comm, const char*, status, const char*) noexcept {
+  return MPI_ERR_OTHER;
+}
 }  // namespace telpher::entry
 
 namespace {
@@ -123,7 +125,8 @@ TEST_CASE(in_place_reads_the_output) {
   CHECK_EQ(call.run([&] {
     for (int i = 0; i < 10; ++i) r[i] *= 2;
     return MPI_SUCCESS;
-  }), MPI_SUCCESS);
+  }),
+           MPI_SUCCESS);
   CHECK_EQ(both.get()[9], 20);
 }
 
@@ -148,10 +151,10 @@ TEST_CASE(only_segments_are_written_back) {
   CHECK_EQ(call.run([&] {
     for (int i = 0; i < 15; ++i) r[i] = -1;  // gaps too
     return MPI_SUCCESS;
-  }), MPI_SUCCESS);
+  }),
+           MPI_SUCCESS);
   auto expected = counting(20);
-  for (int b = 0; b < 3; ++b)
-    std::fill_n(expected.begin() + places[b], counts[b], -1);
+  for (int b = 0; b < 3; ++b) std::fill_n(expected.begin() + places[b], counts[b], -1);
   CHECK(to.get() == expected);
 }
 
@@ -169,7 +172,8 @@ TEST_CASE(gaps_of_types_are_kept) {
       for (int i = 0; i < rows; ++i) r[3 * i] = s[3 * i];
       for (int i = 1; i < 3 * rows - 2; i += 3) r[i] = -1;
       return MPI_SUCCESS;
-    }), MPI_SUCCESS);
+    }),
+             MPI_SUCCESS);
     std::vector<int> expected(n, 7);
     for (std::size_t i = 0; i < n; i += 3) expected[i] = 1 + static_cast<int>(i);
     CHECK(to.get() == expected);
@@ -192,9 +196,8 @@ TEST_CASE(absolute_addresses_with_bottom) {
   coll::staged call("MPI_Alltoall", MPI_COMM_SELF);
   const void* s = call.input(MPI_BOTTOM, coll::uniform(1, types[0]));
   void* r = call.output(MPI_BOTTOM, coll::uniform(1, types[1]));
-  CHECK_EQ(call.run([&] {
-    return PMPI_Alltoall(s, 1, types[0], r, 1, types[1], MPI_COMM_SELF);
-  }), MPI_SUCCESS);
+  CHECK_EQ(call.run([&] { return PMPI_Alltoall(s, 1, types[0], r, 1, types[1], MPI_COMM_SELF); }),
+           MPI_SUCCESS);
   CHECK(to.get() == counting(8));
   for (MPI_Datatype t : types) free_type(t);
 }
@@ -208,11 +211,13 @@ TEST_CASE(results_of_a_nonblocking_call_come_at_completion) {
     coll::staged call("MPI_Iallreduce", MPI_COMM_SELF);
     const void* s = call.input(from.data(), coll::uniform(50, MPI_INT));
     void* r = call.output(to.data(), coll::uniform(50, MPI_INT));
-    CHECK_EQ(call.start(&request, [&] {
-      move_ints(s, r, 50)();
-      // A request that is not complete: a receive that nobody answers yet.
-      return PMPI_Irecv(nullptr, 0, MPI_INT, 0, 5, MPI_COMM_SELF, &request);
-    }), MPI_SUCCESS);
+    CHECK_EQ(call.start(&request,
+                        [&] {
+                          move_ints(s, r, 50)();
+                          // A request that is not complete: a receive that nobody answers yet.
+                          return PMPI_Irecv(nullptr, 0, MPI_INT, 0, 5, MPI_COMM_SELF, &request);
+                        }),
+             MPI_SUCCESS);
   }
   REQUIRE(attached != nullptr);
   CHECK(!attached_persistent);
@@ -232,10 +237,13 @@ TEST_CASE(a_complete_request_needs_no_attachment) {
   coll::staged call("MPI_Iallreduce", MPI_COMM_SELF);
   const void* s = call.input(from.data(), coll::uniform(5, MPI_INT));
   void* r = call.output(to.data(), coll::uniform(5, MPI_INT));
-  CHECK_EQ(call.start(&request, [&] {
-    move_ints(s, r, 5)();
-    return PMPI_Irecv(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
-  }), MPI_SUCCESS);
+  CHECK_EQ(call.start(&request,
+                      [&] {
+                        move_ints(s, r, 5)();
+                        return PMPI_Irecv(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF,
+                                          &request);
+                      }),
+           MPI_SUCCESS);
   CHECK(attached == nullptr);
   CHECK(to.get() == counting(5));
   PMPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layouts against the host MPI itself: packing by our blocks gives the bytes that MPI_Pack gives, for
-// random types. One process, host memory.
+// Layouts against the host MPI itself: packing by our blocks gives the bytes that MPI_Pack gives,
+// for random types. One process, host memory.
 #include "datatype/datatype.hpp"
 
 #include <cstdlib>

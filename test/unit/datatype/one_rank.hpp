@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For unit tests that need the host MPI and a device, in one process: MPI of one rank whose errors are
-// returned, and the back end that the settings name.
+// For unit tests that need the host MPI and a device, in one process: MPI of one rank whose errors
+// are returned, and the back end that the settings name.
 #pragma once
 
 #include <cstdlib>

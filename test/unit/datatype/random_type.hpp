@@ -30,8 +30,8 @@ class random_types {
   static constexpr int constructors = 12;
 
   MPI_Datatype build(int depth) {
-    static const MPI_Datatype predefined[] = {MPI_CHAR,      MPI_SHORT,      MPI_INT,
-                                              MPI_DOUBLE,    MPI_SHORT_INT,  MPI_DOUBLE_INT,
+    static const MPI_Datatype predefined[] = {MPI_CHAR,      MPI_SHORT,          MPI_INT,
+                                              MPI_DOUBLE,    MPI_SHORT_INT,      MPI_DOUBLE_INT,
                                               MPI_FLOAT_INT, MPI_LONG_DOUBLE_INT};
     if (depth == 0) return predefined[below(8)];
     const MPI_Datatype inner = build(depth - 1);
@@ -47,18 +47,35 @@ class random_types {
     MPI_Aint lower = 0, extent = 0;
     MPI_Type_get_extent(inner, &lower, &extent);
     switch (which) {
-      case 0: MPI_Type_contiguous(below(4), inner, &type); break;
-      case 1: MPI_Type_vector(below(4), below(3), 2 + below(3), inner, &type); break;
-      case 2: MPI_Type_create_hvector(below(4), 1 + below(2), 3 * extent + 8, inner, &type); break;
+      case 0:
+        MPI_Type_contiguous(below(4), inner, &type);
+        break;
+      case 1:
+        MPI_Type_vector(below(4), below(3), 2 + below(3), inner, &type);
+        break;
+      case 2:
+        MPI_Type_create_hvector(below(4), 1 + below(2), 3 * extent + 8, inner, &type);
+        break;
       case 3:
       case 4:
       case 5:
-      case 6: indexed(which, inner, extent, type); break;
-      case 7: structure(inner, extent, depth, type); break;
-      case 8: subarray(inner, type); break;
-      case 9: darray(inner, type); break;
-      case 10: MPI_Type_create_resized(inner, lower - 8, extent + 8 + 16 * below(2), &type); break;
-      default: MPI_Type_dup(inner, &type);
+      case 6:
+        indexed(which, inner, extent, type);
+        break;
+      case 7:
+        structure(inner, extent, depth, type);
+        break;
+      case 8:
+        subarray(inner, type);
+        break;
+      case 9:
+        darray(inner, type);
+        break;
+      case 10:
+        MPI_Type_create_resized(inner, lower - 8, extent + 8 + 16 * below(2), &type);
+        break;
+      default:
+        MPI_Type_dup(inner, &type);
     }
     return type;
   }

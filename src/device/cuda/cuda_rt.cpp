@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/cuda/cuda_rt.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include "base/library.hpp"
+#include "device/gpurt/nodes.hpp"
+#include "device/gpurt/runtime.hpp"
+
+namespace telpher::device::cuda {
+namespace {
+
+constexpr int device_limit = 64;
+
+// cuda.h renames functions by macros (cuDeviceTotalMem becomes cuDeviceTotalMem_v2); two steps give
+// the name after that, which is the library's.
+#define TELPHER_TEXT_OF(name) #name
+#define TELPHER_TEXT(name) TELPHER_TEXT_OF(name)
+
+struct driver_table {
+#define TELPHER_DRIVER(name) decltype(&::name) name = nullptr;
+#include "device/cuda/driver.def"
+#undef TELPHER_DRIVER
+};
+driver_table driver;
+
+std::atomic<bool> seen_started{false};
+std::atomic<int> known_count{-1};
+std::atomic<CUcontext> primary[device_limit];  // retained at the device's first use, kept
+
+// The runtime's error numbers are the driver's where both have the error.
+cudaError_t runtime_error(CUresult r) { return static_cast<cudaError_t>(r); }
+
+// While a stream of the program is being captured, calls that are unsafe in a capture are refused to
+// this thread, or end the capture. Ours never touch the captured stream.
+class relaxed_capture {
+ public:
+  relaxed_capture() { driver.cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~relaxed_capture() { driver.cuThreadExchangeStreamCaptureMode(&mode_); }
+  relaxed_capture(const relaxed_capture&) = delete;
+  relaxed_capture& operator=(const relaxed_capture&) = delete;
+
+ private:
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+CUresult context_of(int device, CUcontext& context) {
+  if (device >= device_limit) return CUDA_ERROR_INVALID_DEVICE;
+  context = primary[device].load(std::memory_order_acquire);
+  if (context) return CUDA_SUCCESS;
+  if (const CUresult r = driver.cuInit(0); r != CUDA_SUCCESS) return r;
+  CUdevice handle;
+  if (const CUresult r = driver.cuDeviceGet(&handle, device); r != CUDA_SUCCESS) return r;
+  if (const CUresult r = driver.cuDevicePrimaryCtxRetain(&context, handle); r != CUDA_SUCCESS)
+    return r;
+  primary[device].store(context, std::memory_order_release);
+  return CUDA_SUCCESS;
+}
+
+int attribute(CUdevice device, CUdevice_attribute which) {
+  int value = -1;
+  return driver.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : -1;
+}
+
+}  // namespace
+
+bool load_driver(const char*& why) noexcept {
+  static std::string text;
+  const library cuda = library::open("libcuda.so.1", text);
+  why = text.c_str();
+  if (!cuda) return false;
+#define TELPHER_DRIVER(name)                                                        \
+  driver.name = reinterpret_cast<decltype(driver.name)>(cuda.symbol(TELPHER_TEXT(name))); \
+  if (!driver.name) {                                                               \
+    why = "the driver has no " TELPHER_TEXT(name);                                  \
+    return false;                                                                   \
+  }
+#include "device/cuda/driver.def"
+#undef TELPHER_DRIVER
+  return true;
+}
+
+status cuda_rt::to_status(error_type e) noexcept {
+  switch (e) {
+    case cudaSuccess: return status::ok;
+    case cudaErrorNotReady: return status::would_block;
+    case cudaErrorNotSupported: return status::not_supported;
+    case cudaErrorMemoryAllocation: return status::out_of_memory;
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidDevice: return status::invalid_argument;
+    default: return status::device_error;
+  }
+}
+
+// --- the runtime ---
+
+bool cuda_rt::started() noexcept {
+  if (seen_started.load(std::memory_order_relaxed)) [[likely]] return true;
+  int devices = 0;
+  if (driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS) return false;
+  known_count.store(devices);
+  seen_started.store(true);
+  return true;
+}
+
+int cuda_rt::device_count() noexcept {
+  if (started()) return known_count.load(std::memory_order_relaxed);
+  return gpurt::visible_of("CUDA_VISIBLE_DEVICES", gpurt::nvidia_device_files());
+}
+
+int cuda_rt::current_device() noexcept {
+  CUdevice device;
+  if (!started() || driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) return -1;
+  return device;
+}
+
+cudaError_t cuda_rt::enter(int device, saved_type& saved) noexcept {
+  CUcontext wanted;
+  if (const CUresult r = context_of(device, wanted); r != CUDA_SUCCESS) return runtime_error(r);
+  if (const CUresult r = driver.cuCtxGetCurrent(&saved.context); r != CUDA_SUCCESS)
+    return runtime_error(r);
+  saved.changed = saved.context != wanted;
+  if (saved.changed)
+    if (const CUresult r = driver.cuCtxSetCurrent(wanted); r != CUDA_SUCCESS)
+      return runtime_error(r);
+  saved.mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  driver.cuThreadExchangeStreamCaptureMode(&saved.mode);
+  return cudaSuccess;
+}
+
+void cuda_rt::leave(const saved_type& saved) noexcept {
+  CUstreamCaptureMode mode = saved.mode;
+  driver.cuThreadExchangeStreamCaptureMode(&mode);
+  if (saved.changed) driver.cuCtxSetCurrent(saved.context);
+}
+
+cudaError_t cuda_rt::properties(int device, device_properties& out) noexcept {
+  out = {};
+  if (!started()) return cudaErrorNotSupported;  // asking would start the driver
+  CUdevice handle;
+  if (const CUresult r = driver.cuDeviceGet(&handle, device); r != CUDA_SUCCESS)
+    return runtime_error(r);
+  CUuuid uuid{};
+  driver.cuDeviceGetName(out.name, sizeof out.name, handle);
+  driver.cuDeviceGetUuid(&uuid, handle);
+  driver.cuDeviceTotalMem(&out.memory_bytes, handle);
+  static_assert(sizeof uuid == sizeof out.uuid);
+  std::memcpy(&out.uuid, &uuid, sizeof uuid);
+  out.processors = attribute(handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  out.pci_domain = attribute(handle, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID);
+  out.pci_bus = attribute(handle, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID);
+  out.pci_device = attribute(handle, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID);
+  out.numa_node = gpurt::numa_node_of(out.pci_domain, out.pci_bus, out.pci_device);
+  return cudaSuccess;
+}
+
+bool cuda_rt::peer_access(int device, int peer) noexcept {
+  int can = 0;
+  return started() && driver.cuDeviceCanAccessPeer(&can, device, peer) == CUDA_SUCCESS && can;
+}
+
+distance cuda_rt::distance_between(int device, int peer) noexcept {
+  if (!peer_access(device, peer)) return distance::unreachable;
+  // Atomics of one GPU on another's memory work over NVLink and not over PCIe.
+  int atomics = 0;
+  driver.cuDeviceGetP2PAttribute(&atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, device,
+                                 peer);
+  return atomics ? distance::fabric : distance::pcie;
+}
+
+// --- memory ---
+
+// One driver call, whatever is asked. The plural form answers zeros for an address that it does not
+// know, sets no error and needs no current context.
+cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
+  unsigned type = 0, managed = 0, exportable = 0;
+  int ordinal = -1;
+  unsigned long long buffer = 0;
+  CUdeviceptr base = 0;
+  std::size_t bytes = 0;
+  CUpointer_attribute asked[] = {
+      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,      CU_POINTER_ATTRIBUTE_IS_MANAGED,
+      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   CU_POINTER_ATTRIBUTE_BUFFER_ID,
+      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+      CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
+  void* answers[] = {&type, &managed, &ordinal, &buffer, &base, &bytes, &exportable};
+  const unsigned count = detail ? std::size(asked) : 3;
+  const CUresult r = driver.cuPointerGetAttributes(count, asked, answers,
+                                                   reinterpret_cast<CUdeviceptr>(address));
+  if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
+  if (r != CUDA_SUCCESS) return runtime_error(r);
+  if (managed) out.kind = memory_kind::managed;
+  else if (type == CU_MEMORYTYPE_DEVICE) out.kind = memory_kind::device;
+  else if (type == CU_MEMORYTYPE_HOST) out.kind = memory_kind::pinned;
+  else return cudaSuccess;
+  out.owner = vendor::cuda;
+  out.device = static_cast<std::int16_t>(ordinal);
+  out.base = base;
+  out.bytes = bytes;
+  out.generation = buffer;
+  out.exportable = out.kind == memory_kind::device && exportable != 0;
+  return cudaSuccess;
+}
+
+cudaError_t cuda_rt::ipc_get(ipc_handle& out, void* address) noexcept {
+  static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(ipc_handle));
+  cudaIpcMemHandle_t handle;
+  const cudaError_t e = cudaIpcGetMemHandle(&handle, address);
+  std::memcpy(out.bytes, &handle, sizeof handle);
+  // Memory that was itself imported, and systems without handles (some containers, WSL).
+  return e == cudaErrorInvalidValue || e == cudaErrorMapBufferObjectFailed ? cudaErrorNotSupported
+                                                                           : e;
+}
+
+cudaError_t cuda_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
+  cudaIpcMemHandle_t native;
+  std::memcpy(&native, handle.bytes, sizeof native);
+  const cudaError_t e = cudaIpcOpenMemHandle(address, native, cudaIpcMemLazyEnablePeerAccess);
+  switch (e) {
+    case cudaErrorMapBufferObjectFailed:   // no room, or the allocation is gone
+    case cudaErrorInvalidResourceHandle:   // another container
+    case cudaErrorPeerAccessUnsupported:
+    case cudaErrorTooManyPeers:
+    case cudaErrorInvalidDevice:           // the exporter's device is not visible here
+    case cudaErrorInvalidValue: return cudaErrorNotSupported;
+    default: return e;
+  }
+}
+
+// --- work ---
+
+cudaError_t cuda_rt::stream_create(stream_type* out) noexcept {
+  // Loading a kernel at its first launch can wait for the device; here nothing of ours runs yet.
+  if (const int e = kernel::gpu_load(); e != cudaSuccess) return static_cast<cudaError_t>(e);
+  return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
+}
+
+cudaError_t cuda_rt::event_query(event_type e) noexcept {
+  const relaxed_capture relaxed;
+  return runtime_error(driver.cuEventQuery(e));
+}
+
+static_assert(gpurt::gpu_runtime<cuda_rt>);
+
+}  // namespace telpher::device::cuda

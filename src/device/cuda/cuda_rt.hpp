@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// CUDA as gpurt::backend needs it: the runtime API, linked statically, for work and memory; the driver
+// API for the current context and for what runs at every message. The plug-in's runtime is its own
+// copy, so its sticky error is not the program's; the two share the devices' primary contexts.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "base/status.hpp"
+#include "device/types.hpp"
+#include "kernel/gpu.hpp"
+
+namespace telpher::device::cuda {
+
+/// Opens the driver's library and finds its functions; starts nothing. False when one is missing.
+bool load_driver(const char*& why) noexcept;
+
+struct cuda_rt {
+  using error_type = cudaError_t;
+  using stream_type = cudaStream_t;
+  using event_type = cudaEvent_t;
+  struct saved_type {
+    CUcontext context;
+    CUstreamCaptureMode mode;
+    bool changed;
+  };
+
+  static constexpr vendor owner = vendor::cuda;
+  static constexpr const char* name = "cuda";
+  static constexpr error_type success = cudaSuccess;
+
+  static status to_status(error_type e) noexcept;
+  static const char* error_text(error_type e) noexcept { return cudaGetErrorString(e); }
+  static void clear_error() noexcept { static_cast<void>(cudaGetLastError()); }
+
+  static bool started() noexcept;
+  static int device_count() noexcept;
+  static int current_device() noexcept;
+  static error_type enter(int device, saved_type& saved) noexcept;
+  static void leave(const saved_type& saved) noexcept;
+  static error_type properties(int device, device_properties& out) noexcept;
+  static bool peer_access(int device, int peer) noexcept;
+  static distance distance_between(int device, int peer) noexcept;
+
+  static error_type classify(const void* address, bool detail, pointer_info& out) noexcept;
+  static error_type malloc(void** address, std::size_t bytes) noexcept {
+    return cudaMalloc(address, bytes);
+  }
+  static error_type free(void* address) noexcept { return cudaFree(address); }
+  static error_type malloc_pinned(void** address, std::size_t bytes) noexcept {
+    return cudaHostAlloc(address, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+  }
+  static error_type free_pinned(void* address) noexcept { return cudaFreeHost(address); }
+  static error_type malloc_managed(void** address, std::size_t bytes) noexcept {
+    return cudaMallocManaged(address, bytes, cudaMemAttachGlobal);
+  }
+  static error_type free_managed(void* address) noexcept { return cudaFree(address); }
+  static error_type register_host(void* address, std::size_t bytes) noexcept {
+    return cudaHostRegister(address, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  }
+  static error_type unregister_host(void* address) noexcept { return cudaHostUnregister(address); }
+  static error_type ipc_get(ipc_handle& out, void* address) noexcept;
+  static error_type ipc_open(void** address, const ipc_handle& handle) noexcept;
+  static error_type ipc_close(void* address) noexcept { return cudaIpcCloseMemHandle(address); }
+  // The CPU reaches an NVIDIA GPU's memory through GDRCopy only, which this build does not use.
+  static status map_for_cpu(const pointer_info&, void**) noexcept { return status::not_supported; }
+  static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
+
+  static error_type stream_create(stream_type* out) noexcept;
+  static error_type stream_destroy(stream_type s) noexcept { return cudaStreamDestroy(s); }
+  static error_type stream_synchronise(stream_type s) noexcept { return cudaStreamSynchronize(s); }
+  static error_type event_create(event_type* out) noexcept {
+    return cudaEventCreateWithFlags(out, cudaEventDisableTiming);
+  }
+  static error_type event_destroy(event_type e) noexcept { return cudaEventDestroy(e); }
+  static error_type event_record(event_type e, stream_type s) noexcept {
+    return cudaEventRecord(e, s);
+  }
+  static error_type event_query(event_type e) noexcept;
+  static error_type copy(void* to, const void* from, std::size_t bytes, stream_type s) noexcept {
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s);
+  }
+  static error_type fill(void* to, int byte, std::size_t bytes, stream_type s) noexcept {
+    return cudaMemsetAsync(to, byte, bytes, s);
+  }
+  static error_type launch(kernel::id k, const void* parameters, int blocks, int threads,
+                           stream_type s) noexcept {
+    return static_cast<error_type>(kernel::gpu_launch(k, parameters, blocks, threads, s));
+  }
+};
+
+}  // namespace telpher::device::cuda

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/hip/hip_rt.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <iterator>
+
+#include "base/library.hpp"
+#include "device/gpurt/nodes.hpp"
+#include "device/gpurt/runtime.hpp"
+
+namespace telpher::device::hip {
+namespace {
+
+std::atomic<bool> seen_started{false};
+std::atomic<int> known_count{-1};
+
+// HIP itself starts with any call. The runtime below it says whether it runs, without starting.
+bool runtime_below_runs() {
+  using get_info = int(int attribute, void* value);
+  static get_info* const query = [] {
+    get_info* found = nullptr;
+    static_cast<void>(library::already_open("libhsa-runtime64.so.1").find("hsa_system_get_info", found));
+    return found;
+  }();
+  std::uint16_t major_version = 0;
+  constexpr int version_major_attribute = 0, success = 0;
+  return !query || query(version_major_attribute, &major_version) == success;
+}
+
+int attribute(int device, hipDeviceAttribute_t which) {
+  int value = -1;
+  return hipDeviceGetAttribute(&value, which, device) == hipSuccess ? value : -1;
+}
+
+}  // namespace
+
+status hip_rt::to_status(error_type e) noexcept {
+  switch (e) {
+    case hipSuccess: return status::ok;
+    case hipErrorNotReady: return status::would_block;
+    case hipErrorNotSupported: return status::not_supported;
+    case hipErrorOutOfMemory: return status::out_of_memory;
+    case hipErrorInvalidValue:
+    case hipErrorInvalidDevice: return status::invalid_argument;
+    default: return status::device_error;
+  }
+}
+
+// --- the runtime ---
+
+bool hip_rt::started() noexcept {
+  if (seen_started.load(std::memory_order_relaxed)) [[likely]] return true;
+  int devices = 0;
+  if (!runtime_below_runs() || hipGetDeviceCount(&devices) != hipSuccess) return false;
+  known_count.store(devices);
+  seen_started.store(true);
+  return true;
+}
+
+int hip_rt::device_count() noexcept {
+  if (started()) return known_count.load(std::memory_order_relaxed);
+  const int left = gpurt::visible_of("ROCR_VISIBLE_DEVICES", gpurt::amd_topology_gpus());
+  return gpurt::visible_of("HIP_VISIBLE_DEVICES", left);
+}
+
+int hip_rt::current_device() noexcept {
+  int device = -1;
+  return started() && hipGetDevice(&device) == hipSuccess ? device : -1;
+}
+
+hipError_t hip_rt::enter(int device, saved_type& saved) noexcept {
+  if (const hipError_t e = hipGetDevice(&saved.device); e != hipSuccess) return e;
+  if (saved.device != device)
+    if (const hipError_t e = hipSetDevice(device); e != hipSuccess) return e;
+  // See cuda_rt: a capture of the program's is not to be ended by our calls.
+  saved.mode = hipStreamCaptureModeRelaxed;
+  static_cast<void>(hipThreadExchangeStreamCaptureMode(&saved.mode));
+  return hipSuccess;
+}
+
+void hip_rt::leave(const saved_type& saved) noexcept {
+  hipStreamCaptureMode mode = saved.mode;
+  static_cast<void>(hipThreadExchangeStreamCaptureMode(&mode));
+  static_cast<void>(hipSetDevice(saved.device));
+}
+
+hipError_t hip_rt::properties(int device, device_properties& out) noexcept {
+  out = {};
+  if (!started()) return hipErrorNotSupported;  // asking would start the runtime
+  hipDevice_t handle;
+  if (const hipError_t e = hipDeviceGet(&handle, device); e != hipSuccess) return e;
+  hipUUID uuid{};
+  if (const hipError_t e = hipDeviceGetUuid(&uuid, handle); e != hipSuccess) return e;
+  static_assert(sizeof uuid == sizeof out.uuid);
+  std::memcpy(&out.uuid, &uuid, sizeof uuid);
+  if (const hipError_t e = hipDeviceGetName(out.name, sizeof out.name, handle); e != hipSuccess)
+    return e;
+  if (const hipError_t e = hipDeviceTotalMem(&out.memory_bytes, handle); e != hipSuccess) return e;
+  out.processors = attribute(device, hipDeviceAttributeMultiprocessorCount);
+  out.pci_domain = attribute(device, hipDeviceAttributePciDomainID);
+  out.pci_bus = attribute(device, hipDeviceAttributePciBusId);
+  out.pci_device = attribute(device, hipDeviceAttributePciDeviceId);
+  out.numa_node = gpurt::numa_node_of(out.pci_domain, out.pci_bus, out.pci_device);
+  return hipSuccess;
+}
+
+bool hip_rt::peer_access(int device, int peer) noexcept {
+  int can = 0;
+  return started() && hipDeviceCanAccessPeer(&can, device, peer) == hipSuccess && can;
+}
+
+distance hip_rt::distance_between(int device, int peer) noexcept {
+  if (!peer_access(device, peer)) return distance::unreachable;
+  constexpr std::uint32_t xgmi = 4;  // HSA_AMD_LINK_INFO_TYPE_XGMI
+  std::uint32_t type = 0, hops = 0;
+  const bool known = hipExtGetLinkTypeAndHopCount(device, peer, &type, &hops) == hipSuccess;
+  return known && type == xgmi ? distance::fabric : distance::pcie;
+}
+
+// --- memory ---
+
+// Answers success and leaves a value alone where it knows nothing. HIP 5 numbers host memory 0, as
+// later versions number unknown memory: what has no range is unknown.
+hipError_t hip_rt::classify(const void* address, bool, pointer_info& out) noexcept {
+  unsigned type = 0, managed = 0, buffer = 0;
+  int ordinal = -1;
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  hipPointer_attribute asked[] = {
+      HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,      HIP_POINTER_ATTRIBUTE_IS_MANAGED,
+      HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      HIP_POINTER_ATTRIBUTE_RANGE_SIZE,       HIP_POINTER_ATTRIBUTE_BUFFER_ID};
+  void* answers[] = {&type, &managed, &ordinal, &base, &bytes, &buffer};
+  const hipError_t e = hipDrvPointerGetAttributes(std::size(asked), asked, answers,
+                                                  const_cast<void*>(address));
+  if (e != hipSuccess) {
+    clear_error();
+    return e == hipErrorInvalidValue ? hipSuccess : e;
+  }
+  if (bytes == 0) return hipSuccess;
+  if (managed & 0xff) out.kind = memory_kind::managed;
+  else if (type == hipMemoryTypeDevice) out.kind = memory_kind::device;
+  else out.kind = memory_kind::pinned;
+  out.owner = vendor::hip;
+  out.device = static_cast<std::int16_t>(ordinal);
+  out.base = reinterpret_cast<std::uintptr_t>(base);
+  out.bytes = bytes;
+  out.generation = buffer;
+  out.exportable = out.kind == memory_kind::device;  // what is not is refused by ipc_get
+  return hipSuccess;
+}
+
+// A kernel uses the host's own address; where the device has another one for registered memory, it
+// cannot serve.
+hipError_t hip_rt::register_host(void* address, std::size_t bytes) noexcept {
+  const hipError_t e =
+      hipHostRegister(address, bytes, hipHostRegisterPortable | hipHostRegisterMapped);
+  if (e != hipSuccess) return e;
+  void* seen = nullptr;
+  if (hipHostGetDevicePointer(&seen, address, 0) == hipSuccess && seen == address)
+    return hipSuccess;
+  static_cast<void>(hipHostUnregister(address));
+  return hipErrorNotSupported;
+}
+
+hipError_t hip_rt::ipc_get(ipc_handle& out, void* address) noexcept {
+  static_assert(sizeof(hipIpcMemHandle_t) == sizeof(ipc_handle));
+  hipIpcMemHandle_t handle;
+  const hipError_t e = hipIpcGetMemHandle(&handle, address);
+  std::memcpy(out.bytes, &handle, sizeof handle);
+  return e == hipErrorInvalidValue || e == hipErrorInvalidDevicePointer ? hipErrorNotSupported : e;
+}
+
+hipError_t hip_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
+  hipIpcMemHandle_t native;
+  std::memcpy(&native, handle.bytes, sizeof native);
+  const hipError_t e = hipIpcOpenMemHandle(address, native, hipIpcMemLazyEnablePeerAccess);
+  return e == hipErrorInvalidValue || e == hipErrorMapBufferObjectFailed ||
+                 e == hipErrorInvalidDevicePointer || e == hipErrorInvalidDevice
+             ? hipErrorNotSupported
+             : e;
+}
+
+// --- work ---
+
+hipError_t hip_rt::stream_create(stream_type* out) noexcept {
+  if (const int e = kernel::gpu_load(); e != hipSuccess) return static_cast<hipError_t>(e);
+  return hipStreamCreateWithFlags(out, hipStreamNonBlocking);
+}
+
+static_assert(gpurt::gpu_runtime<hip_rt>);
+
+}  // namespace telpher::device::hip

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HIP as gpurt::backend needs it, for HIP 5, 6 and 7. The program and the plug-in share one
+// libamdhip64, so a call that fails leaves its error in the program's thread too; nothing that runs at
+// every message may fail, which is why pointers are looked up by hipDrvPointerGetAttributes.
+#pragma once
+
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__
+#endif
+#include <hip/hip_runtime_api.h>
+
+#include "base/status.hpp"
+#include "device/types.hpp"
+#include "kernel/gpu.hpp"
+
+namespace telpher::device::hip {
+
+struct hip_rt {
+  using error_type = hipError_t;
+  using stream_type = hipStream_t;
+  using event_type = hipEvent_t;
+  struct saved_type {
+    int device;
+    hipStreamCaptureMode mode;
+  };
+
+  static constexpr vendor owner = vendor::hip;
+  static constexpr const char* name = "hip";
+  static constexpr error_type success = hipSuccess;
+
+  static status to_status(error_type e) noexcept;
+  static const char* error_text(error_type e) noexcept { return hipGetErrorString(e); }
+  static void clear_error() noexcept { static_cast<void>(hipGetLastError()); }
+
+  static bool started() noexcept;
+  static int device_count() noexcept;
+  static int current_device() noexcept;
+  static error_type enter(int device, saved_type& saved) noexcept;
+  static void leave(const saved_type& saved) noexcept;
+  static error_type properties(int device, device_properties& out) noexcept;
+  static bool peer_access(int device, int peer) noexcept;
+  static distance distance_between(int device, int peer) noexcept;
+
+  static error_type classify(const void* address, bool detail, pointer_info& out) noexcept;
+  static error_type malloc(void** address, std::size_t bytes) noexcept {
+    return hipMalloc(address, bytes);
+  }
+  static error_type free(void* address) noexcept { return hipFree(address); }
+  static error_type malloc_pinned(void** address, std::size_t bytes) noexcept {
+    return hipHostMalloc(address, bytes, hipHostMallocPortable | hipHostMallocMapped);
+  }
+  static error_type free_pinned(void* address) noexcept { return hipHostFree(address); }
+  static error_type malloc_managed(void** address, std::size_t bytes) noexcept {
+    return hipMallocManaged(address, bytes, hipMemAttachGlobal);
+  }
+  static error_type free_managed(void* address) noexcept { return hipFree(address); }
+  static error_type register_host(void* address, std::size_t bytes) noexcept;
+  static error_type unregister_host(void* address) noexcept { return hipHostUnregister(address); }
+  static error_type ipc_get(ipc_handle& out, void* address) noexcept;
+  static error_type ipc_open(void** address, const ipc_handle& handle) noexcept;
+  static error_type ipc_close(void* address) noexcept { return hipIpcCloseMemHandle(address); }
+  // CPU access through a large BAR is not used: it has not been tried on such a machine.
+  static status map_for_cpu(const pointer_info&, void**) noexcept { return status::not_supported; }
+  static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
+
+  static error_type stream_create(stream_type* out) noexcept;
+  static error_type stream_destroy(stream_type s) noexcept { return hipStreamDestroy(s); }
+  static error_type stream_synchronise(stream_type s) noexcept { return hipStreamSynchronize(s); }
+  static error_type event_create(event_type* out) noexcept {
+    return hipEventCreateWithFlags(out, hipEventDisableTiming);
+  }
+  static error_type event_destroy(event_type e) noexcept { return hipEventDestroy(e); }
+  static error_type event_record(event_type e, stream_type s) noexcept {
+    return hipEventRecord(e, s);
+  }
+  static error_type event_query(event_type e) noexcept { return hipEventQuery(e); }
+  static error_type copy(void* to, const void* from, std::size_t bytes, stream_type s) noexcept {
+    return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s);
+  }
+  static error_type fill(void* to, int byte, std::size_t bytes, stream_type s) noexcept {
+    return hipMemsetAsync(to, byte, bytes, s);
+  }
+  static error_type launch(kernel::id k, const void* parameters, int blocks, int threads,
+                           stream_type s) noexcept {
+    return static_cast<error_type>(kernel::gpu_launch(k, parameters, blocks, threads, s));
+  }
+};
+
+}  // namespace telpher::device::hip

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What libtelpher-hip.so exports.
+#include "device/gpurt/backend.hpp"
+#include "device/hip/hip_rt.hpp"
+#include "device/registry.hpp"
+
+extern "C" [[gnu::visibility("default")]] telpher::device::backend* telpher_create_backend(
+    int version) {
+  using namespace telpher::device;
+  if (version != interface_version) return nullptr;
+  static backend* const one = new gpurt::backend<hip::hip_rt>;
+  return one;
+}

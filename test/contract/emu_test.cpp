@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the emulated device alone promises: faults, inaccessible device memory, topologies, and a clean
+// end after fork or with work under way.
+#define CHECK_NO_MAIN
+#include "device/emu/emu.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "contract.hpp"
+#include "device/emu/topology.hpp"
+#include "peer.hpp"
+
+namespace contract {
+namespace {
+
+class scoped_faults {
+ public:
+  explicit scoped_faults(const char* text) { device::emu::set_faults(text); }
+  ~scoped_faults() { device::emu::set_faults(""); }
+};
+
+/// Runs `body` in a forked child; its exit code, or minus the signal that ended it.
+template <class F>
+int in_child(F body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGSEGV, SIG_DFL);
+    ::alarm(20);
+    body();
+    ::_exit(0);
+  }
+  int how = 0;
+  ::waitpid(child, &how, 0);
+  return WIFEXITED(how) ? WEXITSTATUS(how) : -WTERMSIG(how);
+}
+
+TEST_CASE(the_cpu_cannot_touch_device_memory) {
+  if (!subject_is_emulated()) return;
+  const memory m(memory_kind::device, 100);
+  CHECK_EQ(in_child([&] { *const_cast<volatile std::uint8_t*>(m.data()) = 1; }), -SIGSEGV);
+}
+
+TEST_CASE(a_call_out_of_bounds_is_refused) {
+  if (!subject_is_emulated()) return;
+  const scoped_stream s;
+  const memory m(memory_kind::device, 100);
+  bytes host(200);
+  check::expect_log("copy failed: invalid value");
+  CHECK_EQ(error_of(subject().copy(host.data(), m.data(), 101, s)), status::invalid_argument);
+  check::expect_log("fill failed: invalid value");
+  CHECK_EQ(error_of(subject().fill(m.data() + 50, 0, 51, s)), status::invalid_argument);
+}
+
+TEST_CASE(faults_strike_the_calls_they_name) {
+  if (!subject_is_emulated()) return;
+  const scoped_stream s;
+  const scoped_event e;
+  const memory m(memory_kind::device, 100), host(memory_kind::pinned, 4096);
+  const scoped_faults faults("memcpy:2,malloc:1+,pinned:1,launch:1,event:1,register:1,ipc_get:1+");
+  for (const char* line : {"copy failed: injected", "malloc failed: out of", "launch failed: inj",
+                           "event record failed: inj", "pinned malloc failed: out of"})
+    check::expect_log(line);
+  CHECK_OK(subject().copy(m.data(), host.data(), 100, s));
+  CHECK_EQ(error_of(subject().copy(m.data(), host.data(), 100, s)), status::device_error);
+  CHECK_OK(subject().copy(m.data(), host.data(), 100, s));
+  CHECK_EQ(error_of(subject().allocate(0, 100)), status::out_of_memory);
+  CHECK_EQ(error_of(subject().allocate(0, 100)), status::out_of_memory);
+  CHECK_EQ(error_of(subject().allocate_pinned(100)), status::out_of_memory);
+  const kernel::linger p{};
+  CHECK_EQ(error_of(subject().launch(kernel::id::linger, &p, 1, 32, s)), status::device_error);
+  CHECK_EQ(error_of(subject().record(e, s)), status::device_error);
+  CHECK_OK(subject().record(e, s));
+  CHECK_EQ(error_of(subject().register_host(host.data(), 4096)), status::not_supported);
+  CHECK_EQ(error_of(subject().ipc_export(describe(m.data()))), status::not_supported);
+}
+
+TEST_CASE(a_fault_that_cannot_be_read_is_said) {
+  check::expect_log("'memcpy' is not a fault");
+  check::expect_log("'what:1' is not a fault");
+  check::expect_log("'malloc:0' is not a fault");
+  const scoped_faults faults("memcpy,what:1,malloc:0");
+}
+
+TEST_CASE(a_forked_child_is_told_and_ends) {
+  if (!subject_is_emulated()) return;
+  const scoped_stream s;
+  const memory m(memory_kind::device, 1000);
+  write(m.data(), pattern(1000, 1), s);
+  const int code = in_child([&] {
+    const bool refused = subject().synchronise(s) == status::device_error &&
+                         subject().allocate(0, 10).error() == status::device_error &&
+                         !subject().started() && kind_of(m.data()) == memory_kind::host;
+    std::exit(refused ? 7 : 8);
+  });
+  CHECK_EQ(code, 7);
+}
+
+TEST_CASE(a_process_ends_with_work_under_way) {
+  if (!subject_is_emulated()) return;
+  const auto start = std::chrono::steady_clock::now();
+  {
+    peer other;
+    CHECK_OK(other.ask({peer_request::action::leave_work, 0, 0, 0, {}}).outcome);
+  }
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+}
+
+TEST_CASE(counters_have_names) {
+  CHECK_EQ(device::emu::count("streams"), 0);
+  CHECK(device::emu::count("copies") >= 0);
+  CHECK_EQ(device::emu::count("nonsense"), -1);
+}
+
+TEST_CASE(topologies_are_read) {
+  using device::distance;
+  device::emu::topology t;
+  std::string problem;
+  CHECK(t.parse("# a node\ndevices 4\nname Some device\ndefault pcie 20 2.5\nlink 0-1 2 fabric 50\n"
+                "link 3 0-2 none\nnuma 2-3 1\nbar off\nhost 12 3\n", problem));
+  CHECK_EQ(t.devices, 4);
+  CHECK_EQ(t.device_name, "Some device");
+  CHECK(t.links[0][1].kind == distance::pcie && t.links[0][1].latency_us == 2.5);
+  CHECK(t.links[2][1].kind == distance::fabric && t.links[2][1].bandwidth_gbps == 50);
+  CHECK(t.links[1][3].kind == distance::unreachable);
+  CHECK_EQ(t.numa[1], -1);
+  CHECK_EQ(t.numa[3], 1);
+  CHECK(!t.cpu_window && !t.timing);
+  for (const char* bad : {"devices 0", "devices 17", "link 0 9 pcie", "devices 2\nlink 0 2 pcie",
+                          "default near", "bar maybe", "nonsense", "default pcie 1 2 3", "numa 1"}) {
+    device::emu::topology u;
+    CHECK(!u.parse(bad, problem));
+    CHECK(problem.starts_with("line "));
+  }
+}
+
+TEST_CASE(shipped_topologies_are_valid) {
+  for (const char* name : {"8gpu-nvlink", "pcie4", "mi250x"}) {
+    std::ifstream file(std::string(TELPHER_SHARE "/topologies/") + name + ".topo");
+    std::stringstream text;
+    text << file.rdbuf();
+    device::emu::topology t;
+    std::string problem;
+    CHECK(file.good() && t.parse(text.str(), problem));
+  }
+}
+
+}  // namespace
+}  // namespace contract

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract: each kernel, launched on the back end, against a naive reference; and the shared copy of
+// vec.hpp with several workers on the CPU. linger has a file of its own.
+#define CHECK_NO_MAIN
+#include "kernel/copy_batch.hpp"
+
+#include "contract.hpp"
+#include "kernel/vec.hpp"
+
+namespace contract {
+namespace {
+
+TEST_CASE(workers_share_a_span_at_any_alignment) {
+  constexpr std::size_t room = 1200;
+  for (int round = 0; round < 2000; ++round) {
+    const std::size_t size = random_below(round < 1000 ? 40 : 1000);
+    const std::size_t a = random_below(64), b = random_below(64), workers = 1 + random_below(40);
+    const bytes from = pattern(room, static_cast<unsigned>(round));
+    bytes to(room, 0xcc), expected(room, 0xcc);
+    for (std::size_t w = 0; w < workers; ++w)
+      kernel::copy_span(w, workers, to.data() + b, from.data() + a, size);
+    std::memcpy(expected.data() + b, from.data() + a, size);
+    REQUIRE(to == expected);
+  }
+}
+
+/// Random pieces inside one source and one target; targets do not overlap.
+struct batch {
+  static constexpr std::size_t room = 4 << 20;
+  memory from{memory_kind::device, room}, to{memory_kind::device, room};
+  memory done{memory_kind::pinned, 4096}, arrivals{memory_kind::device, 4096};
+  bytes content = pattern(room, 3), expected = bytes(room, 0x11);
+  kernel::copy_batch parameters{};
+
+  void add(std::size_t target, std::size_t source, std::size_t size) {
+    parameters.pieces[parameters.count++] = {to.data() + target, from.data() + source, size};
+    std::memcpy(expected.data() + target, content.data() + source, size);
+  }
+
+  void run(int most_blocks, int threads, std::uint32_t value) {
+    const scoped_stream s;
+    write(from.data(), content, s);
+    write(to.data(), bytes(room, 0x11), s);
+    CHECK_OK(subject().fill(arrivals.data(), 0, 4096, s));
+    std::memset(done.data(), 0, 4096);
+    parameters.done_value = value;
+    parameters.done = done.as<std::uint32_t>();
+    parameters.arrivals = arrivals.as<std::uint32_t>();
+    const int blocks = kernel::deal_blocks(parameters, most_blocks, 4096);
+    CHECK_EQ(blocks, parameters.first_block[parameters.count]);
+    CHECK(blocks <= std::max(most_blocks, int{parameters.count}));
+    CHECK_OK(subject().launch(kernel::id::copy_batch, &parameters, blocks, threads, s));
+    for (int i = 0; i < parameters.count; ++i)
+      CHECK(eventually([&] { return kernel::load_acquire_system(parameters.done + i) == value; }));
+    CHECK_EQ(parameters.done[parameters.count], 0);
+    CHECK_OK(subject().synchronise(s));
+    CHECK(read(to.data(), room, s) == expected);
+    CHECK(read(arrivals.data(), 4096, s) == bytes(4096, 0));
+  }
+};
+
+TEST_CASE(copy_batch_of_one_empty_piece) {
+  batch b;
+  b.add(5, 9, 0);
+  b.run(1, 256, 1);
+}
+
+TEST_CASE(copy_batch_of_one_large_piece_in_many_blocks) {
+  batch b;
+  b.add(0, 1, batch::room - 1);
+  b.run(64, 512, 0xffffffffu);
+}
+
+TEST_CASE(copy_batch_of_128_random_pieces) {
+  for (const int most_blocks : {1, 200, 500}) {
+    batch b;
+    constexpr std::size_t slot = batch::room / kernel::copy_batch::capacity;
+    for (std::size_t i = 0; i < kernel::copy_batch::capacity; ++i) {
+      const std::size_t limits[] = {1, 2, 17, 600, slot - 64};
+      const std::size_t size = random_below(limits[random_below(5)] + 1);
+      b.add(i * slot + random_below(slot - size), random_below(batch::room - size), size);
+    }
+    b.run(most_blocks, 128, 77);
+  }
+}
+
+/// A random layout: rows in random order, of random lengths and gaps, no overlap.
+struct layout {
+  std::vector<std::int64_t> offset;
+  std::vector<std::uint64_t> length, packed_offset;
+  std::uint64_t size = 0;
+  std::int64_t extent = 0;
+
+  layout(std::size_t blocks, std::size_t longest) {
+    std::size_t at = random_below(10);
+    for (std::size_t i = 0; i < blocks; ++i) {
+      offset.push_back(static_cast<std::int64_t>(at));
+      length.push_back(random_below(longest + 1));
+      at += length.back() + random_below(9);
+    }
+    extent = static_cast<std::int64_t>(at + random_below(5));
+    for (std::size_t i = blocks; i > 1; --i) {
+      const std::size_t j = random_below(i);
+      std::swap(offset[i - 1], offset[j]);
+      std::swap(length[i - 1], length[j]);
+    }
+    for (const std::uint64_t l : length) {
+      packed_offset.push_back(size);
+      size += l;
+    }
+  }
+};
+
+template <class T>
+void put(const memory& m, const std::vector<T>& values, device::stream s) {
+  CHECK_OK(subject().copy(m.data(), values.data(), values.size() * sizeof(T), s));
+  CHECK_OK(subject().synchronise(s));
+}
+
+void pack_and_unpack(std::size_t elements, std::size_t blocks, std::size_t longest, int grid) {
+  const layout l(blocks, longest);
+  const std::size_t shown = elements * static_cast<std::size_t>(l.extent) + 1;
+  const std::size_t packed_size = elements * l.size + 1;
+  const bytes content = pattern(shown, 5);
+  bytes packed(packed_size, 0x77), spread(shown, 0x55);
+  for (std::size_t e = 0; e < elements; ++e)
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::size_t at = e * static_cast<std::size_t>(l.extent) + static_cast<std::size_t>(l.offset[b]);
+      std::memcpy(packed.data() + e * l.size + l.packed_offset[b], content.data() + at, l.length[b]);
+      std::memcpy(spread.data() + at, content.data() + at, l.length[b]);
+    }
+  const scoped_stream s;
+  const memory base(memory_kind::device, shown), target(memory_kind::device, packed_size);
+  const memory offset(memory_kind::device, blocks * 8 + 8), length(memory_kind::device, blocks * 8 + 8),
+      packed_offset(memory_kind::device, blocks * 8 + 8);
+  put(offset, l.offset, s);
+  put(length, l.length, s);
+  put(packed_offset, l.packed_offset, s);
+  write(base.data(), content, s);
+  write(target.data(), bytes(packed_size, 0x77), s);
+  const kernel::pack_blocks p{target.data(), base.data(), elements, l.extent, l.size, blocks,
+                              offset.as<std::int64_t>(), length.as<std::uint64_t>(),
+                              packed_offset.as<std::uint64_t>()};
+  CHECK_OK(subject().launch(kernel::id::pack_blocks, &p, grid, 256, s));
+  CHECK(read(target.data(), packed_size, s) == packed);
+  write(base.data(), bytes(shown, 0x55), s);
+  CHECK_OK(subject().launch(kernel::id::unpack_blocks, &p, grid, 256, s));
+  CHECK(read(base.data(), shown, s) == spread);
+}
+
+TEST_CASE(pack_and_unpack_follow_the_layout) {
+  pack_and_unpack(0, 3, 8, 1);
+  pack_and_unpack(1, 0, 8, 1);
+  pack_and_unpack(1, 1, 0, 1);
+  pack_and_unpack(1, 1, 100000, 4);
+  pack_and_unpack(1000, 1, 8, 3);
+  pack_and_unpack(17, 33, 5, 2);
+  pack_and_unpack(9, 40, 700, 7);
+  pack_and_unpack(3, 5, 20000, 16);
+}
+
+}  // namespace
+}  // namespace contract

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#define CHECK_NO_MAIN
+#include "peer.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+
+extern char** environ;
+
+namespace contract {
+namespace {
+
+std::string backend_name;
+
+/// What the other process holds: one opened allocation and one of its own.
+struct served {
+  scoped_stream stream;
+  void* opened = nullptr;
+  std::unique_ptr<memory> own;
+
+  peer_answer answer(const peer_request& r) {
+    using action = peer_request::action;
+    switch (r.what) {
+      case action::open: {
+        const auto base = subject().ipc_open(r.device, r.handle);
+        if (base) opened = *base;
+        return {base.error(), false, {}};
+      }
+      case action::check:
+        return {status::ok, read(opened, r.bytes, stream) == pattern(r.bytes, r.seed), {}};
+      case action::write: write(opened, pattern(r.bytes, r.seed), stream); return {status::ok, true, {}};
+      case action::close: return {subject().ipc_close(r.device, opened), false, {}};
+      case action::make: {
+        own = std::make_unique<memory>(memory_kind::device, r.bytes, r.device);
+        write(own->data(), pattern(r.bytes, r.seed), stream);
+        const auto handle = subject().ipc_export(describe(own->data()));
+        return {handle.error(), true, handle.value_or({})};
+      }
+      case action::drop: own.reset(); return {status::ok, true, {}};
+      case action::leave_work: break;
+    }
+    return {leave_work(r.device), true, {}};
+  }
+
+  // A copier that would stay for a minute; nothing of it is given back.
+  static status leave_work(int device) {
+    const auto s = subject().create_stream(device);
+    const auto control = subject().allocate_pinned(4096);
+    if (!s || !control) return status::out_of_memory;
+    std::memset(*control, 0, 4096);
+    auto* words = static_cast<std::uint32_t*>(*control) + 512;
+    const kernel::linger p{static_cast<kernel::linger_command*>(*control), words, words + 16, 1, 8,
+                           std::uint64_t{60'000'000'000}};
+    return subject().launch(kernel::id::linger, &p, 1, 32, *s);
+  }
+};
+
+}  // namespace
+
+void set_peer_backend(const std::string& name) { backend_name = name; }
+
+int serve_peer(int socket) {
+  served state;
+  peer_request request;
+  while (::read(socket, &request, sizeof request) == sizeof request) {
+    const peer_answer answer = state.answer(request);
+    if (::write(socket, &answer, sizeof answer) != sizeof answer) return 1;
+  }
+  return 0;
+}
+
+peer::peer() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return;
+  ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);  // so that the other process sees when this end is closed
+  const std::string number = std::to_string(ends[1]);
+  const char* arguments[] = {"/proc/self/exe", "--backend", backend_name.c_str(), "--peer",
+                             number.c_str(),   nullptr};
+  ::posix_spawn(&process_, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ);
+  ::close(ends[1]);
+  socket_ = ends[0];
+}
+
+peer::~peer() {
+  ::close(socket_);
+  if (process_ > 0) ::waitpid(process_, nullptr, 0);
+}
+
+void peer::kill() {
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+  process_ = -1;
+}
+
+peer_answer peer::ask(const peer_request& request) {
+  peer_answer answer{status::peer_lost, false, {}};
+  if (::write(socket_, &request, sizeof request) != sizeof request ||
+      ::read(socket_, &answer, sizeof answer) != sizeof answer)
+    return {status::peer_lost, false, {}};
+  return answer;
+}
+
+}  // namespace contract

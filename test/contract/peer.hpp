@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A second process on the same back end: this program again, told what to do through a socket.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "contract.hpp"
+
+namespace contract {
+
+struct peer_request {
+  enum class action : int { open, check, write, close, make, drop, leave_work };
+  action what;
+  int device;
+  unsigned seed;
+  std::uint64_t bytes;
+  device::ipc_handle handle;
+};
+
+struct peer_answer {
+  status outcome;
+  bool same;                  // check: the bytes were the pattern of the seed
+  device::ipc_handle handle;  // make
+};
+
+class peer {
+ public:
+  peer();
+  ~peer();
+  peer(const peer&) = delete;
+  peer& operator=(const peer&) = delete;
+
+  peer_answer ask(const peer_request& request);
+  void kill();
+
+ private:
+  pid_t process_ = -1;
+  int socket_ = -1;
+};
+
+void set_peer_backend(const std::string& name);
+int serve_peer(int socket);
+
+}  // namespace contract

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract: copies, fills, order in a stream, events, streams side by side.
+#define CHECK_NO_MAIN
+#include <atomic>
+
+#include "contract.hpp"
+
+namespace contract {
+namespace {
+
+constexpr memory_kind kinds[] = {memory_kind::host, memory_kind::pinned, memory_kind::managed,
+                                 memory_kind::device};
+
+TEST_CASE(copies_between_all_kinds_at_odd_sizes_and_offsets) {
+  constexpr std::size_t room = 70000;
+  const scoped_stream s;
+  for (const memory_kind from_kind : kinds)
+    for (const memory_kind to_kind : kinds) {
+      const memory from(from_kind, room), to(to_kind, room, second_device());
+      write(from.data(), pattern(room, 1), s);
+      for (const std::size_t size : {0, 1, 3, 16, 255, 4097, 65537}) {
+        write(to.data(), bytes(room, 0xee), s);
+        const std::size_t a = random_below(room - size), b = random_below(room - size);
+        CHECK_OK(subject().copy(to.data() + b, from.data() + a, size, s));
+        CHECK_OK(subject().synchronise(s));
+        bytes expected(room, 0xee);
+        std::memcpy(expected.data() + b, pattern(room, 1).data() + a, size);
+        CHECK(read(to.data(), room, s) == expected);
+      }
+    }
+}
+
+TEST_CASE(fill_writes_its_range_only) {
+  const scoped_stream s;
+  const memory m(memory_kind::device, 1000);
+  write(m.data(), bytes(1000, 1), s);
+  CHECK_OK(subject().fill(m.data() + 10, 0xab, 501, s));
+  bytes expected(1000, 1);
+  std::memset(expected.data() + 10, 0xab, 501);
+  CHECK(read(m.data(), 1000, s) == expected);
+}
+
+TEST_CASE(a_stream_works_in_order) {
+  constexpr std::size_t size = 300000;
+  const scoped_stream s;
+  const memory a(memory_kind::device, size), b(memory_kind::device, size);
+  bytes found(size);
+  for (int i = 0; i < 50; ++i) {
+    CHECK_OK(subject().fill(a.data(), i, size, s));
+    CHECK_OK(subject().copy(b.data(), a.data(), size, s));
+  }
+  CHECK_OK(subject().copy(found.data(), b.data(), size, s));
+  CHECK_OK(subject().synchronise(s));
+  CHECK(found == bytes(size, 49));
+}
+
+TEST_CASE(an_event_is_done_when_the_work_before_it_is) {
+  constexpr std::size_t size = 16 << 20;
+  const scoped_stream s;
+  const scoped_event e;
+  CHECK(e.done());  // nothing was recorded
+  const memory m(memory_kind::device, size), host(memory_kind::pinned, size);
+  CHECK_OK(subject().fill(m.data(), 5, size, s));
+  CHECK_OK(subject().copy(host.data(), m.data(), size, s));
+  CHECK_OK(subject().record(e, s));
+  REQUIRE(eventually([&] { return e.done(); }));
+  CHECK_EQ(host.data()[size - 1], 5);
+  for (int i = 0; i < 200; ++i) {  // an event serves again and again
+    CHECK_OK(subject().fill(host.data(), i, 1, s));
+    CHECK_OK(subject().record(e, s));
+    REQUIRE(eventually([&] { return e.done(); }));
+    CHECK_EQ(host.data()[0], i & 0xff);
+  }
+}
+
+TEST_CASE(destroying_a_stream_leaves_its_work) {
+  constexpr std::size_t size = 8 << 20;
+  const memory m(memory_kind::pinned, size);
+  const scoped_event e;
+  {
+    const scoped_stream s;
+    CHECK_OK(subject().fill(m.data(), 9, size, s));
+    CHECK_OK(subject().record(e, s));
+  }
+  REQUIRE(eventually([&] { return e.done(); }));
+  CHECK_EQ(m.data()[size - 1], 9);
+}
+
+TEST_CASE(threads_share_a_back_end) {
+  constexpr std::size_t size = 40000;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const int device = t % 2 ? second_device() : 0;
+      const scoped_stream s(device);
+      for (unsigned i = 0; i < 20; ++i) {
+        const memory m(memory_kind::device, size, device);
+        write(m.data(), pattern(size, t * 100 + i), s);
+        pointer_info info;
+        wrong += subject().classify(m.data(), true, info) != status::ok || info.device != device;
+        wrong += read(m.data(), size, s) != pattern(size, t * 100 + i);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK_EQ(wrong.load(), 0);
+}
+
+TEST_CASE(copies_between_devices) {
+  constexpr std::size_t size = 123457;
+  const int other = second_device();
+  const memory a(memory_kind::device, size), b(memory_kind::device, size, other);
+  const scoped_stream here(0), there(other);
+  write(a.data(), pattern(size, 8), here);
+  CHECK_OK(subject().copy(b.data(), a.data(), size, there));
+  CHECK_OK(subject().synchronise(there));
+  CHECK(read(b.data(), size, there) == pattern(size, 8));
+}
+
+}  // namespace
+}  // namespace contract

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# telpher_one_rank_test(NAME SOURCES...): a unit test that calls the host MPI in one process, with the
+# emulated device, for each MPI; links what it needs of datatype/ and coll/.
+function(telpher_one_rank_test name)
+  foreach(abi IN LISTS TELPHER_ABIS)
+    telpher_one_rank_library(${abi})
+    set(target ${name}_${abi})
+    add_executable(${target} ${ARGN})
+    telpher_use_mpi(${target} ${abi})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/test/unit/datatype)
+    target_link_libraries(${target} PRIVATE telpher_one_rank_${abi})
+    add_dependencies(${target} telpher_emu)
+    telpher_test(NAME ${target} COMMAND ${target} RING unit
+      ENV TELPHER_BACKEND=emu TELPHER_PLUGIN_PATH={build}/lib)
+  endforeach()
+endfunction()
+
+function(telpher_one_rank_library abi)
+  if(TARGET telpher_one_rank_${abi})
+    return()
+  endif()
+  get_property(sources GLOBAL PROPERTY telpher_abi_sources)
+  list(FILTER sources INCLUDE REGEX "/src/(datatype|coll|host_mpi)/")
+  add_library(telpher_one_rank_${abi} STATIC ${sources})
+  target_link_libraries(telpher_one_rank_${abi} PUBLIC telpher_mpi_${abi} telpher_core)
+endfunction()
