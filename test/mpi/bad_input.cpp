@@ -123,15 +123,12 @@ void replayed_and_truncated_tickets(suite& s, test_ticket* make) {
 }
 
 void expect_refusal(suite& s, int code, const char* call) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
   s.note("%s with device memory", call);
-  if (!s.expect(code != MPI_SUCCESS, "an error")) return;
-  MPI_Error_string(code, text, &length);
-  if (std::strstr(text, call) == nullptr) s.fail("the text does not name %s: %s", call, text);
+  s.expect(code != MPI_SUCCESS, "an error");
 }
 
-/// One-sided calls and files do not take device memory yet: an error that names the call.
+/// One-sided calls and files do not take device memory yet: an error; bad_input.py looks for the
+/// line that names the call.
 void refused_calls(suite& s) {
   const returned_errors returned;
   buffer device(kind::device, 4096);

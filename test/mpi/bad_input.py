@@ -12,6 +12,7 @@ import sys
 import time
 
 BOUND_S = 60  # a launcher may take this long to end a job with a dead rank
+REFUSED = ("MPI_Win_create", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_File_write", "MPI_File_read_at")
 
 
 class Driver:
@@ -28,8 +29,8 @@ class Driver:
         settings = {"TELPHER_BACKEND": "emu", **settings}
         if preload:
             settings["LD_PRELOAD"] = preload
-        command = [self.options.mpirun, "-n", "2", "env", *(f"{k}={v}" for k, v in settings.items()),
-                   self.options.program, *arguments]
+        assignments = [f"{k}={v}" for k, v in settings.items()]
+        command = [self.options.mpirun, "-n", "2", "env", *assignments, self.options.program, *arguments]
         began = time.monotonic()
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -71,6 +72,9 @@ class Driver:
             code, text, _ = self.run(["right in spite"], {"TELPHER_EMU_FAULTS": faults},
                                      self.options.preload)
             self.case(label, code == 0, text)
+        code, text, _ = self.run(["refused"], {}, self.options.preload)
+        unnamed = [call for call in REFUSED if call not in text]
+        self.case("refused calls are named", code == 0 and not unnamed, f"{text}\nunnamed: {unnamed}")
         if self.options.wrong:
             code, text, _ = self.run(["right in spite"], {}, self.options.wrong)
             said = "telpher" in text.lower() and ("abi" in text.lower() or "libmpi" in text.lower())
