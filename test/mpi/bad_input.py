@@ -12,7 +12,8 @@ import sys
 import time
 
 BOUND_S = 60  # a launcher may take this long to end a job with a dead rank
-REFUSED = ("MPI_Win_create", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_File_write", "MPI_File_read_at")
+REFUSED = ("MPI_Win_create", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_File_write",
+           "MPI_File_read_at")
 
 
 class Driver:
@@ -30,7 +31,8 @@ class Driver:
         if preload:
             settings["LD_PRELOAD"] = preload
         assignments = [f"{k}={v}" for k, v in settings.items()]
-        command = [self.options.mpirun, "-n", "2", "env", *assignments, self.options.program, *arguments]
+        program = [self.options.program, *arguments]
+        command = [self.options.mpirun, "-n", "2", "env", *assignments, *program]
         began = time.monotonic()
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -74,7 +76,8 @@ class Driver:
             self.case(label, code == 0, text)
         code, text, _ = self.run(["refused"], {}, self.options.preload)
         unnamed = [call for call in REFUSED if call not in text]
-        self.case("refused calls are named", code == 0 and not unnamed, f"{text}\nunnamed: {unnamed}")
+        self.case("refused calls are named", code == 0 and not unnamed,
+                  f"{text}\nunnamed: {unnamed}")
         if self.options.wrong:
             code, text, _ = self.run(["right in spite"], {}, self.options.wrong)
             said = "telpher" in text.lower() and ("abi" in text.lower() or "libmpi" in text.lower())
