@@ -19,7 +19,7 @@ ticket_send::ticket_send(ticket::offer& o, MPI_Request request) noexcept : offer
   offer_.program_request = request;
 }
 
-ticket_send::~ticket_send() { offer_.held = false; }
+ticket_send::~ticket_send() { ticket::the_engine().release(offer_); }
 
 int ticket_send::finish(MPI_Status* out) noexcept {
   fill_empty(out);

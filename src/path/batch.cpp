@@ -60,7 +60,8 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   k.arrivals = free.arrivals;
   k.done_value = ++free.round;
   const int blocks = kernel::deal_blocks(k, 2 * processors_, block_bytes);
-  auto s = memory::stream(where_, memory::lane::kernel);
+  // Two streams in turn: a batch need not wait for the tail of the one before.
+  auto s = memory::stream(where_, *index % 2 ? memory::lane::in : memory::lane::kernel);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
   free.outstanding = count;

@@ -3,16 +3,17 @@
 
 namespace telpher::path {
 
-put_wait::put_wait(slot& cell, std::uint32_t epoch, const exported_memory& target) noexcept
-    : cell_(cell), epoch_(epoch) {
+put_wait::put_wait(segment& sender, slot& cell, std::uint32_t epoch,
+                   const exported_memory& target) noexcept
+    : sender_(sender), cell_(cell), epoch_(epoch) {
   cell.target = target;
-  cell.set(epoch, slot_state::put_asked);
+  sender.answer(cell, epoch, slot_state::put_asked);
 }
 
 status put_wait::poll() noexcept {
   switch (cell_.state_in(epoch_)) {
     case slot_state::put_asked: return status::would_block;
-    case slot_state::put_done: cell_.set(epoch_, slot_state::done); return status::ok;
+    case slot_state::put_done: sender_.answer(cell_, epoch_, slot_state::done); return status::ok;
     case slot_state::refused: return status::not_supported;
     default: return status::corrupt;
   }

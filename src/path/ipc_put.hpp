@@ -11,11 +11,12 @@ namespace telpher::path {
 /// The receiver's half. Answers not_supported when the sender cannot open the memory.
 class put_wait final : public transfer {
  public:
-  put_wait(slot& cell, std::uint32_t epoch, const exported_memory& target) noexcept;
+  put_wait(segment& sender, slot& cell, std::uint32_t epoch, const exported_memory& target) noexcept;
   status poll() noexcept override;
   kind moved_by() const noexcept override { return kind::ipc_put; }
 
  private:
+  segment& sender_;
   slot& cell_;
   std::uint32_t epoch_;
 };

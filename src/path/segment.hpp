@@ -27,6 +27,11 @@ class segment {
   slot& cell(std::uint32_t index) const noexcept {
     return reinterpret_cast<slot*>(base_ + header().slots_at)[index];
   }
+  /// A receiver's change of a slot in its sender's segment, and the ring of the sender's bell.
+  void answer(slot& cell, std::uint32_t epoch, slot_state s) const noexcept {
+    cell.set(epoch, s);
+    header().answers.fetch_add(1, std::memory_order_release);
+  }
   /// The bytes at an offset, made reachable for a device's copies where `owner` is not null; null if
   /// the range is not inside the staging memory (a damaged slot).
   std::byte* staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept;

@@ -71,7 +71,7 @@ staged_receive::staged_receive(segment& sender, slot& cell, std::uint32_t epoch,
       to_(to),
       plan_(block_plan::of(to.bytes)),
       copies_(to.where, memory::lane::in) {
-  if (cell.state_in(epoch) == slot_state::claimed) cell.set(epoch, slot_state::pipe_asked);
+  if (cell.state_in(epoch) == slot_state::claimed) sender.answer(cell, epoch, slot_state::pipe_asked);
 }
 
 status staged_receive::poll() noexcept {
@@ -80,7 +80,7 @@ status staged_receive::poll() noexcept {
     case slot_state::staging: return status::would_block;
     case slot_state::staged: return take_whole();
     case slot_state::piping: return take_blocks();
-    case slot_state::refused: cell_.set(epoch_, slot_state::done); return status::device_error;
+    case slot_state::refused: sender_.answer(cell_, epoch_, slot_state::done); return status::device_error;
     default: return status::corrupt;
   }
 }
@@ -94,7 +94,7 @@ status staged_receive::take_whole() noexcept {
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
   if (*finished == 0) return status::would_block;
-  cell_.set(epoch_, slot_state::done);
+  sender_.answer(cell_, epoch_, slot_state::done);
   return status::ok;
 }
 
@@ -112,7 +112,7 @@ status staged_receive::take_blocks() noexcept {
   TELPHER_TRY(finished);
   cell_.consumed.store(*finished, std::memory_order_release);
   if (*finished < plan_.count()) return status::would_block;
-  cell_.set(epoch_, slot_state::done);
+  sender_.answer(cell_, epoch_, slot_state::done);
   return status::ok;
 }
 

@@ -15,7 +15,7 @@
 namespace telpher::ticket {
 namespace {
 
-constexpr std::uint32_t scan_all_every = 16;   // polls between two looks at every posted receive
+constexpr std::uint32_t look_at_all_every = 16;  // polls between two looks at everything
 constexpr std::size_t quiet_in_a_row = 4;      // posted receives found waiting before a scan stops
 
 void relax() noexcept {
@@ -89,11 +89,35 @@ int engine::next_reply_tag() noexcept {
 
 void engine::progress() noexcept {
   if (idle()) return;
-  for (auto& o : offers_) o->advance();
+  ++polls_;
+  advance_offers();
   scan();
   path::puller::flush_all();
   advance_moving();
-  retire();
+}
+
+// The receivers' bell says when to look at the offers. Without it they are looked at now and then:
+// patience runs out by the clock.
+void engine::advance_offers() noexcept {
+  if (offers_.empty()) return;
+  const std::uint64_t answers = own_.header().answers.load(std::memory_order_acquire);
+  if (answers == last_answers_ && !busy_offers_ && polls_ % look_at_all_every != 0) return;
+  last_answers_ = answers;
+  busy_offers_ = false;
+  bool retired = false;
+  for (auto& o : offers_) {
+    o->advance();
+    busy_offers_ |= o->busy();
+    retired |= o->retired();
+  }
+  if (retired) retire();
+}
+
+void engine::release(offer& o) noexcept {
+  o.held = false;
+  if (!o.retired()) return;
+  const auto at = std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
+  if (at != offers_.end()) offers_.erase(at);
 }
 
 // Posted receives complete mostly in the order in which they were posted. A scan starts at the oldest
@@ -101,7 +125,7 @@ void engine::progress() noexcept {
 void engine::scan() noexcept {
   if (posted_.empty()) return;
   const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
-  const bool all = ++polls_ % scan_all_every == 0;
+  const bool all = polls_ % look_at_all_every == 0;
   if (!all && rung == last_rung_ && rung == tickets_seen_) return;
   last_rung_ = rung;
   std::size_t quiet = 0;

@@ -53,6 +53,8 @@ class engine {
   }
 
   void add(std::unique_ptr<offer> o) noexcept { offers_.push_back(std::move(o)); }
+  /// The program does not look at an offer any more.
+  void release(offer& o) noexcept;
   /// A receive whose message may be a ticket: watched until it has settled.
   void watch(receive& r) noexcept;
   /// Asks for the message of a watched receive now, out of turn.
@@ -107,6 +109,7 @@ class engine {
     double next_report_us_ = 0;
   };
 
+  void advance_offers() noexcept;
   void scan() noexcept;
   void advance_moving() noexcept;
   void retire() noexcept;
@@ -124,6 +127,8 @@ class engine {
   std::vector<bool> pulls_;
   std::uint64_t tickets_seen_ = 0;
   std::uint64_t last_rung_ = 0;
+  std::uint64_t last_answers_ = 0;
+  bool busy_offers_ = false;
   std::uint32_t polls_ = 0;
   int reply_tag_ = 0;
 };

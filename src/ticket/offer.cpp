@@ -26,7 +26,7 @@ offer::~offer() {
 
 status offer::send() noexcept {
   engine& e = the_engine();
-  const bool node = e.shares_node(peer_) && path::forced() != path::kind::pipelined;
+  const bool near = e.shares_node(peer_) && path::forced() != path::kind::pipelined;
   ticket t{};
   t.bytes = message_.payload.bytes;
   t.sender = e.job().rank;
@@ -34,7 +34,7 @@ status offer::send() noexcept {
   t.reply_tag = -1;
   TELPHER_TRY(path::export_region(message_.payload, message_.info, t.memory));
   exportable_ = t.memory.exportable;
-  if (node) {
+  if (near) {
     const auto slot = e.own().take_slot(epoch_);
     if (!slot) return status::would_block;
     slot_ = *slot;
@@ -51,7 +51,7 @@ status offer::send() noexcept {
   std::memcpy(wire_bytes, &t, sizeof t);
   since_ns_ = now_ns();
   TELPHER_TRY(send_carrier(wire_bytes));
-  if (node)
+  if (near)
     e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
   return status::ok;
 }
@@ -70,6 +70,7 @@ bool offer::carrier_gone() noexcept {
   if (carrier_ == MPI_REQUEST_NULL) return true;
   int flag = 0;
   if (pmpi::Test(&carrier_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) complete(status::host_mpi_error);
+  awaits_carrier_ = !flag;
   return flag != 0;
 }
 

@@ -47,6 +47,8 @@ class offer final : public recycled<offer> {
   bool retired() const noexcept { return retired_; }
   status outcome() const noexcept { return outcome_; }
   bool needs_us() const noexcept;
+  /// Has work of its own that must be polled, beside what the receiver's answers bring.
+  bool busy() const noexcept { return !retired_ && (transfer_ || remote_ || awaits_carrier_); }
   /// The generalized request that the program holds for this send, if any.
   MPI_Request program_request = MPI_REQUEST_NULL;
   bool held = true;  // a caller still looks at it
@@ -77,6 +79,7 @@ class offer final : public recycled<offer> {
   std::unique_ptr<path::staging_piece> stored_;  // ring or whole payload until the receiver is done
   std::uint64_t since_ns_ = 0;
   bool exportable_ = false;
+  bool awaits_carrier_ = false;
   bool bytes_left_ = false;  // the send buffer is not needed any more
   bool complete_ = false;
   bool retired_ = false;

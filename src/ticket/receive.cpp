@@ -42,18 +42,21 @@ class landed_copy final : public path::transfer {
 /// A message that nobody wants: tells the sender that it is free.
 class discarded final : public path::transfer {
  public:
-  discarded(path::slot& cell, std::uint32_t epoch) noexcept : cell_(cell), epoch_(epoch) {
-    if (cell.take(epoch, slot_state::claimed)) cell.set(epoch, slot_state::done);
+  discarded(path::segment& sender, path::slot& cell, std::uint32_t epoch) noexcept
+      : sender_(sender), cell_(cell), epoch_(epoch) {
+    if (cell.take(epoch, slot_state::claimed)) sender.answer(cell, epoch, slot_state::done);
   }
   status poll() noexcept override {
     const slot_state s = cell_.state_in(epoch_);
     if (s == slot_state::staging) return status::would_block;
-    if (s == slot_state::staged || s == slot_state::refused) cell_.set(epoch_, slot_state::done);
+    if (s == slot_state::staged || s == slot_state::refused)
+      sender_.answer(cell_, epoch_, slot_state::done);
     return status::ok;
   }
   path::kind moved_by() const noexcept override { return path::kind::none; }
 
  private:
+  path::segment& sender_;
   path::slot& cell_;
   std::uint32_t epoch_;
 };
@@ -171,7 +174,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
   pmpi::Test_cancelled(&status_, &cancelled);
   if (cancelled) return settle(status::ok);
   bytes_ = bytes_of(status_);
-  if (bytes_ == ticket_bytes) {
+  if (bytes_ == ticket_bytes && (lands_ || capacity_ >= ticket_bytes)) {
     std::byte scratch[ticket_bytes];
     const std::byte* first = first_bytes(scratch);
     if (is_ticket(first, the_engine().job().nonce)) return redeem(first);
@@ -280,7 +283,7 @@ status receive::ask_for_put(path::slot& cell, const path::region& to) noexcept {
   TELPHER_TRY(info);
   TELPHER_TRY(path::export_region(to, *info, target));
   if (!target.exportable) return status::not_supported;
-  transfer_ = std::make_unique<path::put_wait>(cell, ticket_.epoch, target);
+  transfer_ = std::make_unique<path::put_wait>(the_engine().peer(ticket_.sender), cell, ticket_.epoch, target);
   return status::ok;
 }
 
@@ -291,7 +294,7 @@ status receive::discard() noexcept {
   if (ticket_.slot != no_slot) {
     path::segment& sender = e.peer(ticket_.sender);
     if (!sender) return status::corrupt;
-    transfer_ = std::make_unique<discarded>(sender.cell(ticket_.slot), ticket_.epoch);
+    transfer_ = std::make_unique<discarded>(sender, sender.cell(ticket_.slot), ticket_.epoch);
     return status::ok;
   }
   auto scratch = memory::buffer::host(bytes_, nullptr);
@@ -330,7 +333,8 @@ bool receive::advance() noexcept {
 }
 
 void receive::release_sender() noexcept {
-  the_engine().peer(ticket_.sender).cell(ticket_.slot).set(ticket_.epoch, slot_state::done);
+  path::segment& sender = the_engine().peer(ticket_.sender);
+  sender.answer(sender.cell(ticket_.slot), ticket_.epoch, slot_state::done);
 }
 
 status receive::scatter() noexcept {
@@ -387,7 +391,7 @@ void receive::describe(char* text, std::size_t bytes) const noexcept {
   if (phase_ == phase::posted)
     std::snprintf(text, bytes, "receive of up to %zu bytes: no message yet", capacity_);
   else
-    std::snprintf(text, bytes, "receive of %zu bytes from rank %d: %s", bytes_, ticket_.sender,
+    std::snprintf(text, bytes, "receive of %zu bytes from rank %d: %s", bytes_, status_.MPI_SOURCE,
                   phase_ == phase::moving ? "bytes on their way" : "done");
 }
 
