@@ -2,6 +2,7 @@
 """The steps of bench/gpu_session.py that build and test. Each gives one line on what came of it."""
 import os
 import re
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ def totals(text: str) -> str:
     found = re.findall(r"\d+ passed, \d+ failed", text)
     failed = re.findall(r"FAILED\s+(?:[\d.]+ s\s+)?([^:\n]*)", text)
     names = ", ".join(dict.fromkeys(name.strip() for name in failed))
-    return (found[-1] if found else "no end") + (f" (FAILED {names[:300]})" if failed else "")
+    return (found[-1] if found else "no end") + (f" (FAILED {names[:120]})" if failed else "")
 
 
 def verdict(good: bool) -> str:
@@ -35,13 +36,23 @@ def make_runnable(session: Session) -> None:
                 path.chmod(0o755)
 
 
+def architectures() -> str:
+    """Those of the GPUs here, such as 90; empty, which is the build's own choice, if they do not tell."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"],
+                              capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ";".join(sorted(set(re.findall(r"^\d+\.\d+$", done.stdout, re.M)))).replace(".", "")
+
+
 def build(session: Session) -> str:
     make_runnable(session)
     options = session.options
     line = ["cmake", "-S", ROOT, "-B", session.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
             "-DTELPHER_TESTS=ON", "-DTELPHER_HIP=OFF"]
     if options.backend == "cuda":
-        line += ["-DTELPHER_CUDA=ON", "-DTELPHER_CUDA_ARCHITECTURES=90"]
+        line += ["-DTELPHER_CUDA=ON", "-DTELPHER_CUDA_ARCHITECTURES=" + architectures()]
     prefix = session.ompi_prefix()
     if prefix:
         line += [f"-DTELPHER_OMPI_PREFIX={prefix}", f"-DTELPHER_OMPI_INCLUDE={prefix}/include"]
@@ -49,7 +60,7 @@ def build(session: Session) -> str:
         session.say("no Open MPI with mpi.h and libmpi.so was found")
     if options.mpich:
         line.append(f"-DTELPHER_MPICH_PREFIX={options.mpich.resolve()}")
-    configured = session.command([*line, *options.cmake], 120)
+    configured = session.command([*line, *(f"-D{entry}" for entry in options.cmake)], 120)
     # -k 0: what does not compile must not take along what does.
     jobs = len(os.sched_getaffinity(0))
     made = session.command(["cmake", "--build", session.build, "--parallel", jobs, "--", "-k", "0"], 400, quiet=True)

@@ -34,8 +34,8 @@ struct options {
 /// prints.
 options parse_options(int argc, char** argv, bool talks);
 
-/// The CUDA device that the command line gives this rank, read before MPI_Init, with the rank as the
-/// launcher's environment tells it; -1 where memory does not come from CUDA's driver or neither is said.
+/// The CUDA device that the command line gives this rank, for before MPI_Init: the rank is what the
+/// launcher tells in the environment. -1 where the memory is not CUDA's or the rank is not told.
 int early_cuda_device(int argc, char** argv);
 
 /// "64k" and the like; false if it is not a size.
