@@ -27,7 +27,10 @@ struct candidate {
 
 const candidate candidates[] = {
     {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false},
-    {"hip", {"/dev/kfd"}, {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"}, false},
+    {"hip",
+     {"/dev/kfd"},
+     {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"},
+     false},
     {"emu", {}, {}, true},
 };
 
@@ -81,7 +84,8 @@ backend* open_plugin(const std::string& name, std::string& why) {
     return nullptr;
   }
   backend* made = create(interface_version);
-  if (!made) why = "the plug-in in " + folder + " is of another version of Telpher, or found no driver";
+  if (!made)
+    why = "the plug-in in " + folder + " is of another version of Telpher, or found no driver";
   return made;
 }
 
@@ -110,11 +114,14 @@ void discover() noexcept {
   discovery& d = found();
   std::call_once(d.once, [&d] {
     for (const candidate& c : candidates) consider(c, d);
-    if (const std::string& w = config().backend; w == "sycl") d.absent("sycl", "not part of this build");
+    if (const std::string& w = config().backend; w == "sycl")
+      d.absent("sycl", "not part of this build");
   });
 }
 
-std::span<backend* const> backends() noexcept { return found().opened; }
+std::span<backend* const> backends() noexcept {
+  return found().opened;
+}
 
 backend* find(vendor owner) noexcept {
   for (backend* b : backends())
@@ -122,6 +129,8 @@ backend* find(vendor owner) noexcept {
   return nullptr;
 }
 
-std::span<const char* const> absent_reasons() noexcept { return found().reasons; }
+std::span<const char* const> absent_reasons() noexcept {
+  return found().reasons;
+}
 
 }  // namespace telpher::device

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Atomic accesses with a scope: `system` is seen by the host and other devices, `device` by one
-// device. The languages differ here and in vec.hpp and nowhere else. Addresses are already resolved.
+// device. The languages differ here and in vec.hpp and nowhere else. Addresses are already
+// resolved.
 #pragma once
 
 #include "kernel/lang.hpp"
 
 namespace telpher::kernel {
 
-/// 16 bytes that are read together.
+/// 16 bytes that are read together, or the high word first.
 struct alignas(16) word_pair {
   std::uint64_t low;
   std::uint64_t high;
@@ -15,7 +16,9 @@ struct alignas(16) word_pair {
 
 #if defined(TELPHER_LANGUAGE_CUDA)
 
-TELPHER_DEVICE void fence_system() { __threadfence_system(); }
+TELPHER_DEVICE void fence_system() {
+  __threadfence_system();
+}
 
 TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
   std::uint32_t value;
@@ -40,17 +43,18 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
 /// One access of 16 aligned bytes; relaxed, system scope.
 TELPHER_DEVICE word_pair load_pair_system(const void* at) {
   word_pair value;
-  asm volatile(
-      "{ .reg .b128 pair; ld.relaxed.sys.b128 pair, [%2]; mov.b128 {%0, %1}, pair; }"
-      : "=l"(value.low), "=l"(value.high)
-      : "l"(at)
-      : "memory");
+  asm volatile("{ .reg .b128 pair; ld.relaxed.sys.b128 pair, [%2]; mov.b128 {%0, %1}, pair; }"
+               : "=l"(value.low), "=l"(value.high)
+               : "l"(at)
+               : "memory");
   return value;
 }
 
 #elif defined(TELPHER_LANGUAGE_HIP)
 
-TELPHER_DEVICE void fence_system() { __threadfence_system(); }
+TELPHER_DEVICE void fence_system() {
+  __threadfence_system();
+}
 
 TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
   return __hip_atomic_load(at, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
@@ -74,7 +78,9 @@ TELPHER_DEVICE word_pair load_pair_system(const void* at) {
 
 #else
 
-TELPHER_DEVICE void fence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+// One thread is the block: the acquiring loads and releasing stores around a fence order
+// everything.
+TELPHER_DEVICE void fence_system() {}
 
 TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -88,11 +94,11 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return __atomic_fetch_add(at, value, __ATOMIC_ACQ_REL);
 }
 
-// One vector load; x86 and Arm processors that matter here do not tear it.
+// Two accesses, the high word first: what was written before the high word is seen with it.
 TELPHER_DEVICE word_pair load_pair_system(const void* at) {
-  typedef std::uint64_t vector __attribute__((vector_size(16), may_alias));
-  const vector v = *static_cast<const volatile vector*>(at);
-  return {v[0], v[1]};
+  const auto* words = static_cast<const std::uint64_t*>(at);
+  const std::uint64_t high = __atomic_load_n(words + 1, __ATOMIC_ACQUIRE);
+  return {__atomic_load_n(words, __ATOMIC_RELAXED), high};
 }
 
 #endif

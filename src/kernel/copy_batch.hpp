@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // copy_batch: many contiguous pieces in one launch (parameters in kernel.hpp).
 //
-// Synchronisation. arrivals[i] is written by the blocks of piece i only and is 0 before and after the
-// launch: each block adds one when its share is written; the block that finds all others there puts it
-// back to 0 and stores done_value to done[i] (release, system scope), which the host reads with acquire.
-// A piece of one block does without the counter. The fence of publish() comes before the addition, so
-// the last block's store follows every block's bytes.
+// Synchronisation. arrivals[i] is written by the blocks of piece i only and is 0 before and after
+// the launch: each block adds one when its share is written; the block that finds all others there
+// puts it back to 0 and stores done_value to done[i] (release, system scope), which the host reads
+// with acquire. A piece of one block does without the counter. The fence of publish() comes before
+// the addition, so the last block's store follows every block's bytes.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -20,8 +20,10 @@ TELPHER_DEVICE unsigned piece_of(const copy_batch& p, unsigned block) {
   unsigned high = p.count;
   while (high - low > 1) {
     const unsigned middle = (low + high) / 2;
-    if (p.first_block[middle] <= block) low = middle;
-    else high = middle;
+    if (p.first_block[middle] <= block)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }
@@ -31,8 +33,7 @@ TELPHER_DEVICE void copy_batch_body(W w, const copy_batch& p) {
   if (w.block() >= p.first_block[p.count]) return;
   const unsigned i = piece_of(p, w.block());
   const unsigned blocks = p.first_block[i + 1] - p.first_block[i];
-  const std::uint64_t index =
-      std::uint64_t{w.block() - p.first_block[i]} * w.size() + w.id();
+  const std::uint64_t index = std::uint64_t{w.block() - p.first_block[i]} * w.size() + w.id();
   copy_span(index, std::uint64_t{blocks} * w.size(),
             resolve(static_cast<std::uint8_t*>(p.pieces[i].to)),
             resolve(static_cast<const std::uint8_t*>(p.pieces[i].from)), p.pieces[i].bytes);
@@ -57,8 +58,8 @@ inline int deal_blocks(copy_batch& p, int most, std::uint64_t bytes_per_block) {
   for (int i = 0; i < p.count; ++i) {
     p.first_block[i] = static_cast<std::uint16_t>(next);
     const std::uint64_t bytes = p.pieces[i].bytes;
-    const auto fair = total == 0 ? 0.0
-                                 : static_cast<double>(bytes) / static_cast<double>(total) * spare;
+    const auto fair =
+        total == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(total) * spare;
     const std::uint64_t useful = bytes == 0 ? 0 : (bytes - 1) / bytes_per_block;
     const auto more = static_cast<std::uint64_t>(fair);
     next += 1 + static_cast<int>(more < useful ? more : useful);

@@ -18,9 +18,10 @@ enum class id : int {
 
 constexpr std::size_t parameter_capacity = 4000;
 
-/// copy_batch: moves many contiguous pieces in one launch. Blocks are dealt to pieces in proportion to
-/// bytes: piece i gets blocks [first_block[i], first_block[i + 1]). When the last block of a piece is
-/// done it stores `done_value` to that piece's flag in host memory (release, system scope).
+/// copy_batch: moves many contiguous pieces in one launch. Blocks are dealt to pieces in proportion
+/// to bytes: piece i gets blocks [first_block[i], first_block[i + 1]). When the last block of a
+/// piece is done it stores `done_value` to that piece's flag in host memory (release, system
+/// scope).
 struct copy_batch {
   static constexpr int capacity = 128;
   struct piece {
@@ -33,29 +34,30 @@ struct copy_batch {
   std::uint16_t count;
   std::uint32_t done_value;
   std::uint32_t* done;      // host memory mapped for the device, one word per piece
-  std::uint32_t* arrivals;  // device memory, one counter per piece, zero before and after the kernel
+  std::uint32_t* arrivals;  // device memory, one counter per piece, zero before and after
 };
 static_assert(sizeof(copy_batch) <= parameter_capacity);
 
-/// One command of the lingering copier: two 16-byte halves, each with the sequence number, so that a
-/// reader that sees both numbers equal has read one whole command (a 16-byte store is not torn).
+/// One command of the lingering copier: two 16-byte halves, each with the sequence number, so that
+/// a reader that sees both numbers has read one whole command. Written by write_command
+/// (linger.hpp).
 struct alignas(32) linger_command {
   std::uint64_t from;
   std::uint32_t bytes;
-  std::uint32_t sequence_low;   // copy of the sequence number in the first half
+  std::uint32_t sequence_low;  // copy of the sequence number in the first half
   std::uint64_t to;
   std::uint32_t leave;          // not 0: the copier leaves after this command
   std::uint32_t sequence_high;  // copy of the sequence number in the second half
 };
 static_assert(sizeof(linger_command) == 32);
 
-/// linger: one block that copies what `mailbox` commands, one command after the other, until none came
-/// for `patience_ns`. Protocol in kernel/linger.hpp.
+/// linger: one block that copies what `mailbox` commands, one command after the other, until none
+/// came for `patience_ns`. Protocol in kernel/linger.hpp.
 struct linger {
-  const linger_command* mailbox;   // pinned host memory, `depth` commands, used round robin
-  std::uint32_t* done;             // pinned host memory: last sequence number finished
-  std::uint32_t* gone;             // pinned host memory: set to the last finished number + 1 on exit
-  std::uint32_t first_sequence;    // the first number to wait for
+  const linger_command* mailbox;  // pinned host memory, `depth` commands, used round robin
+  std::uint32_t* done;            // pinned host memory: last sequence number finished
+  std::uint32_t* gone;            // pinned host memory: set to the last finished number + 1 on exit
+  std::uint32_t first_sequence;   // the first number to wait for
   std::uint32_t depth;
   std::uint64_t patience_ns;
 };
@@ -70,7 +72,7 @@ struct pack_blocks {
   std::int64_t extent;
   std::uint64_t size;
   std::uint64_t blocks;
-  const std::int64_t* offset;          // memory the device can read, `blocks` entries each
+  const std::int64_t* offset;  // memory the device can read, `blocks` entries each
   const std::uint64_t* length;
   const std::uint64_t* packed_offset;
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The language a kernel body is compiled in. This is the only file that tests compiler macros: a body
-// is a plain template whose first parameter is the execution view `work`, and reads the same in CUDA,
-// HIP and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks run one after the
-// other; so a body must not let one block wait for another block of its own launch.
+// The language a kernel body is compiled in. This is the only file that tests compiler macros: a
+// body is a plain template whose first parameter is the execution view `work`, and reads the same
+// in CUDA, HIP and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks run
+// one after the other; so a body must not let one block wait for another block of its own launch.
 //
 // Addresses given to a kernel go through resolve() before they are used: the emulated device's
-// addresses cannot be dereferenced, its bytes lie at a fixed distance. On a GPU resolve() is nothing.
+// addresses cannot be dereferenced, its bytes lie at a fixed distance. On a GPU resolve() is
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@
 #if defined(TELPHER_LANGUAGE_CPU)
 #define TELPHER_DEVICE inline
 #define TELPHER_BOTH inline  // for the host and for kernels
-#define TELPHER_SHARED  // a block is one work item: its automatic variables are the block's
+#define TELPHER_SHARED       // a block is one work item: its automatic variables are the block's
 #else
 #define TELPHER_DEVICE __device__ __forceinline__
 #define TELPHER_BOTH __host__ __device__ __forceinline__
@@ -63,8 +64,9 @@ class work {
   unsigned blocks() const { return blocks_; }
   /// All work items of the block meet here; what they wrote before is seen by the block after it.
   void barrier() const {}
-  /// As barrier(), and after it a store of work item 0 publishes to the system what the block wrote.
-  void publish() const { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+  /// As barrier(), and after it a store of work item 0 publishes to the system what the block
+  /// wrote.
+  void publish() const {}  // that store releases, and the block is one thread
   /// True where `mine` holds for every one of the command readers, which all call it.
   bool readers_agree(bool mine) const { return mine; }
 
@@ -82,7 +84,9 @@ inline std::uint64_t now_ns() {
 }
 
 /// Between two polls: on a CPU the thread polled for may need this core.
-inline void relax() { sched_yield(); }
+inline void relax() {
+  sched_yield();
+}
 
 #else  // CUDA and HIP share the built-ins
 
@@ -108,14 +112,18 @@ class work {
     __syncthreads();
     if (threadIdx.x == 0) __threadfence_system();
   }
-  TELPHER_DEVICE bool readers_agree(bool mine) const { return __all_sync(3u, mine) != 0; }
+  TELPHER_DEVICE bool readers_agree(bool mine) const {
+    return __all_sync(3u, mine) != 0;
+  }
 #else
   // A barrier of AMD's does not wait for other wavefronts' stores to leave the compute unit.
   TELPHER_DEVICE void publish() const {
     __threadfence_system();
     __syncthreads();
   }
-  TELPHER_DEVICE bool readers_agree(bool mine) const { return __all(mine) != 0; }
+  TELPHER_DEVICE bool readers_agree(bool mine) const {
+    return __all(mine) != 0;
+  }
 #endif
 };
 

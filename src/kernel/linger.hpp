@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// linger: the copier that stays for the next message of a burst (parameters in kernel.hpp). One block.
+// linger: the copier that stays for the next message of a burst (parameters in kernel.hpp). One
+// block.
 //
-// Protocol. Command number s lives in mailbox[s % depth]; numbers run 1, 2, …, 2^32 - 1, 1, … (0 is no
-// number: a mailbox of zeros holds no command).
-//   host    writes command s: two 16-byte stores, each with s in its last word, and only when s - depth
-//           is done. Either half may become visible first.
-//   block   waits for number s: its command readers load both halves in one 32-byte transaction and go
-//           on when both carry s. Then: acquire fence, broadcast through shared memory, copy, system
-//           fence, done = s (release, system scope), and s becomes the next number.
+// Protocol. Command number s lives in mailbox[s % depth]; numbers run 1, 2, …, 2^32 - 1, 1, … (0 is
+// no number: a mailbox of zeros holds no command).
+//   host    writes command s by write_command, each half with s in its last word and that word
+//   last, and
+//           only when s - depth is done. Either half may become visible first.
+//   block   waits for number s: its command readers load both halves in one 32-byte transaction and
+//   go
+//           on when both carry s. Then: acquire fence, broadcast through shared memory, copy,
+//           system fence, done = s (release, system scope), and s becomes the next number.
 //   block   leaves after a command with `leave` set, or when no command came for patience_ns: it
-//           stores gone = s (release, system scope), s being the first number it did not take, as its
-//           last act. `done` is final before `gone` is set.
-//   host    sets gone = 0 before each launch, and polls done and gone (acquire). If gone is g, numbers
-//           from g on were not taken, also if their commands were written in time: it launches again
-//           with first_sequence = g. Commands stay in the mailbox, so nothing is written twice.
+//           stores gone = s (release, system scope), s being the first number it did not take, as
+//           its last act. `done` is final before `gone` is set.
+//   host    sets gone = 0 before each launch, and polls done and gone (acquire). If gone is g,
+//   numbers
+//           from g on were not taken, also if their commands were written in time: it launches
+//           again with first_sequence = g. Commands stay in the mailbox, so nothing is written
+//           twice.
 // `done` and `gone` are written by the block only while it runs, by the host only before a launch.
 #pragma once
 
@@ -29,11 +34,23 @@ TELPHER_BOTH constexpr std::uint32_t next_sequence(std::uint32_t sequence) {
 
 /// A half of linger_command as both halves are laid out.
 struct linger_half {
-  std::uint64_t address;   // from, to
-  std::uint32_t number;    // bytes, leave
+  std::uint64_t address;  // from, to
+  std::uint32_t number;   // bytes, leave
   std::uint32_t sequence;
 };
 static_assert(sizeof(linger_half) == 16 && 2 * sizeof(linger_half) == sizeof(linger_command));
+
+/// Host side: writes command `sequence` to its slot. A half's last word goes after the rest of it;
+/// a device reads a half from one cache line and so never sees the one without the other.
+inline void write_command(linger_command* mailbox, std::uint32_t depth, std::uint32_t sequence,
+                          void* to, const void* from, std::uint32_t bytes, bool leave) {
+  auto* words = reinterpret_cast<std::uint64_t*>(mailbox + sequence % depth);
+  const std::uint64_t mark = std::uint64_t{sequence} << 32;
+  __atomic_store_n(words + 0, reinterpret_cast<std::uintptr_t>(from), __ATOMIC_RELAXED);
+  __atomic_store_n(words + 1, mark | bytes, __ATOMIC_RELEASE);
+  __atomic_store_n(words + 2, reinterpret_cast<std::uintptr_t>(to), __ATOMIC_RELAXED);
+  __atomic_store_n(words + 3, mark | (leave ? 1u : 0u), __ATOMIC_RELEASE);
+}
 
 TELPHER_DEVICE linger_half load_half(const linger_command* command, unsigned which) {
   const word_pair pair = load_pair_system(reinterpret_cast<const std::uint8_t*>(command) +
@@ -42,8 +59,8 @@ TELPHER_DEVICE linger_half load_half(const linger_command* command, unsigned whi
           static_cast<std::uint32_t>(pair.high >> 32)};
 }
 
-/// Run by the command readers together: waits for `sequence` and puts its halves in `command`; false
-/// when patience is at its end.
+/// Run by the command readers together: waits for `sequence` and puts its halves in `command`;
+/// false when patience is at its end.
 template <class W>
 TELPHER_DEVICE bool await_command(W w, const linger& p, std::uint32_t sequence,
                                   linger_half* command) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pack_blocks and unpack_blocks: between a layout of blocks and contiguous bytes (parameters and
-// addressing in kernel.hpp). A row is one block of one element; a group of work items, as many as the
-// mean row keeps busy, copies one row at a time. Rows are independent: no synchronisation.
+// addressing in kernel.hpp). A row is one block of one element; a group of work items, as many as
+// the mean row keeps busy, copies one row at a time. Rows are independent: no synchronisation.
 #pragma once
 
 #include "kernel/kernel.hpp"
@@ -34,8 +34,8 @@ TELPHER_DEVICE void move_rows(W w, const pack_blocks& p) {
     const std::uint64_t b = row % p.blocks;
     // A negative extent or offset wraps in unsigned arithmetic and comes out right.
     std::uint8_t* layout = reinterpret_cast<std::uint8_t*>(
-        reinterpret_cast<std::uintptr_t>(p.base) +
-        element * static_cast<std::uint64_t>(p.extent) + static_cast<std::uint64_t>(offset[b]));
+        reinterpret_cast<std::uintptr_t>(p.base) + element * static_cast<std::uint64_t>(p.extent) +
+        static_cast<std::uint64_t>(offset[b]));
     std::uint8_t* packed = p.packed + element * p.size + packed_offset[b];
     std::uint8_t* to = resolve(pack ? packed : layout);
     const std::uint8_t* from = resolve(pack ? layout : packed);

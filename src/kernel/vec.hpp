@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes of 1, 4, 8 or 16 aligned bytes, and copy_span, which every kernel moves bytes with.
-// Addresses are already resolved.
+// Reads and writes of 1, 4, 8 or 16 aligned bytes, and copy_span, which every kernel moves bytes
+// with. Addresses are already resolved.
 #pragma once
 
 #include "kernel/lang.hpp"
@@ -43,8 +43,9 @@ TELPHER_DEVICE void store(std::uint8_t* at, typename access<V>::type value) {
 }
 #endif
 
-/// Worker `index` of `workers` copies its share of `count` units of V, both addresses aligned for V.
-/// Neighbouring workers touch neighbouring units; four loads are in flight before the first store.
+/// Worker `index` of `workers` copies its share of `count` units of V, both addresses aligned for
+/// V. Neighbouring workers touch neighbouring units; four loads are in flight before the first
+/// store.
 template <class V>
 TELPHER_DEVICE void copy_units(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
                                const std::uint8_t* from, std::uint64_t count) {
@@ -68,9 +69,8 @@ TELPHER_DEVICE void copy_units(std::uint64_t index, std::uint64_t workers, std::
 
 /// Copies the bytes before the first aligned unit of `to`, the units, and the rest.
 template <class V>
-TELPHER_DEVICE void copy_aligned_alike(std::uint64_t index, std::uint64_t workers,
-                                       std::uint8_t* to, const std::uint8_t* from,
-                                       std::uint64_t bytes) {
+TELPHER_DEVICE void copy_aligned_alike(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
+                                       const std::uint8_t* from, std::uint64_t bytes) {
   const std::uint64_t misaligned = reinterpret_cast<std::uintptr_t>(to) % sizeof(V);
   std::uint64_t head = misaligned == 0 ? 0 : sizeof(V) - misaligned;
   if (head > bytes) head = bytes;
@@ -81,15 +81,19 @@ TELPHER_DEVICE void copy_aligned_alike(std::uint64_t index, std::uint64_t worker
   copy_units<std::uint8_t>(index, workers, to + done, from + done, bytes - done);
 }
 
-/// Worker `index` of `workers` copies its share of `bytes` from `from` to `to`, at any alignment, in
-/// the widest unit that both addresses allow. The two do not overlap.
+/// Worker `index` of `workers` copies its share of `bytes` from `from` to `to`, at any alignment,
+/// in the widest unit that both addresses allow. The two do not overlap.
 TELPHER_DEVICE void copy_span(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
                               const std::uint8_t* from, std::uint64_t bytes) {
   const auto apart = reinterpret_cast<std::uintptr_t>(to) ^ reinterpret_cast<std::uintptr_t>(from);
-  if (apart % 16 == 0) copy_aligned_alike<bytes16>(index, workers, to, from, bytes);
-  else if (apart % 8 == 0) copy_aligned_alike<std::uint64_t>(index, workers, to, from, bytes);
-  else if (apart % 4 == 0) copy_aligned_alike<std::uint32_t>(index, workers, to, from, bytes);
-  else copy_units<std::uint8_t>(index, workers, to, from, bytes);
+  if (apart % 16 == 0)
+    copy_aligned_alike<bytes16>(index, workers, to, from, bytes);
+  else if (apart % 8 == 0)
+    copy_aligned_alike<std::uint64_t>(index, workers, to, from, bytes);
+  else if (apart % 4 == 0)
+    copy_aligned_alike<std::uint32_t>(index, workers, to, from, bytes);
+  else
+    copy_units<std::uint8_t>(index, workers, to, from, bytes);
 }
 
 }  // namespace telpher::kernel

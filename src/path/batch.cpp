@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "kernel/copy_batch.hpp"
 #include "path/path.hpp"
 
 namespace telpher::path {
@@ -15,22 +16,6 @@ constexpr int threads = 512;
 // One block moves about this much before another pays (results/: 8 to 16 blocks fill an NVLink).
 constexpr std::uint64_t block_bytes = 16 * 1024;
 constexpr std::size_t capacity = kernel::copy_batch::capacity;
-
-// Deals blocks to pieces by their bytes; each piece has at least one.
-int deal_blocks(kernel::copy_batch& k, int most) noexcept {
-  std::uint64_t total = 0;
-  for (int i = 0; i < k.count; ++i) total += k.pieces[i].bytes;
-  const std::uint64_t wanted = std::max<std::uint64_t>(k.count, total / block_bytes);
-  const std::uint64_t spare = std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(most));
-  int next = 0;
-  for (int i = 0; i < k.count; ++i) {
-    k.first_block[i] = static_cast<std::uint16_t>(next);
-    const std::uint64_t share = total ? k.pieces[i].bytes * spare / total : 0;
-    next += static_cast<int>(std::max<std::uint64_t>(1, share));
-  }
-  k.first_block[k.count] = static_cast<std::uint16_t>(next);
-  return next;
-}
 
 }  // namespace
 
@@ -74,7 +59,7 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   k.done = free.done;
   k.arrivals = free.arrivals;
   k.done_value = ++free.round;
-  const int blocks = deal_blocks(k, 2 * processors_);
+  const int blocks = kernel::deal_blocks(k, 2 * processors_, block_bytes);
   auto s = memory::stream(where_, memory::lane::kernel);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "kernel/linger.hpp"
 
 namespace telpher::path {
 namespace {
@@ -25,14 +26,6 @@ bool reached(std::uint32_t counter, std::uint32_t sequence) noexcept {
 
 std::uint32_t load(std::uint32_t* word) noexcept {
   return std::atomic_ref(*word).load(std::memory_order_acquire);
-}
-
-// A half of a command is one 16-byte store, which x86 and Arm with LSE2 do not tear; the sequence
-// number in each half tells the reader which halves belong together.
-void store_half(void* to, std::uint64_t address, std::uint32_t bytes, std::uint32_t sequence) noexcept {
-  using word = unsigned long long __attribute__((vector_size(16)));
-  const word half = {address, static_cast<unsigned long long>(sequence) << 32 | bytes};
-  *static_cast<volatile word*>(to) = half;
 }
 
 }  // namespace
@@ -70,10 +63,7 @@ result<std::uint32_t> linger_engine::submit(void* to, const void* from, std::siz
   TELPHER_TRY(prepare());
   const std::uint32_t sequence = next_;
   if (!reached(done() + depth - 1, sequence)) return status::would_block;
-  auto* command = &mailbox_[sequence % depth];
-  store_half(&command->from, reinterpret_cast<std::uint64_t>(from), static_cast<std::uint32_t>(bytes),
-             sequence);
-  store_half(&command->to, reinterpret_cast<std::uint64_t>(to), 0, sequence);
+  kernel::write_command(mailbox_, depth, sequence, to, from, static_cast<std::uint32_t>(bytes), false);
   if (!running_)
     if (const status s = launch(sequence); s != status::ok) return broken_ = s;
   ++next_;

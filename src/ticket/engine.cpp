@@ -51,7 +51,8 @@ status engine::start(bool threaded) noexcept {
   own_ = path::own_segment(job_.own.data());
   pmpi::Barrier(job_.control);  // every segment is laid out
   peers_.resize(static_cast<std::size_t>(job_.size));
-  for (int r : job_.node) peers_[static_cast<std::size_t>(r)] = path::segment(job_.segment(r));
+  for (int r : job_.node)
+    if (r != job_.rank) peers_[static_cast<std::size_t>(r)] = path::segment(job_.segment(r));
   pulls_.assign(static_cast<std::size_t>(job_.size), false);
   small_tickets_ = job_.all_devices && config().small_tickets;
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);

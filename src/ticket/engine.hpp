@@ -40,10 +40,10 @@ class engine {
   bool small_tickets() const noexcept { return small_tickets_; }
   path::own_segment& own() noexcept { return own_; }
   /// The segment of a rank of this node; empty for others.
-  path::segment& peer(int world_rank) noexcept { return peers_[static_cast<std::size_t>(world_rank)]; }
-  bool shares_node(int world_rank) const noexcept {
-    return static_cast<bool>(peers_[static_cast<std::size_t>(world_rank)]);
+  path::segment& peer(int world_rank) noexcept {
+    return world_rank == job_.rank ? own_ : peers_[static_cast<std::size_t>(world_rank)];
   }
+  bool shares_node(int world_rank) noexcept { return static_cast<bool>(peer(world_rank)); }
   int next_reply_tag() noexcept;
 
   /// Nothing of ours is under way: a blocking host MPI call may be used as it is.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the contract tests share: the back end under test, scoped objects on it, and byte patterns. The
-// same cases run on every back end; what one cannot do is asked for, never assumed.
+// What the contract tests share: the back end under test, scoped objects on it, and byte patterns.
+// The same cases run on every back end; what one cannot do is asked for, never assumed.
 #pragma once
 
 #include <chrono>
@@ -88,12 +88,18 @@ class memory {
   memory(memory_kind kind, std::size_t size, int device = 0)
       : kind_(kind), device_(device), heap_(kind == memory_kind::host ? size : 0) {
     switch (kind) {
-      case memory_kind::host: address_ = heap_.data(); break;
-      case memory_kind::pinned: address_ = subject().allocate_pinned(size).value_or(nullptr); break;
+      case memory_kind::host:
+        address_ = heap_.data();
+        break;
+      case memory_kind::pinned:
+        address_ = subject().allocate_pinned(size).value_or(nullptr);
+        break;
       case memory_kind::managed:
         address_ = subject().allocate_managed(size).value_or(nullptr);
         break;
-      case memory_kind::device: address_ = subject().allocate(device, size).value_or(nullptr); break;
+      case memory_kind::device:
+        address_ = subject().allocate(device, size).value_or(nullptr);
+        break;
     }
     CHECK(address_ || size == 0);
   }

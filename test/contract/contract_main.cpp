@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-contract --backend emu|cuda|hip [case...]. The emulated device is part of the program, so that
-// its counters can be read; others are opened as plug-ins (TELPHER_PLUGIN_PATH). Without the device the
-// program says so and ends with 'no tests'.
+// telpher-contract --backend emu|cuda|hip [case...]. The emulated device is part of the program, so
+// that its counters can be read; others are opened as plug-ins (TELPHER_PLUGIN_PATH). Without the
+// device the program says so and ends with 'no tests'.
 #define CHECK_NO_MAIN
 #include <cstdlib>
 #include <string>
@@ -42,9 +42,15 @@ bool choose(const std::string& name) {
 
 }  // namespace
 
-device::backend& subject() { return *chosen; }
-bool subject_is_emulated() { return subject().owner() == device::vendor::emu; }
-int second_device() { return subject().device_count() > 1 ? 1 : 0; }
+device::backend& subject() {
+  return *chosen;
+}
+bool subject_is_emulated() {
+  return subject().owner() == device::vendor::emu;
+}
+int second_device() {
+  return subject().device_count() > 1 ? 1 : 0;
+}
 
 }  // namespace contract
 

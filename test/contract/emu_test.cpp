@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the emulated device alone promises: faults, inaccessible device memory, topologies, and a clean
-// end after fork or with work under way.
+// What the emulated device alone promises: faults, inaccessible device memory, topologies, and a
+// clean end after fork or with work under way.
 #define CHECK_NO_MAIN
 #include "device/emu/emu.hpp"
 
@@ -120,8 +120,10 @@ TEST_CASE(topologies_are_read) {
   using device::distance;
   device::emu::topology t;
   std::string problem;
-  CHECK(t.parse("# a node\ndevices 4\nname Some device\ndefault pcie 20 2.5\nlink 0-1 2 fabric 50\n"
-                "link 3 0-2 none\nnuma 2-3 1\nbar off\nhost 12 3\n", problem));
+  CHECK(
+      t.parse("# a node\ndevices 4\nname Some device\ndefault pcie 20 2.5\nlink 0-1 2 fabric 50\n"
+              "link 3 0-2 none\nnuma 2-3 1\nbar off\nhost 12 3\n",
+              problem));
   CHECK_EQ(t.devices, 4);
   CHECK_EQ(t.device_name, "Some device");
   CHECK(t.links[0][1].kind == distance::pcie && t.links[0][1].latency_us == 2.5);
@@ -130,8 +132,9 @@ TEST_CASE(topologies_are_read) {
   CHECK_EQ(t.numa[1], -1);
   CHECK_EQ(t.numa[3], 1);
   CHECK(!t.cpu_window && !t.timing);
-  for (const char* bad : {"devices 0", "devices 17", "link 0 9 pcie", "devices 2\nlink 0 2 pcie",
-                          "default near", "bar maybe", "nonsense", "default pcie 1 2 3", "numa 1"}) {
+  for (const char* bad :
+       {"devices 0", "devices 17", "link 0 9 pcie", "devices 2\nlink 0 2 pcie", "default near",
+        "bar maybe", "nonsense", "default pcie 1 2 3", "numa 1"}) {
     device::emu::topology u;
     CHECK(!u.parse(bad, problem));
     CHECK(problem.starts_with("line "));

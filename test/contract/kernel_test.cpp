@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: each kernel, launched on the back end, against a naive reference; and the shared copy of
-// vec.hpp with several workers on the CPU. linger has a file of its own.
+// Contract: each kernel, launched on the back end, against a naive reference; and the shared copy
+// of vec.hpp with several workers on the CPU. linger has a file of its own.
 #define CHECK_NO_MAIN
 #include "kernel/copy_batch.hpp"
 
@@ -125,21 +125,30 @@ void pack_and_unpack(std::size_t elements, std::size_t blocks, std::size_t longe
   bytes packed(packed_size, 0x77), spread(shown, 0x55);
   for (std::size_t e = 0; e < elements; ++e)
     for (std::size_t b = 0; b < blocks; ++b) {
-      const std::size_t at = e * static_cast<std::size_t>(l.extent) + static_cast<std::size_t>(l.offset[b]);
-      std::memcpy(packed.data() + e * l.size + l.packed_offset[b], content.data() + at, l.length[b]);
+      const std::size_t at =
+          e * static_cast<std::size_t>(l.extent) + static_cast<std::size_t>(l.offset[b]);
+      std::memcpy(packed.data() + e * l.size + l.packed_offset[b], content.data() + at,
+                  l.length[b]);
       std::memcpy(spread.data() + at, content.data() + at, l.length[b]);
     }
   const scoped_stream s;
   const memory base(memory_kind::device, shown), target(memory_kind::device, packed_size);
-  const memory offset(memory_kind::device, blocks * 8 + 8), length(memory_kind::device, blocks * 8 + 8),
+  const memory offset(memory_kind::device, blocks * 8 + 8),
+      length(memory_kind::device, blocks * 8 + 8),
       packed_offset(memory_kind::device, blocks * 8 + 8);
   put(offset, l.offset, s);
   put(length, l.length, s);
   put(packed_offset, l.packed_offset, s);
   write(base.data(), content, s);
   write(target.data(), bytes(packed_size, 0x77), s);
-  const kernel::pack_blocks p{target.data(), base.data(), elements, l.extent, l.size, blocks,
-                              offset.as<std::int64_t>(), length.as<std::uint64_t>(),
+  const kernel::pack_blocks p{target.data(),
+                              base.data(),
+                              elements,
+                              l.extent,
+                              l.size,
+                              blocks,
+                              offset.as<std::int64_t>(),
+                              length.as<std::uint64_t>(),
                               packed_offset.as<std::uint64_t>()};
   CHECK_OK(subject().launch(kernel::id::pack_blocks, &p, grid, 256, s));
   CHECK(read(target.data(), packed_size, s) == packed);

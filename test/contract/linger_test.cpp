@@ -13,8 +13,8 @@ class copier {
  public:
   copier(std::uint32_t first, std::uint64_t patience_ns) {
     std::memset(control_.data(), 0, 4096);
-    parameters_ = {control_.as<kernel::linger_command>(), word(0), word(1), first, depth,
-                   patience_ns};
+    parameters_ = {
+        control_.as<kernel::linger_command>(), word(0), word(1), first, depth, patience_ns};
   }
   ~copier() { CHECK_OK(subject().synchronise(stream_)); }
 
@@ -27,12 +27,8 @@ class copier {
 
   void command(std::uint32_t sequence, void* to, const void* from, std::uint32_t size,
                bool leave = false) {
-    using half = std::uint64_t __attribute__((vector_size(16), may_alias));
-    const std::uint64_t mark = std::uint64_t{sequence} << 32;
-    auto* slot = reinterpret_cast<volatile half*>(control_.as<kernel::linger_command>() +
-                                                  sequence % depth);
-    slot[0] = half{reinterpret_cast<std::uintptr_t>(from), mark | size};
-    slot[1] = half{reinterpret_cast<std::uintptr_t>(to), mark | (leave ? 1u : 0u)};
+    kernel::write_command(control_.as<kernel::linger_command>(), depth, sequence, to, from, size,
+                          leave);
   }
 
   /// Waits until `sequence` is done, launching again whenever the copier has left before it.
@@ -44,7 +40,9 @@ class copier {
       return false;
     });
   }
-  bool has_left() { return eventually([&] { return gone() != 0; }); }
+  bool has_left() {
+    return eventually([&] { return gone() != 0; });
+  }
 
   std::uint32_t done() { return kernel::load_acquire_system(word(0)); }
   std::uint32_t gone() { return kernel::load_acquire_system(word(1)); }
@@ -114,7 +112,8 @@ TEST_CASE(linger_and_its_leaving_race) {
   copier c(1, 20'000);
   c.launch(1);
   for (std::uint32_t i = 1; i <= 400; ++i) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(random_below(60));
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(random_below(60));
     while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
     write(from.data(), pattern(64, i), s);
     c.command(i, to.data(), from.data(), 64);

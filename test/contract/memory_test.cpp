@@ -33,8 +33,9 @@ TEST_CASE(host_addresses_are_host_memory) {
   const memory starts(memory_kind::device, 64);
   int on_stack = 0;
   const bytes on_heap(100000);
-  const void* const addresses[] = {nullptr, &on_stack, on_heap.data(), &program_data, "text",
-                                   reinterpret_cast<const void*>(&kind_of)};
+  const void* const addresses[] = {nullptr,        &on_stack,
+                                   on_heap.data(), &program_data,
+                                   "text",         reinterpret_cast<const void*>(&kind_of)};
   for (const void* address : addresses) {
     CHECK_EQ(kind_of(address), memory_kind::host);
     CHECK_EQ(describe(address).kind, memory_kind::host);

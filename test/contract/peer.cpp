@@ -34,28 +34,38 @@ struct served {
       }
       case action::check:
         return {status::ok, read(opened, r.bytes, stream) == pattern(r.bytes, r.seed), {}};
-      case action::write: write(opened, pattern(r.bytes, r.seed), stream); return {status::ok, true, {}};
-      case action::close: return {subject().ipc_close(r.device, opened), false, {}};
+      case action::write:
+        write(opened, pattern(r.bytes, r.seed), stream);
+        return {status::ok, true, {}};
+      case action::close:
+        return {subject().ipc_close(r.device, opened), false, {}};
       case action::make: {
         own = std::make_unique<memory>(memory_kind::device, r.bytes, r.device);
         write(own->data(), pattern(r.bytes, r.seed), stream);
         const auto handle = subject().ipc_export(describe(own->data()));
         return {handle.error(), true, handle.value_or({})};
       }
-      case action::drop: own.reset(); return {status::ok, true, {}};
-      case action::leave_work: break;
+      case action::drop:
+        own.reset();
+        return {status::ok, true, {}};
+      case action::leave_work:
+        break;
     }
     return {leave_work(r.device), true, {}};
   }
 
   // A copier that would stay for a minute; nothing of it is given back.
   static status leave_work(int device) {
-    const auto s = subject().create_stream(device);
+    static const auto s = subject().create_stream(device);
     const auto control = subject().allocate_pinned(4096);
     if (!s || !control) return status::out_of_memory;
     std::memset(*control, 0, 4096);
     auto* words = static_cast<std::uint32_t*>(*control) + 512;
-    const kernel::linger p{static_cast<kernel::linger_command*>(*control), words, words + 16, 1, 8,
+    const kernel::linger p{static_cast<kernel::linger_command*>(*control),
+                           words,
+                           words + 16,
+                           1,
+                           8,
                            std::uint64_t{60'000'000'000}};
     return subject().launch(kernel::id::linger, &p, 1, 32, *s);
   }
@@ -63,7 +73,9 @@ struct served {
 
 }  // namespace
 
-void set_peer_backend(const std::string& name) { backend_name = name; }
+void set_peer_backend(const std::string& name) {
+  backend_name = name;
+}
 
 int serve_peer(int socket) {
   served state;
@@ -80,8 +92,8 @@ peer::peer() {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return;
   ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);  // so that the other process sees when this end is closed
   const std::string number = std::to_string(ends[1]);
-  const char* arguments[] = {"/proc/self/exe", "--backend", backend_name.c_str(), "--peer",
-                             number.c_str(),   nullptr};
+  const char* arguments[] = {"/proc/self/exe", "--backend",    backend_name.c_str(),
+                             "--peer",         number.c_str(), nullptr};
   ::posix_spawn(&process_, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ);
   ::close(ends[1]);
   socket_ = ends[0];

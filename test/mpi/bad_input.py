@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bad input that only shows from outside a process: settings, the wrong library, a killed rank.
 
-Runs bad_input's program under a launcher with LD_PRELOAD and looks at exit codes, standard error and
+Runs bad_input's program under a launcher with LD_PRELOAD and looks at exit codes, what it says and
 the time it took. Prints `ok <case>` or `FAILED <case>: why` and closes with the totals.
 """
 import argparse
@@ -12,6 +12,8 @@ import sys
 import time
 
 BOUND_S = 60  # a launcher may take this long to end a job with a dead rank
+REFUSED = ("MPI_Win_create", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_File_write",
+           "MPI_File_read_at")
 
 
 class Driver:
@@ -24,11 +26,13 @@ class Driver:
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
                            OMPI_MCA_rmaps_base_oversubscribe="1")
-        environment.update({"TELPHER_BACKEND": "emu"}, **settings)
         # The launcher itself runs without the library: env, behind the launcher, sets it.
-        command = [self.options.mpirun, "-n", "2", "env", *(["LD_PRELOAD=" + preload] if preload else []),
-                   *(f"{k}={v}" for k, v in {"TELPHER_BACKEND": "emu", **settings}.items()),
-                   self.options.program, *arguments]
+        settings = {"TELPHER_BACKEND": "emu", **settings}
+        if preload:
+            settings["LD_PRELOAD"] = preload
+        assignments = [f"{k}={v}" for k, v in settings.items()]
+        program = [self.options.program, *arguments]
+        command = [self.options.mpirun, "-n", "2", "env", *assignments, *program]
         began = time.monotonic()
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -70,6 +74,10 @@ class Driver:
             code, text, _ = self.run(["right in spite"], {"TELPHER_EMU_FAULTS": faults},
                                      self.options.preload)
             self.case(label, code == 0, text)
+        code, text, _ = self.run(["refused"], {}, self.options.preload)
+        unnamed = [call for call in REFUSED if call not in text]
+        self.case("refused calls are named", code == 0 and not unnamed,
+                  f"{text}\nunnamed: {unnamed}")
         if self.options.wrong:
             code, text, _ = self.run(["right in spite"], {}, self.options.wrong)
             said = "telpher" in text.lower() and ("abi" in text.lower() or "libmpi" in text.lower())

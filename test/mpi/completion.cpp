@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every call that completes, tests, cancels or frees requests, on arrays that mix sends and receives
-// of all kinds of memory with null and inactive requests; and errors: truncation and what it leaves.
+// Every call that completes, tests, cancels or frees requests, on arrays that mix sends and
+// receives of all kinds of memory with null and inactive requests; and errors: truncation and what
+// it leaves.
 #include <functional>
 
 #include "forms.hpp"
@@ -33,11 +34,12 @@ struct mixed_array {
   mixed_array(const suite& s, int peer_rank) : peer(peer_rank) {
     random_numbers random(s.opt.seed);
     for (std::size_t i = 0; i < slots; ++i) {
-      static constexpr sort turn[] = {sort::receive, sort::send, sort::receive, sort::send,
-                                      sort::null, sort::inactive};
+      static constexpr sort turn[] = {sort::receive, sort::send, sort::receive,
+                                      sort::send,    sort::null, sort::inactive};
       const sort what = turn[i % std::size(turn)];
       const std::size_t bytes = sizes[random.below(std::size(sizes))];
-      // A receive in slot i belongs to the peer's send in slot i + 1, and a send to the slot before.
+      // A receive in slot i belongs to the peer's send in slot i + 1, and a send to the slot
+      // before.
       const std::size_t pair = what == sort::send ? i - 1 : i;
       const std::size_t length = what == sort::send ? list[pair].bytes : bytes;
       const int sender = what == sort::send ? s.rank : peer;
@@ -61,8 +63,8 @@ struct mixed_array {
     for (std::size_t i = 0; i < slots; ++i) {
       if (list[i].what != sort::send) continue;
       buffers[i].fill(list[i].id);
-      MPI_Isend(buffers[i].data(), as_int(list[i].bytes), MPI_BYTE, peer, list[i].tag, MPI_COMM_WORLD,
-                &requests[i]);
+      MPI_Isend(buffers[i].data(), as_int(list[i].bytes), MPI_BYTE, peer, list[i].tag,
+                MPI_COMM_WORLD, &requests[i]);
     }
   }
 
@@ -147,7 +149,8 @@ void by_testall(suite& s, mixed_array& a, bool statuses) {
   std::vector<MPI_Status> list(slots);
   int flag = 0;
   while (flag == 0)
-    MPI_Testall(as_int(slots), a.requests.data(), &flag, statuses ? list.data() : MPI_STATUSES_IGNORE);
+    MPI_Testall(as_int(slots), a.requests.data(), &flag,
+                statuses ? list.data() : MPI_STATUSES_IGNORE);
   a.check_all(s, statuses ? list.data() : nullptr);
 }
 
@@ -183,7 +186,8 @@ void by_some(suite& s, mixed_array& a, bool statuses, bool waits) {
   for (std::size_t left = a.active_count(); left > 0;) {
     int count = 0;
     call(as_int(slots), a.requests.data(), &count, indices.data(), out);
-    if (!s.expect(count != MPI_UNDEFINED && (count > 0 || !waits) && count <= as_int(left), "count"))
+    if (!s.expect(count != MPI_UNDEFINED && (count > 0 || !waits) && count <= as_int(left),
+                  "count"))
       return;
     for (int i = 0; i < count; ++i)
       a.check(s, static_cast<std::size_t>(indices[static_cast<std::size_t>(i)]),
@@ -301,8 +305,8 @@ void cancelled_receives(suite& s) {
     }
 }
 
-/// Cancelling a send may or may not succeed. Either the receiver gets the message or the status says
-/// cancelled, and never both; nothing hangs.
+/// Cancelling a send may or may not succeed. Either the receiver gets the message or the status
+/// says cancelled, and never both; nothing hangs.
 void cancelled_sends(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
@@ -404,8 +408,8 @@ class returned_errors {
   MPI_Errhandler before_;
 };
 
-/// Open MPI 5.0.11 writes the whole message into a buffer that is too small once it is larger than its
-/// eager limit; what reaches it as bytes cannot be tested there.
+/// Open MPI 5.0.11 writes the whole message into a buffer that is too small once it is larger than
+/// its eager limit; what reaches it as bytes cannot be tested there.
 bool overruns(const suite& s, kind from, std::size_t bytes) {
   if (s.mpich || bytes <= 4000) return false;
   const char* path = std::getenv("TELPHER_PATH");
@@ -531,11 +535,17 @@ int main(int argc, char** argv) {
     return [waits](suite& t, mixed_array& a, bool statuses) { by_some(t, a, statuses, waits); };
   };
   const std::pair<const char*, completer> completers[] = {
-      {"Wait", by_wait},       {"Test", by_test},         {"Waitall", by_waitall},
-      {"Testall", by_testall}, {"Waitany", any(true)},    {"Testany", any(false)},
-      {"Waitsome", some(true)}, {"Testsome", some(false)}, {"Request_get_status", by_get_status},
+    {"Wait", by_wait},
+    {"Test", by_test},
+    {"Waitall", by_waitall},
+    {"Testall", by_testall},
+    {"Waitany", any(true)},
+    {"Testany", any(false)},
+    {"Waitsome", some(true)},
+    {"Testsome", some(false)},
+    {"Request_get_status", by_get_status},
 #if MPI_TEST_HAS_GET_STATUS_ALL
-      {"Request_get_status of arrays", by_get_status_arrays},
+    {"Request_get_status of arrays", by_get_status_arrays},
 #endif
   };
   for (const auto& [label, how] : completers) s.run(label, [&, &call = how] { complete(s, call); });

@@ -80,9 +80,7 @@ std::vector<datatype> make_types() {
   add("struct", make_struct);
   add("subarray, C order", [](MPI_Datatype* t) { make_subarray(t, MPI_ORDER_C); });
   add("subarray, Fortran order", [](MPI_Datatype* t) { make_subarray(t, MPI_ORDER_FORTRAN); });
-  add("resized with gap", [](MPI_Datatype* t) {
-    MPI_Type_create_resized(MPI_INT, -4, 24, t);
-  });
+  add("resized with gap", [](MPI_Datatype* t) { MPI_Type_create_resized(MPI_INT, -4, 24, t); });
   add("resized to interleave", [](MPI_Datatype* t) {
     MPI_Datatype column;
     MPI_Type_vector(4, 1, 64, MPI_INT, &column);  // no overlap up to 64 of them
@@ -124,7 +122,8 @@ struct layout {
     for (unsigned shift = 0; shift < 24; shift += 8) {
       for (std::size_t i = 0; i < span; ++i) memory[i] = static_cast<unsigned char>(i >> shift);
       int position = 0;
-      MPI_Pack(memory.data() + origin, count, type, message.data(), packed, &position, MPI_COMM_SELF);
+      MPI_Pack(memory.data() + origin, count, type, message.data(), packed, &position,
+               MPI_COMM_SELF);
       for (std::size_t i = 0; i < place.size(); ++i)
         place[i] |= static_cast<std::size_t>(message[i]) << shift;
     }
@@ -201,15 +200,16 @@ MPI_Status exchange(form f, const side& from, void* out, const side& to, void* i
   return status;
 }
 
-/// Sends as one type, receives as another; the received bytes must be `expected_bytes` of the message.
+/// Sends as one type, receives as another; the received bytes must be `expected_bytes` of the
+/// message.
 void transfer(suite& s, form f, const side& from, const side& to, int peer) {
   const std::size_t bytes = from.where->place.size();
   const std::uint64_t id = mix(s.opt.seed) + bytes * 64;
   buffer out(from.memory, from.where->span), in(to.memory, to.where->span, 8);
   put(out, *from.where, id + static_cast<std::uint64_t>(s.rank));
   in.clear();
-  const MPI_Status status = exchange(f, from, out.data() + from.where->origin, to,
-                                     in.data() + to.where->origin, peer);
+  const MPI_Status status =
+      exchange(f, from, out.data() + from.where->origin, to, in.data() + to.where->origin, peer);
   s.expect_equal(status.MPI_SOURCE, peer, "status source");
   s.expect_none(check(in, *to.where, id + static_cast<std::uint64_t>(peer), bytes));
   int size = 0, count = 0, elements = 0;
@@ -252,7 +252,8 @@ void exchange_type(suite& s, const datatype& t) {
 void ticket_sized(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const datatype eight("8 of 24", [](MPI_Datatype* t) { MPI_Type_create_resized(MPI_DOUBLE, 0, 24, t); });
+  const datatype eight("8 of 24",
+                       [](MPI_Datatype* t) { MPI_Type_create_resized(MPI_DOUBLE, 0, 24, t); });
   const datatype column("4 of 12", [](MPI_Datatype* t) { MPI_Type_vector(40, 1, 3, MPI_INT, t); });
   for (form f : forms)
     with_all_kinds([&](kind from, kind to) {
@@ -299,11 +300,12 @@ void partial(suite& s) {
 void predefined(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const MPI_Datatype types[] = {MPI_CHAR,       MPI_SHORT,       MPI_INT,        MPI_LONG,
-                                MPI_FLOAT,      MPI_DOUBLE,      MPI_LONG_DOUBLE, MPI_UNSIGNED_LONG_LONG,
-                                MPI_INT8_T,     MPI_UINT64_T,    MPI_C_BOOL,     MPI_C_DOUBLE_COMPLEX,
-                                MPI_2INT,       MPI_FLOAT_INT,   MPI_DOUBLE_INT, MPI_LONG_INT,
-                                MPI_SHORT_INT,  MPI_BYTE,        MPI_PACKED,     MPI_WCHAR};
+  const MPI_Datatype types[] = {
+      MPI_CHAR,      MPI_SHORT,     MPI_INT,         MPI_LONG,
+      MPI_FLOAT,     MPI_DOUBLE,    MPI_LONG_DOUBLE, MPI_UNSIGNED_LONG_LONG,
+      MPI_INT8_T,    MPI_UINT64_T,  MPI_C_BOOL,      MPI_C_DOUBLE_COMPLEX,
+      MPI_2INT,      MPI_FLOAT_INT, MPI_DOUBLE_INT,  MPI_LONG_INT,
+      MPI_SHORT_INT, MPI_BYTE,      MPI_PACKED,      MPI_WCHAR};
   std::size_t index = 0;
   for (MPI_Datatype type : types) {
     int size = 1;
@@ -312,8 +314,8 @@ void predefined(suite& s) {
       const layout l(type, count);
       with_all_kinds([&](kind from, kind to) {
         const form f = forms[index++ % std::size(forms)];
-        s.note("type %zu of %d bytes, %d elements, %s to %s, form %d", index, size, count, name(from),
-               name(to), static_cast<int>(f));
+        s.note("type %zu of %d bytes, %d elements, %s to %s, form %d", index, size, count,
+               name(from), name(to), static_cast<int>(f));
         transfer(s, f, {from, type, &l}, {to, type, &l}, peer);
       });
     }
@@ -354,7 +356,8 @@ void replace(suite& s) {
       buffer b(k, l.span);
       b.clear();
       put(b, l, s.opt.seed + static_cast<std::uint64_t>(s.rank));
-      MPI_Sendrecv_replace(b.data(), count, t.get(), peer, 5, peer, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Sendrecv_replace(b.data(), count, t.get(), peer, 5, peer, 5, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE);
       std::vector<unsigned char> message(l.place.size()), wanted(l.span, 0x11);
       write_pattern(s.opt.seed + static_cast<std::uint64_t>(peer), message.data(), message.size());
       for (std::size_t i = 0; i < message.size(); ++i) wanted[l.place[i]] = message[i];

@@ -38,11 +38,21 @@ inline constexpr send_form send_forms[] = {
     {"Rsend_init", nullptr, MPI_Rsend_init, true, true, false},
 };
 
-enum class receive_form { recv, irecv, recv_init, mrecv, imrecv, probe_recv, iprobe_irecv, improbe };
+enum class receive_form {
+  recv,
+  irecv,
+  recv_init,
+  mrecv,
+  imrecv,
+  probe_recv,
+  iprobe_irecv,
+  improbe
+};
 
 inline constexpr receive_form receive_forms[] = {
-    receive_form::recv,   receive_form::irecv,      receive_form::recv_init,    receive_form::mrecv,
-    receive_form::imrecv, receive_form::probe_recv, receive_form::iprobe_irecv, receive_form::improbe};
+    receive_form::recv,         receive_form::irecv,  receive_form::recv_init,
+    receive_form::mrecv,        receive_form::imrecv, receive_form::probe_recv,
+    receive_form::iprobe_irecv, receive_form::improbe};
 
 inline const char* name(receive_form f) {
   static constexpr const char* names[] = {"Recv",   "Irecv",      "Recv_init",    "Mrecv",
@@ -90,8 +100,8 @@ struct probed_size {
   }
 };
 
-/// Receives in form `f`. Probing forms put the probed size into `probed` and receive with a count of
-/// exactly that size.
+/// Receives in form `f`. Probing forms put the probed size into `probed` and receive with a count
+/// of exactly that size.
 inline pending start(receive_form f, void* data, std::size_t capacity, const envelope& from,
                      probed_size& probed) {
   pending p;
@@ -125,7 +135,8 @@ inline pending start(receive_form f, void* data, std::size_t capacity, const env
     case receive_form::probe_recv:
       MPI_Probe(from.peer, from.tag, from.comm, &status);
       probed.take(status, capacity);
-      MPI_Recv(data, probed.room, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, from.comm, &p.status);
+      MPI_Recv(data, probed.room, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, from.comm,
+               &p.status);
       break;
     case receive_form::iprobe_irecv:
       while (flag == 0) MPI_Iprobe(from.peer, from.tag, from.comm, &flag, &status);

@@ -15,7 +15,8 @@ std::uint64_t identity(const suite& s, int sender, int step) {
 
 /// Even ranks send one message to odd ones.
 void one_way(suite& s, int peer, int step, buffer& out, buffer& in) {
-  s.note("message %d, %s to %s, %zu bytes", step, name(out.memory()), name(in.memory()), in.bytes());
+  s.note("message %d, %s to %s, %zu bytes", step, name(out.memory()), name(in.memory()),
+         in.bytes());
   if (s.rank % 2 == 0) {
     out.fill(identity(s, s.rank, step));
     MPI_Send(out.data(), as_int(out.bytes()), MPI_BYTE, peer, 1, MPI_COMM_WORLD);
@@ -128,9 +129,7 @@ void freed_after_wait(suite& s) {
         MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, peer, 2, MPI_COMM_WORLD, &requests[1]);
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
         if (step % 2 == 0) s.expect_none(in.compare(identity(s, peer, step), bytes));
-        {
-          const buffer freed = std::move(in);
-        }
+        { const buffer freed = std::move(in); }
         MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
       }
       buffer next(k, bytes), other(k, bytes);

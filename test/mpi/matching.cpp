@@ -19,7 +19,9 @@ struct plan {
   std::uint64_t id;
 };
 
-kind any_kind(random_numbers& random) { return kinds()[random.below(kinds().size())]; }
+kind any_kind(random_numbers& random) {
+  return kinds()[random.below(kinds().size())];
+}
 
 std::vector<plan> make_plan(const suite& s, int sender, std::size_t count, std::uint64_t salt) {
   random_numbers random(mix(s.opt.seed + salt) + static_cast<std::uint64_t>(sender));
@@ -55,8 +57,8 @@ constexpr std::size_t room = 160000;
 /// Receives one message in any form and checks it.
 void receive_planned(suite& s, const plan& p, receive_form f, const envelope& from, int source,
                      int tag) {
-  s.note("%s, %zu bytes, %s to %s, from %d tag %d", name(f), p.bytes, name(p.from), name(p.to), source,
-         tag);
+  s.note("%s, %zu bytes, %s to %s, from %d tag %d", name(f), p.bytes, name(p.from), name(p.to),
+         source, tag);
   buffer in(p.to, room);
   in.clear();
   probed_size probed;
@@ -89,7 +91,8 @@ void any_source_any_tag(suite& s, receive_form f, MPI_Comm comm) {
     pending r = start(f, in.data(), room, {MPI_ANY_SOURCE, MPI_ANY_TAG, comm}, probed);
     finish(r);
     const auto source = static_cast<std::size_t>(r.status.MPI_SOURCE);
-    if (!s.expect(source > 0 && source < plans.size() && next[source] < each, "status source")) return;
+    if (!s.expect(source > 0 && source < plans.size() && next[source] < each, "status source"))
+      return;
     const plan& p = plans[source][next[source]];
     s.expect_status(r.status, as_int(source), as_int(next[source]++ % 5), p.bytes);
     if (probed.got >= 0) s.expect_equal(probed.got, static_cast<long long>(p.bytes), "probed size");
@@ -285,15 +288,17 @@ void repeated_probes(suite& s) {
   out.finish();
 }
 
-/// A probe finds a message of exactly a ticket's size; then a receive with wildcards, one with another
-/// tag, and the probed one itself take their messages in the right order.
+/// A probe finds a message of exactly a ticket's size; then a receive with wildcards, one with
+/// another tag, and the probed one itself take their messages in the right order.
 void probe_then_others(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   for (kind from : kinds())
     for (kind to : kinds()) {
       s.note("%s to %s", name(from), name(to));
-      const auto id = [&](int sender, int i) { return s.opt.seed + static_cast<unsigned>(sender * 8 + i); };
+      const auto id = [&](int sender, int i) {
+        return s.opt.seed + static_cast<unsigned>(sender * 8 + i);
+      };
       const auto planned = [&](int sender, int i, std::size_t bytes) {
         return plan{bytes, from, to, id(sender, i)};
       };
@@ -305,7 +310,8 @@ void probe_then_others(suite& s) {
       MPI_Status status;
       MPI_Probe(peer, 1, MPI_COMM_WORLD, &status);
       s.expect_status(status, peer, 1, 480);
-      receive_planned(s, planned(peer, 1, 480), receive_form::recv, {peer, 2, MPI_COMM_WORLD}, peer, 2);
+      receive_planned(s, planned(peer, 1, 480), receive_form::recv, {peer, 2, MPI_COMM_WORLD}, peer,
+                      2);
       receive_planned(s, planned(peer, 0, 480), receive_form::irecv,
                       {MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD}, peer, 1);
       MPI_Message message;

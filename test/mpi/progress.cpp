@@ -14,11 +14,13 @@ std::uint64_t identity(const suite& s, int sender, int step) {
   return mix(s.opt.seed) + static_cast<std::uint64_t>(step * 256 + sender);
 }
 
-void nap() { usleep(50000); }
+void nap() {
+  usleep(50000);
+}
 
 enum class blocker { recv, barrier, allreduce, comm_dup, comm_split, sendrecv, probe };
-constexpr blocker blockers[] = {blocker::recv,       blocker::barrier,  blocker::allreduce,
-                                blocker::comm_dup,   blocker::comm_split, blocker::sendrecv,
+constexpr blocker blockers[] = {blocker::recv,     blocker::barrier,    blocker::allreduce,
+                                blocker::comm_dup, blocker::comm_split, blocker::sendrecv,
                                 blocker::probe};
 const char* name(blocker b) {
   static constexpr const char* names[] = {"Recv",       "Barrier",  "Allreduce", "Comm_dup",
@@ -60,8 +62,9 @@ void block(blocker b, int peer, bool first) {
   if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
 }
 
-/// Rank 0 has posted a receive and blocks elsewhere; rank 1 is blocked in a synchronous send to it and
-/// joins only afterwards. The last rank takes part in collective blockers with nothing of its own.
+/// Rank 0 has posted a receive and blocks elsewhere; rank 1 is blocked in a synchronous send to it
+/// and joins only afterwards. The last rank takes part in collective blockers with nothing of its
+/// own.
 void receiver_blocked(suite& s, blocker b) {
   for (kind from : kinds())
     for (kind to : kinds())
@@ -118,8 +121,8 @@ void sender_blocked(suite& s, blocker b) {
       }
 }
 
-/// Both ranks send before either receives. Host MPIs buffer small messages, and programs rely on it;
-/// device messages up to the eager limit must be as good on a node.
+/// Both ranks send before either receives. Host MPIs buffer small messages, and programs rely on
+/// it; device messages up to the eager limit must be as good on a node.
 void head_to_head(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
@@ -166,7 +169,8 @@ void late_receiver(suite& s) {
       }
 }
 
-/// A burst of small blocking sends to a rank that does not receive yet: each is old data when it comes.
+/// A burst of small blocking sends to a rank that does not receive yet: each is old data when it
+/// comes.
 void late_burst(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
@@ -204,8 +208,8 @@ void ring(suite& s) {
       s.note("%s, step %d", name(k), step);
       in.clear();
       MPI_Status status;
-      MPI_Sendrecv(out.data(), as_int(large), MPI_BYTE, right, 6, in.data(), as_int(large), MPI_BYTE, left,
-                   6, MPI_COMM_WORLD, &status);
+      MPI_Sendrecv(out.data(), as_int(large), MPI_BYTE, right, 6, in.data(), as_int(large),
+                   MPI_BYTE, left, 6, MPI_COMM_WORLD, &status);
       const int owner = ((s.rank - step) % s.ranks + s.ranks) % s.ranks;
       s.expect_none(in.compare(identity(s, owner, 6), large));
       std::swap(in, out);
@@ -265,9 +269,11 @@ void outstanding(suite& s) {
         s.note("round %d, %s %zu of %zu bytes", round, sends ? "send" : "receive", i, bytes[i]);
         requests.emplace_back();
         if (sends)
-          MPI_Isend(out[i].data(), as_int(bytes[i]), MPI_BYTE, peer, 8, MPI_COMM_WORLD, &requests.back());
+          MPI_Isend(out[i].data(), as_int(bytes[i]), MPI_BYTE, peer, 8, MPI_COMM_WORLD,
+                    &requests.back());
         else
-          MPI_Irecv(in[i].data(), as_int(bytes[i]), MPI_BYTE, peer, 8, MPI_COMM_WORLD, &requests.back());
+          MPI_Irecv(in[i].data(), as_int(bytes[i]), MPI_BYTE, peer, 8, MPI_COMM_WORLD,
+                    &requests.back());
       }
     };
     add(round % 2 != 0);
@@ -293,12 +299,10 @@ void across_collectives(suite& s) {
       out.fill(identity(s, s.rank, 9));
       in.clear();
       int one = 1, sum = 0;
-      if (paired)
-        MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, peer, 9, MPI_COMM_WORLD, &send);
+      if (paired) MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, peer, 9, MPI_COMM_WORLD, &send);
       MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
       s.expect_equal(sum, s.ranks, "sum");
-      if (paired)
-        MPI_Irecv(in.data(), as_int(bytes), MPI_BYTE, peer, 9, MPI_COMM_WORLD, &receive);
+      if (paired) MPI_Irecv(in.data(), as_int(bytes), MPI_BYTE, peer, 9, MPI_COMM_WORLD, &receive);
       MPI_Barrier(MPI_COMM_WORLD);
       MPI_Wait(&send, MPI_STATUS_IGNORE);
       MPI_Wait(&receive, MPI_STATUS_IGNORE);

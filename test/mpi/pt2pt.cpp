@@ -57,9 +57,9 @@ class tester {
         const std::size_t bytes = sizes[size];
         const shape& sh = shapes[variant];
         const int tag = static_cast<int>((size * 8 + variant) + 1);
-        s_.note("%s to %s, %zu bytes, offsets %zu %zu, slack %zu, %s", name(outgoing_[l.from].memory()),
-                name(incoming_[l.to].memory()), bytes, sh.send_offset, sh.receive_offset, sh.slack,
-                l.sends ? "sending" : "receiving");
+        s_.note("%s to %s, %zu bytes, offsets %zu %zu, slack %zu, %s",
+                name(outgoing_[l.from].memory()), name(incoming_[l.to].memory()), bytes,
+                sh.send_offset, sh.receive_offset, sh.slack, l.sends ? "sending" : "receiving");
         const envelope e{l.peer, tag, MPI_COMM_WORLD};
         if (l.sends)
           send(sf, rf, outgoing_[l.from], bytes, sh, e);
@@ -77,7 +77,8 @@ class tester {
             const envelope& e) {
     b.place(sh.send_offset, bytes);
     b.fill(id(e, true));
-    if (sf.ready && posts(rf)) MPI_Recv(nullptr, 0, MPI_BYTE, e.peer, 0, s_.control, MPI_STATUS_IGNORE);
+    if (sf.ready && posts(rf))
+      MPI_Recv(nullptr, 0, MPI_BYTE, e.peer, 0, s_.control, MPI_STATUS_IGNORE);
     pending p = start(sf, b.data(), bytes, e);
     finish(p);
     b.fill(~id(e, true));  // what was sent must not depend on the buffer any more
@@ -107,11 +108,13 @@ void restarts(suite& s, const send_form& sf) {
   if (peer >= s.ranks) return;
   for (kind from : kinds())
     for (kind to : kinds())
-      for (std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{480}, std::size_t{70000}}) {
+      for (std::size_t bytes :
+           {std::size_t{0}, std::size_t{100}, std::size_t{480}, std::size_t{70000}}) {
         s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
         buffer out(from, bytes), in(to, bytes + 16);
         MPI_Request requests[2];
-        MPI_Recv_init(in.data(), as_int(bytes + 16), MPI_BYTE, peer, 7, MPI_COMM_WORLD, &requests[0]);
+        MPI_Recv_init(in.data(), as_int(bytes + 16), MPI_BYTE, peer, 7, MPI_COMM_WORLD,
+                      &requests[0]);
         sf.requesting(out.data(), as_int(bytes), MPI_BYTE, peer, 7, MPI_COMM_WORLD, &requests[1]);
         for (std::uint64_t round = 0; round < 6; ++round) {
           const std::uint64_t id = s.opt.seed + round * 16;
@@ -160,8 +163,8 @@ MPI_Status exchange(both f, buffer& out, buffer& in, int peer, int tag) {
   MPI_Comm comm = MPI_COMM_WORLD;
   switch (f) {
     case both::sendrecv:
-      MPI_Sendrecv(out.data(), sent, MPI_BYTE, peer, tag, in.data(), room, MPI_BYTE, peer, tag, comm,
-                   &status);
+      MPI_Sendrecv(out.data(), sent, MPI_BYTE, peer, tag, in.data(), room, MPI_BYTE, peer, tag,
+                   comm, &status);
       break;
     case both::sendrecv_replace:
       MPI_Sendrecv_replace(in.data(), sent, MPI_BYTE, peer, tag, peer, tag, comm, &status);
@@ -188,9 +191,13 @@ MPI_Status exchange(both f, buffer& out, buffer& in, int peer, int tag) {
   return status;
 }
 
-bool replaces(both f) { return f == both::sendrecv_replace || f == both::isendrecv_replace; }
+bool replaces(both f) {
+  return f == both::sendrecv_replace || f == both::isendrecv_replace;
+}
 
-bool blocks(both f) { return f == both::sendrecv || f == both::sendrecv_replace; }
+bool blocks(both f) {
+  return f == both::sendrecv || f == both::sendrecv_replace;
+}
 
 /// Ranks exchange with `peer` (which may be the rank itself) in the combined forms.
 void combined(suite& s, both f, int peer) {
@@ -219,7 +226,8 @@ void to_self(suite& s, const send_form& sf, receive_form rf) {
   if (sf.ready && !posts(rf)) return;
   for (kind from : kinds())
     for (kind to : kinds())
-      for (std::size_t bytes : {std::size_t{0}, std::size_t{9}, std::size_t{480}, std::size_t{100000}}) {
+      for (std::size_t bytes :
+           {std::size_t{0}, std::size_t{9}, std::size_t{480}, std::size_t{100000}}) {
         s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
         buffer out(from, bytes, 1), in(to, bytes + 33);
         out.fill(s.opt.seed + bytes);
@@ -232,7 +240,8 @@ void to_self(suite& s, const send_form& sf, receive_form rf) {
         if (!posts(rf)) received = start(rf, in.data(), in.bytes(), e, probed);
         finish(received);
         finish(sent);
-        if (probed.got >= 0) s.expect_equal(probed.got, static_cast<long long>(bytes), "probed size");
+        if (probed.got >= 0)
+          s.expect_equal(probed.got, static_cast<long long>(bytes), "probed size");
         s.expect_status(received.status, s.rank, 5, bytes);
         s.expect_none(in.compare(s.opt.seed + bytes, bytes));
       }
@@ -281,7 +290,8 @@ void nothing(suite& s) {
       for (void* in : {static_cast<void*>(b.data()), static_cast<void*>(nullptr)}) {
         s.note("%s, %s to %s", name(k), out ? "buffer" : "null", in ? "buffer" : "null");
         MPI_Status status;
-        MPI_Sendrecv(out, 0, MPI_DOUBLE, peer, 1, in, 0, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD, &status);
+        MPI_Sendrecv(out, 0, MPI_DOUBLE, peer, 1, in, 0, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD,
+                     &status);
         s.expect_status(status, peer, 1, 0);
       }
     s.expect_none(b.compare(0, 0));
@@ -295,7 +305,8 @@ void large_counts(suite& s) {
   if (peer >= s.ranks) return;
   for (kind from : kinds())
     for (kind to : kinds())
-      for (std::size_t bytes : {std::size_t{0}, std::size_t{40}, std::size_t{480}, std::size_t{200000}}) {
+      for (std::size_t bytes :
+           {std::size_t{0}, std::size_t{40}, std::size_t{480}, std::size_t{200000}}) {
         const auto count = static_cast<MPI_Count>(bytes);
         buffer out(from, bytes), in(to, bytes);
         const auto check = [&](const char* what, auto&& body) {

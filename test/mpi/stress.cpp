@@ -53,7 +53,9 @@ std::size_t random_size(random_numbers& random) {
   if (sort < 5) return 480;
   if (sort < 8) return 479 + 2 * random.below(2);
   if (sort < 10) return 0;
-  const std::size_t bits = sort < 85 ? random.below(13) : sort < 97 ? random.below(17) : random.below(21);
+  const std::size_t bits = sort < 85   ? random.below(13)
+                           : sort < 97 ? random.below(17)
+                                       : random.below(21);
   return random.below(std::size_t{1} << bits);
 }
 
@@ -76,7 +78,8 @@ std::tuple<int, std::size_t, int, int> order_key(const batch& b, const message& 
 /// rank may take its receive, and the receiver might wait for this sender before it posts the next.
 bool usable(const send_form& f, const message& m, lane_mode mode) {
   if (f.ready) return false;
-  if (f.buffered) return m.bytes <= buffered_limit && (f.blocking == nullptr || m.source != m.destination);
+  if (f.buffered)
+    return m.bytes <= buffered_limit && (f.blocking == nullptr || m.source != m.destination);
   return f.blocking == nullptr || (m.source != m.destination && mode != lane_mode::wild);
 }
 
@@ -193,6 +196,7 @@ class worker {
     check_wild(b);
     for (operation& o : operations_) shelf_.put_back(std::move(o.memory));
     s_.note("the barrier behind a batch");
+    s_.still_alive();
     MPI_Barrier(comms_[0]);  // no message of the next batch may meet a wildcard of this one
   }
 
@@ -214,10 +218,10 @@ class worker {
     operation o{&m, false, position, shelf_.take(m.to, m.room, own_), {}};
     o.memory.clear();
     probed_size probed;
-    o.state = start(m.receive, o.memory.data(), m.room,
-                    {m.any_source ? MPI_ANY_SOURCE : m.source, m.any_tag ? MPI_ANY_TAG : m.tag,
-                     comms_[m.comm]},
-                    probed);
+    o.state = start(
+        m.receive, o.memory.data(), m.room,
+        {m.any_source ? MPI_ANY_SOURCE : m.source, m.any_tag ? MPI_ANY_TAG : m.tag, comms_[m.comm]},
+        probed);
     const bool wild = b.mode(m.destination, m.comm) == lane_mode::wild;
     if (probed.got >= 0 && !wild)
       s_.expect_equal(probed.got, static_cast<long long>(m.bytes), "probed size");
@@ -281,8 +285,8 @@ class worker {
     std::vector<MPI_Request> requests;
     for (operation* o : chosen) requests.push_back(o->state.request);
     const message& first = *chosen[0]->m;
-    s_.note("position %zu, completion of %zu operations, the first a %s at %zu, %d to %d, tag %d", position_,
-            chosen.size(), chosen[0]->sends ? first.send->name : name(first.receive),
+    s_.note("position %zu, completion of %zu operations, the first a %s at %zu, %d to %d, tag %d",
+            position_, chosen.size(), chosen[0]->sends ? first.send->name : name(first.receive),
             chosen[0]->position, first.source, first.destination, first.tag);
     std::vector<MPI_Status> statuses(chosen.size());
     std::vector<int> indices;
@@ -342,7 +346,9 @@ class worker {
         break;
       case 3:
         MPI_Request_get_status(requests[0], &flag, &statuses[0]);
-        if (flag != 0) MPI_Wait(&requests[0], &statuses[0]);
+        // The status is taken from here: MPICH 5.0.2 makes a persistent request inactive by this
+        // call.
+        if (flag != 0) MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
         count = flag;
         break;
       default:
@@ -369,7 +375,8 @@ void stress(suite& s, long messages) {
   for (MPI_Comm& c : comms) MPI_Comm_dup(MPI_COMM_WORLD, &c);
   std::vector<std::unique_ptr<worker>> workers;
   for (int t = 0; t < threads; ++t)
-    workers.push_back(std::make_unique<worker>(s, t, &comms[communicators * static_cast<std::size_t>(t)]));
+    workers.push_back(
+        std::make_unique<worker>(s, t, &comms[communicators * static_cast<std::size_t>(t)]));
   std::vector<std::thread> running;
   for (int t = 1; t < threads; ++t)
     running.emplace_back([&, t] { workers[static_cast<std::size_t>(t)]->run(messages / threads); });
@@ -384,7 +391,8 @@ void stress(suite& s, long messages) {
   MPI_Reduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, 0, s.control);
   if (s.rank == 0)
     std::printf("# %lld messages, %lld MB, %d threads a rank\n", all[0], all[1] / 1000000, threads);
-  const auto batches = (messages / threads + static_cast<long>(batch_size) - 1) / static_cast<long>(batch_size);
+  const auto batches =
+      (messages / threads + static_cast<long>(batch_size) - 1) / static_cast<long>(batch_size);
   if (s.rank == 0)
     s.expect_equal(all[0], batches * static_cast<long>(batch_size) * threads, "messages received");
   for (MPI_Comm& c : comms) MPI_Comm_free(&c);

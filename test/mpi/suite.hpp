@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The frame of the multi-rank tests: options, cases whose result is agreed by all ranks and printed
-// once by rank 0 (`ok <case>` or `FAILED <case>: rank N: why`), and a watchdog that turns a hang into
-// a failure which names what each rank was doing. MPI errors that a case does not expect end the job
-// with the case's name.
+// once by rank 0 (`ok <case>` or `FAILED <case>: rank N: why`), and a watchdog that turns a hang
+// into a failure which names what each rank was doing. MPI errors that a case does not expect end
+// the job with the case's name.
 #pragma once
 
 #include <mpi.h>
@@ -20,15 +20,17 @@
 
 namespace mpi_test {
 
-inline int as_int(std::size_t n) { return static_cast<int>(n); }
+inline int as_int(std::size_t n) {
+  return static_cast<int>(n);
+}
 
 struct options {
   std::uint64_t seed = 1;
   long messages = 0;  // 0: the program's own default
   int threads = 1;
-  int timeout = 60;    // seconds a case may take
-  bool full = false;   // no thinning of large combinations
-  bool device = false; // having no device memory is a failure
+  int timeout = 45;                // seconds a case may take; less than the runner's own limit
+  bool full = false;               // no thinning of large combinations
+  bool device = false;             // having no device memory is a failure
   std::vector<std::string> words;  // cases to run (parts of their names); empty: all
 };
 
@@ -109,12 +111,19 @@ class suite {
     va_end(arguments);
   }
 
+  /// For long cases: the time allowed begins anew.
+  void still_alive() {
+    const std::lock_guard lock(mutex_);
+    deadline_ = clock::now() + std::chrono::seconds(opt.timeout);
+  }
+
   bool expect(bool good, const char* what) {
     if (!good) fail("%s (%s)", what, note_copy().c_str());
     return good;
   }
   void expect_equal(long long got, long long wanted, const char* what) {
-    if (got != wanted) fail("%s is %lld instead of %lld (%s)", what, got, wanted, note_copy().c_str());
+    if (got != wanted)
+      fail("%s is %lld instead of %lld (%s)", what, got, wanted, note_copy().c_str());
   }
   /// For results of buffer::compare.
   void expect_none(const std::string& problem) {
@@ -162,7 +171,8 @@ class suite {
   int provided = 0;
   bool mpich = false;  // for the few deviations of a host MPI that are known
   options opt;
-  MPI_Comm control = MPI_COMM_NULL;  // for the frame's and the cases' own agreement, host memory only
+  MPI_Comm control =
+      MPI_COMM_NULL;  // for the frame's and the cases' own agreement, host memory only
 
  private:
   using clock = std::chrono::steady_clock;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_THREAD_MULTIPLE: threads with communicators or tags of their own exchange messages of all kinds
-// at the same time, probe, wait and send to other threads of their own process. Skipped where the
-// host MPI does not provide the level.
+// MPI_THREAD_MULTIPLE: threads with communicators or tags of their own exchange messages of all
+// kinds at the same time, probe, wait and send to other threads of their own process. Skipped where
+// the host MPI does not provide the level.
 #include <atomic>
 #include <functional>
 
@@ -112,8 +112,7 @@ void windows(suite& s, int rounds) {
       if (t == 0) {
         MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE);
       } else if (t == 1) {
-        for (int flag = 0; flag == 0;)
-          MPI_Testall(n, requests.data(), &flag, MPI_STATUSES_IGNORE);
+        for (int flag = 0; flag == 0;) MPI_Testall(n, requests.data(), &flag, MPI_STATUSES_IGNORE);
       } else if (t == 2) {
         for (int index = 0; index != MPI_UNDEFINED;)
           MPI_Waitany(n, requests.data(), &index, MPI_STATUS_IGNORE);

@@ -32,10 +32,12 @@ std::atomic<int> known_count{-1};
 std::atomic<CUcontext> primary[device_limit];  // retained at the device's first use, kept
 
 // The runtime's error numbers are the driver's where both have the error.
-cudaError_t runtime_error(CUresult r) { return static_cast<cudaError_t>(r); }
+cudaError_t runtime_error(CUresult r) {
+  return static_cast<cudaError_t>(r);
+}
 
-// While a stream of the program is being captured, calls that are unsafe in a capture are refused to
-// this thread, or end the capture. Ours never touch the captured stream.
+// While a stream of the program is being captured, calls that are unsafe in a capture are refused
+// to this thread, or end the capture. Ours never touch the captured stream.
 class relaxed_capture {
  public:
   relaxed_capture() { driver.cuThreadExchangeStreamCaptureMode(&mode_); }
@@ -72,11 +74,11 @@ bool load_driver(const char*& why) noexcept {
   const library cuda = library::open("libcuda.so.1", text);
   why = text.c_str();
   if (!cuda) return false;
-#define TELPHER_DRIVER(name)                                                        \
+#define TELPHER_DRIVER(name)                                                              \
   driver.name = reinterpret_cast<decltype(driver.name)>(cuda.symbol(TELPHER_TEXT(name))); \
-  if (!driver.name) {                                                               \
-    why = "the driver has no " TELPHER_TEXT(name);                                  \
-    return false;                                                                   \
+  if (!driver.name) {                                                                     \
+    why = "the driver has no " TELPHER_TEXT(name);                                        \
+    return false;                                                                         \
   }
 #include "device/cuda/driver.def"
 #undef TELPHER_DRIVER
@@ -85,20 +87,27 @@ bool load_driver(const char*& why) noexcept {
 
 status cuda_rt::to_status(error_type e) noexcept {
   switch (e) {
-    case cudaSuccess: return status::ok;
-    case cudaErrorNotReady: return status::would_block;
-    case cudaErrorNotSupported: return status::not_supported;
-    case cudaErrorMemoryAllocation: return status::out_of_memory;
+    case cudaSuccess:
+      return status::ok;
+    case cudaErrorNotReady:
+      return status::would_block;
+    case cudaErrorNotSupported:
+      return status::not_supported;
+    case cudaErrorMemoryAllocation:
+      return status::out_of_memory;
     case cudaErrorInvalidValue:
-    case cudaErrorInvalidDevice: return status::invalid_argument;
-    default: return status::device_error;
+    case cudaErrorInvalidDevice:
+      return status::invalid_argument;
+    default:
+      return status::device_error;
   }
 }
 
 // --- the runtime ---
 
 bool cuda_rt::started() noexcept {
-  if (seen_started.load(std::memory_order_relaxed)) [[likely]] return true;
+  if (seen_started.load(std::memory_order_relaxed)) [[likely]]
+    return true;
   int devices = 0;
   if (driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS) return false;
   known_count.store(devices);
@@ -181,21 +190,27 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   unsigned long long buffer = 0;
   CUdeviceptr base = 0;
   std::size_t bytes = 0;
-  CUpointer_attribute asked[] = {
-      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,      CU_POINTER_ATTRIBUTE_IS_MANAGED,
-      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   CU_POINTER_ATTRIBUTE_BUFFER_ID,
-      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-      CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
+  CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                 CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                 CU_POINTER_ATTRIBUTE_BUFFER_ID,
+                                 CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                 CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                 CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
   void* answers[] = {&type, &managed, &ordinal, &buffer, &base, &bytes, &exportable};
   const unsigned count = detail ? std::size(asked) : 3;
-  const CUresult r = driver.cuPointerGetAttributes(count, asked, answers,
-                                                   reinterpret_cast<CUdeviceptr>(address));
+  const CUresult r =
+      driver.cuPointerGetAttributes(count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
   if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
   if (r != CUDA_SUCCESS) return runtime_error(r);
-  if (managed) out.kind = memory_kind::managed;
-  else if (type == CU_MEMORYTYPE_DEVICE) out.kind = memory_kind::device;
-  else if (type == CU_MEMORYTYPE_HOST) out.kind = memory_kind::pinned;
-  else return cudaSuccess;
+  if (managed)
+    out.kind = memory_kind::managed;
+  else if (type == CU_MEMORYTYPE_DEVICE)
+    out.kind = memory_kind::device;
+  else if (type == CU_MEMORYTYPE_HOST)
+    out.kind = memory_kind::pinned;
+  else
+    return cudaSuccess;
   out.owner = vendor::cuda;
   out.device = static_cast<std::int16_t>(ordinal);
   out.base = base;
@@ -220,13 +235,15 @@ cudaError_t cuda_rt::ipc_open(void** address, const ipc_handle& handle) noexcept
   std::memcpy(&native, handle.bytes, sizeof native);
   const cudaError_t e = cudaIpcOpenMemHandle(address, native, cudaIpcMemLazyEnablePeerAccess);
   switch (e) {
-    case cudaErrorMapBufferObjectFailed:   // no room, or the allocation is gone
-    case cudaErrorInvalidResourceHandle:   // another container
+    case cudaErrorMapBufferObjectFailed:  // no room, or the allocation is gone
+    case cudaErrorInvalidResourceHandle:  // another container
     case cudaErrorPeerAccessUnsupported:
     case cudaErrorTooManyPeers:
-    case cudaErrorInvalidDevice:           // the exporter's device is not visible here
-    case cudaErrorInvalidValue: return cudaErrorNotSupported;
-    default: return e;
+    case cudaErrorInvalidDevice:  // the exporter's device is not visible here
+    case cudaErrorInvalidValue:
+      return cudaErrorNotSupported;
+    default:
+      return e;
   }
 }
 

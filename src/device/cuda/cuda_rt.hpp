@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CUDA as gpurt::backend needs it: the runtime API, linked statically, for work and memory; the driver
-// API for the current context and for what runs at every message. The plug-in's runtime is its own
-// copy, so its sticky error is not the program's; the two share the devices' primary contexts.
+// CUDA as gpurt::backend needs it: the runtime API, linked statically, for work and memory; the
+// driver API for the current context and for what runs at every message. The plug-in's runtime is
+// its own copy, so its sticky error is not the program's; the two share the devices' primary
+// contexts.
 #pragma once
 
 #include <cuda.h>

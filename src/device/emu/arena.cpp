@@ -22,7 +22,7 @@ namespace telpher::device::emu {
 struct wire_handle {
   std::int32_t pid;
   std::int32_t descriptor;
-  std::uint64_t cookie;      // of the heap
+  std::uint64_t cookie;  // of the heap
   std::uint64_t offset;
   std::uint64_t bytes;
   std::uint64_t generation;
@@ -36,7 +36,9 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t import_bytes = std::size_t{256} << 30;  // address space only
 
-constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+constexpr std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + page - 1) / page * page;
+}
 
 // Behind the heap in its memfd: the cookie, then the table of generations.
 constexpr std::size_t table_bytes(std::size_t heap_bytes) {
@@ -46,7 +48,9 @@ constexpr off_t generation_position(std::size_t heap_bytes, std::size_t offset) 
   return static_cast<off_t>(heap_bytes + sizeof(std::uint64_t) * (1 + offset / page));
 }
 
-std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+std::uintptr_t number_of(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address);
+}
 
 bool read_word(int descriptor, off_t at, std::uint64_t& word) {
   return ::pread(descriptor, &word, sizeof word, at) == sizeof word;
@@ -59,7 +63,9 @@ arena& arena::instance() noexcept {
   return *one;
 }
 
-std::size_t arena::configured_bytes() noexcept { return whole_pages(config().emu_memory); }
+std::size_t arena::configured_bytes() noexcept {
+  return whole_pages(config().emu_memory);
+}
 
 bool arena::start() noexcept {
   if (started()) return true;
@@ -131,8 +137,9 @@ error arena::allocate(int device, std::size_t bytes, void** address) noexcept {
   const std::uintptr_t base = window_ + heap_bytes_ * static_cast<std::size_t>(device) + offset;
   const std::uint64_t generation = next_generation_++;
   set_generation(device, offset, generation);
-  ranges_[base] = {bytes,       mapped, generation, static_cast<std::int16_t>(device),
-                   memory_kind::device, origin::own};
+  ranges_[base] = {
+      bytes,      mapped, generation, static_cast<std::int16_t>(device), memory_kind::device,
+      origin::own};
   *address = reinterpret_cast<void*>(base);
   return error::success;
 }
@@ -231,14 +238,11 @@ error arena::ipc_get(void* address, ipc_handle& out) noexcept {
   const range& r = at->second;
   if (r.from != origin::own) return error::not_supported;
   const heap& h = heaps_[r.device];
-  const wire_handle wire{::getpid(),
-                         h.descriptor,
-                         h.cookie,
-                         at->first - window_ - heap_bytes_ * static_cast<std::size_t>(r.device),
-                         r.bytes,
-                         r.generation,
-                         heap_bytes_,
-                         r.device};
+  const wire_handle wire{
+      ::getpid(),  h.descriptor,
+      h.cookie,    at->first - window_ - heap_bytes_ * static_cast<std::size_t>(r.device),
+      r.bytes,     r.generation,
+      heap_bytes_, r.device};
   out = {};
   std::memcpy(out.bytes, &wire, sizeof wire);
   return error::success;
@@ -284,14 +288,15 @@ error arena::map_import(int device, const wire_handle& wire, void** address) noe
   }
   const std::uintptr_t base = window_ + import_offset_ + offset;
   void* alias = reinterpret_cast<void*>(base + window_bytes_);
-  const bool done = ::mmap(alias, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor,
-                           static_cast<off_t>(wire.offset)) != MAP_FAILED;
+  const bool done = ::mmap(alias, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                           descriptor, static_cast<off_t>(wire.offset)) != MAP_FAILED;
   ::close(descriptor);
   if (!done) {
     imports_.give(offset, mapped);
     return error::not_supported;
   }
-  range r{wire.bytes, mapped, next_generation_++, static_cast<std::int16_t>(device),
+  range r{wire.bytes,          mapped,
+          next_generation_++,  static_cast<std::int16_t>(device),
           memory_kind::device, origin::imported};
   r.exporter_cookie = wire.cookie;
   r.exporter_generation = wire.generation;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The emulated devices' memory. One reservation of address space holds the window and, at a fixed
 // distance, the alias:
-//   window   what programs get as device addresses: heap of device 0, 1, …, then the import area. Never
+//   window   what programs get as device addresses: heap of device 0, 1, …, then the import area.
+//   Never
 //            accessible, so that a CPU access by accident ends in a segmentation fault.
 //   alias    the same layout, with the bytes: each heap is a memfd, each import another process's
 //            memfd. Only the emulated engines, kernels and map_for_cpu use it.
-// A heap's memfd ends with a table of generations, one word for each page at which an allocation may
-// start (0: none starts there), so that an importer can tell a live allocation from one that is gone.
+// A heap's memfd ends with a table of generations, one word for each page at which an allocation
+// may start (0: none starts there), so that an importer can tell a live allocation from one that is
+// gone.
 #pragma once
 
 #include <atomic>
@@ -56,8 +58,8 @@ class arena {
 
  private:
   struct range {
-    std::size_t bytes;    // as asked for
-    std::size_t mapped;   // whole pages
+    std::size_t bytes;   // as asked for
+    std::size_t mapped;  // whole pages
     std::uint64_t generation;
     std::int16_t device;
     memory_kind kind;

@@ -29,14 +29,17 @@ void add(std::atomic<std::int64_t>& counter, std::int64_t by = 1) {
   counter.fetch_add(by, std::memory_order_relaxed);
 }
 
-bool strikes(fault_point p) { return fault_table::instance().strikes(p); }
+bool strikes(fault_point p) {
+  return fault_table::instance().strikes(p);
+}
 
 // How long the topology says that a copy takes; 0 where copies are not timed.
 double copy_time_us(int to, int from, std::size_t bytes) {
   const topology& t = topology::instance();
   if (!t.timing || (to < 0 && from < 0) || to == from) return 0;
   const link& l = to < 0 || from < 0 ? t.host : t.links[to][from];
-  const double transfer = l.bandwidth_gbps > 0 ? static_cast<double>(bytes) / l.bandwidth_gbps / 1e3 : 0;
+  const double transfer =
+      l.bandwidth_gbps > 0 ? static_cast<double>(bytes) / l.bandwidth_gbps / 1e3 : 0;
   return l.latency_us + transfer;
 }
 
@@ -44,22 +47,34 @@ double copy_time_us(int to, int from, std::size_t bytes) {
 
 status emu_rt::to_status(error e) noexcept {
   switch (e) {
-    case error::success: return status::ok;
-    case error::not_ready: return status::would_block;
-    case error::invalid_value: return status::invalid_argument;
-    case error::out_of_memory: return status::out_of_memory;
-    case error::not_supported: return status::not_supported;
-    default: return status::device_error;
+    case error::success:
+      return status::ok;
+    case error::not_ready:
+      return status::would_block;
+    case error::invalid_value:
+      return status::invalid_argument;
+    case error::out_of_memory:
+      return status::out_of_memory;
+    case error::not_supported:
+      return status::not_supported;
+    default:
+      return status::device_error;
   }
 }
 
 // --- the runtime ---
 
-bool emu_rt::started() noexcept { return arena::instance().started() && !engine::forked(); }
+bool emu_rt::started() noexcept {
+  return arena::instance().started() && !engine::forked();
+}
 
-int emu_rt::device_count() noexcept { return topology::instance().devices; }
+int emu_rt::device_count() noexcept {
+  return topology::instance().devices;
+}
 
-int emu_rt::current_device() noexcept { return started() ? current : -1; }
+int emu_rt::current_device() noexcept {
+  return started() ? current : -1;
+}
 
 error emu_rt::enter(int device, int& saved) noexcept {
   if (engine::forked()) return error::forked;
@@ -71,7 +86,9 @@ error emu_rt::enter(int device, int& saved) noexcept {
   return error::success;
 }
 
-void emu_rt::leave(int saved) noexcept { current = saved; }
+void emu_rt::leave(int saved) noexcept {
+  current = saved;
+}
 
 error emu_rt::properties(int device, device_properties& out) noexcept {
   const topology& t = topology::instance();
@@ -300,6 +317,8 @@ std::int64_t count(const char* name) noexcept {
   return -1;
 }
 
-void set_faults(const char* text) noexcept { fault_table::instance().set(text); }
+void set_faults(const char* text) noexcept {
+  fault_table::instance().set(text);
+}
 
 }  // namespace telpher::device::emu

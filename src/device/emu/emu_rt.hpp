@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The emulated device as a runtime of CUDA's shape: checks and counts a call, lets a fault strike, and
-// hands it to the arena (memory), the engine (streams) or the CPU kernels.
+// The emulated device as a runtime of CUDA's shape: checks and counts a call, lets a fault strike,
+// and hands it to the arena (memory), the engine (streams) or the CPU kernels.
 #pragma once
 
 #include <memory>

@@ -102,7 +102,9 @@ void synchronise_device(int device) noexcept {
   for (const auto& s : found) s->synchronise();
 }
 
-bool forked() noexcept { return in_child.load(std::memory_order_relaxed); }
+bool forked() noexcept {
+  return in_child.load(std::memory_order_relaxed);
+}
 
 void watch_forks() noexcept {
   static const int registered =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The emulated device's streams and events. A stream is a thread of its own, started with its first
 // work, that runs the work in order; streams run truly side by side. Threads are detached and touch
-// only memory that is never freed at exit, so a process may end or fork with work under way: at exit
-// they end with it, in a forked child they do not exist and every call answers error::forked.
+// only memory that is never freed at exit, so a process may end or fork with work under way: at
+// exit they end with it, in a forked child they do not exist and every call answers error::forked.
 #pragma once
 
 #include <atomic>
@@ -52,8 +52,8 @@ namespace engine {
 /// The stream is known to synchronise_device until it is gone.
 std::shared_ptr<stream_state> make_stream(int device) noexcept;
 
-/// Waits for all work of a device, or of `all_devices`, closed streams included; what freeing memory
-/// does on a GPU.
+/// Waits for all work of a device, or of `all_devices`, closed streams included; what freeing
+/// memory does on a GPU.
 constexpr int all_devices = -1;
 void synchronise_device(int device) noexcept;
 

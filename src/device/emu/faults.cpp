@@ -36,9 +36,10 @@ void fault_table::set(const char* text) noexcept {
   while (*text) {
     const std::size_t length = std::strcspn(text, ",");
     if (length > 0 && !set_one(text, length))
-      TELPHER_ERROR("'%.*s' is not a fault: call:n or call:n+ with call one of malloc, pinned, "
-                    "memcpy, launch, ipc_get, ipc_open, register, event",
-                    static_cast<int>(length), text);
+      TELPHER_ERROR(
+          "'%.*s' is not a fault: call:n or call:n+ with call one of malloc, pinned, "
+          "memcpy, launch, ipc_get, ipc_open, register, event",
+          static_cast<int>(length), text);
     text += length;
     if (*text == ',') ++text;
   }

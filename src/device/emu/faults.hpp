@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Injected faults. TELPHER_EMU_FAULTS is a list "call:n" (the n-th call fails, counted from 1) or
-// "call:n+" (it and all after it). Calls: malloc, pinned, memcpy, launch, ipc_get, ipc_open, register,
-// event.
+// "call:n+" (it and all after it). Calls: malloc, pinned, memcpy, launch, ipc_get, ipc_open,
+// register, event.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,17 @@
 
 namespace telpher::device::emu {
 
-enum class fault_point : int { malloc, pinned, memcpy, launch, ipc_get, ipc_open, register_, event, count_ };
+enum class fault_point : int {
+  malloc,
+  pinned,
+  memcpy,
+  launch,
+  ipc_get,
+  ipc_open,
+  register_,
+  event,
+  count_
+};
 
 class fault_table {
  public:

@@ -42,10 +42,14 @@ bool read_speed(std::istream& words, link& l) {
 bool read(std::istream& words, link& l) {
   std::string kind;
   if (!(words >> kind)) return false;
-  if (kind == "fabric") l.kind = distance::fabric;
-  else if (kind == "pcie") l.kind = distance::pcie;
-  else if (kind == "none") l.kind = distance::unreachable;
-  else return false;
+  if (kind == "fabric")
+    l.kind = distance::fabric;
+  else if (kind == "pcie")
+    l.kind = distance::pcie;
+  else if (kind == "none")
+    l.kind = distance::unreachable;
+  else
+    return false;
   return read_speed(words, l);
 }
 
@@ -96,7 +100,9 @@ bool set_line(const std::string& key, std::istream& words, topology& t) {
 
 }  // namespace
 
-topology::topology() { std::fill(std::begin(numa), std::end(numa), -1); }
+topology::topology() {
+  std::fill(std::begin(numa), std::end(numa), -1);
+}
 
 bool topology::parse(const std::string& text, std::string& problem) {
   std::istringstream lines(text);

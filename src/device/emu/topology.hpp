@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The emulated node: how many devices, how they are linked. Read from the file that
 // TELPHER_EMU_TOPOLOGY names (share/topologies has some); without one, 8 devices, all of them peers
-// over a fabric. A line is one of the following; '#' starts a comment; a and b are a device or a range
-// like 0-3; a later line overrides an earlier one.
+// over a fabric. A line is one of the following; '#' starts a comment; a and b are a device or a
+// range like 0-3; a later line overrides an earlier one.
 //   devices <count>                        1 to 16; the first line
 //   name <text>                            the devices' name
 //   processors <count>                     of one device
 //   numa <a> <node>                        the NUMA node the device is near to
 //   bar on|off                             whether the CPU can map device memory
-//   timing on|off                          whether copies take as long as their link says (default off)
-//   default <kind> [<GB/s> [<us>]]         every pair of devices
-//   link <a> <b> <kind> [<GB/s> [<us>]]    both directions; kind: fabric, pcie, none (no peer access)
-//   host [<GB/s> [<us>]]                   between a device and host memory
+//   timing on|off                          whether copies take as long as their link says (default
+//   off) default <kind> [<GB/s> [<us>]]         every pair of devices link <a> <b> <kind> [<GB/s>
+//   [<us>]]    both directions; kind: fabric, pcie, none (no peer access) host [<GB/s> [<us>]]
+//   between a device and host memory
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // device::backend for every runtime of CUDA's shape, once. What differs between vendors is in R
-// (gpurt/runtime.hpp); rules of device.hpp that hold for all of them are kept here: the device guard,
-// one log line per failed call, the sticky error cleared, silence after process exit, export handles
-// cached by allocation.
+// (gpurt/runtime.hpp); rules of device.hpp that hold for all of them are kept here: the device
+// guard, one log line per failed call, the sticky error cleared, silence after process exit, export
+// handles cached by allocation.
 #pragma once
 
 #include <atomic>
@@ -34,12 +34,15 @@ class process_exit {
 /// Turns a vendor's answer into a status; logs a failure with the vendor's text.
 template <class R>
 status check(typename R::error_type error, const char* call) noexcept {
-  if (error == R::success) [[likely]] return status::ok;
+  if (error == R::success) [[likely]]
+    return status::ok;
   const status s = R::to_status(error);
   R::clear_error();
   if (s == status::would_block || process_exit::begun()) return s;
-  if (s == status::not_supported) TELPHER_TRACE("%s %s: %s", R::name, call, R::error_text(error));
-  else TELPHER_ERROR("%s %s failed: %s", R::name, call, R::error_text(error));
+  if (s == status::not_supported)
+    TELPHER_TRACE("%s %s: %s", R::name, call, R::error_text(error));
+  else
+    TELPHER_ERROR("%s %s failed: %s", R::name, call, R::error_text(error));
   return s;
 }
 
@@ -125,25 +128,30 @@ class backend final : public device::backend {
     return make(device, &R::malloc, bytes, "malloc");
   }
   status release(int device, void* address) noexcept override {
-    return on(device, [&] { return R::free(address); }, "free");
+    return on(
+        device, [&] { return R::free(address); }, "free");
   }
   result<void*> allocate_pinned(std::size_t bytes) noexcept override {
     return make(any_device(), &R::malloc_pinned, bytes, "pinned malloc");
   }
   status release_pinned(void* address) noexcept override {
-    return on(any_device(), [&] { return R::free_pinned(address); }, "pinned free");
+    return on(
+        any_device(), [&] { return R::free_pinned(address); }, "pinned free");
   }
   status register_host(void* address, std::size_t bytes) noexcept override {
-    return on(any_device(), [&] { return R::register_host(address, bytes); }, "host register");
+    return on(
+        any_device(), [&] { return R::register_host(address, bytes); }, "host register");
   }
   status unregister_host(void* address) noexcept override {
-    return on(any_device(), [&] { return R::unregister_host(address); }, "host unregister");
+    return on(
+        any_device(), [&] { return R::unregister_host(address); }, "host unregister");
   }
   result<void*> allocate_managed(std::size_t bytes) noexcept override {
     return make(any_device(), &R::malloc_managed, bytes, "managed malloc");
   }
   status release_managed(void* address) noexcept override {
-    return on(any_device(), [&] { return R::free_managed(address); }, "managed free");
+    return on(
+        any_device(), [&] { return R::free_managed(address); }, "managed free");
   }
 
   // --- work ---
@@ -151,31 +159,33 @@ class backend final : public device::backend {
     auto made = std::unique_ptr<stream_object>(new (std::nothrow) stream_object{device, {}});
     if (!made) return status::out_of_memory;
     home_.store(device, std::memory_order_relaxed);
-    TELPHER_TRY(on(device, [&] { return R::stream_create(&made->native); }, "stream create"));
+    TELPHER_TRY(on(
+        device, [&] { return R::stream_create(&made->native); }, "stream create"));
     return stream{made.release()};
   }
   void destroy_stream(stream s) noexcept override {
     const std::unique_ptr<stream_object> object(object_of(s));
     if (!object) return;
-    static_cast<void>(
-        on(object->device, [&] { return R::stream_destroy(object->native); }, "stream destroy"));
+    static_cast<void>(on(
+        object->device, [&] { return R::stream_destroy(object->native); }, "stream destroy"));
   }
   result<event> create_event(int device) noexcept override {
     auto made = std::unique_ptr<event_object>(new (std::nothrow) event_object{device, {}});
     if (!made) return status::out_of_memory;
-    TELPHER_TRY(on(device, [&] { return R::event_create(&made->native); }, "event create"));
+    TELPHER_TRY(on(
+        device, [&] { return R::event_create(&made->native); }, "event create"));
     return event{made.release()};
   }
   void destroy_event(event e) noexcept override {
     const std::unique_ptr<event_object> object(object_of(e));
     if (!object) return;
-    static_cast<void>(
-        on(object->device, [&] { return R::event_destroy(object->native); }, "event destroy"));
+    static_cast<void>(on(
+        object->device, [&] { return R::event_destroy(object->native); }, "event destroy"));
   }
   status record(event e, stream s) noexcept override {
     const stream_object& o = *object_of(s);
-    return on(o.device, [&] { return R::event_record(object_of(e)->native, o.native); },
-              "event record");
+    return on(
+        o.device, [&] { return R::event_record(object_of(e)->native, o.native); }, "event record");
   }
   status query(event e) noexcept override {
     if (process_exit::begun()) return status::device_error;
@@ -183,24 +193,27 @@ class backend final : public device::backend {
   }
   status synchronise(stream s) noexcept override {
     const stream_object& o = *object_of(s);
-    return on(o.device, [&] { return R::stream_synchronise(o.native); }, "stream synchronise");
+    return on(
+        o.device, [&] { return R::stream_synchronise(o.native); }, "stream synchronise");
   }
   status copy(void* to, const void* from, std::size_t bytes, stream s) noexcept override {
     if (bytes == 0) return status::ok;
     const stream_object& o = *object_of(s);
-    return on(o.device, [&] { return R::copy(to, from, bytes, o.native); }, "copy");
+    return on(
+        o.device, [&] { return R::copy(to, from, bytes, o.native); }, "copy");
   }
   status fill(void* to, int byte, std::size_t bytes, stream s) noexcept override {
     if (bytes == 0) return status::ok;
     const stream_object& o = *object_of(s);
-    return on(o.device, [&] { return R::fill(to, byte, bytes, o.native); }, "fill");
+    return on(
+        o.device, [&] { return R::fill(to, byte, bytes, o.native); }, "fill");
   }
   status launch(kernel::id k, const void* parameters, int blocks, int threads,
                 stream s) noexcept override {
     if (blocks < 1 || threads < 1 || threads > 1024) return status::invalid_argument;
     const stream_object& o = *object_of(s);
-    return on(o.device, [&] { return R::launch(k, parameters, blocks, threads, o.native); },
-              "launch");
+    return on(
+        o.device, [&] { return R::launch(k, parameters, blocks, threads, o.native); }, "launch");
   }
 
   // --- other processes' memory ---
@@ -210,17 +223,20 @@ class backend final : public device::backend {
     ipc_handle handle{};
     if (exports_.find(info, handle)) return handle;
     const auto base = reinterpret_cast<void*>(info.base);
-    TELPHER_TRY(on(info.device, [&] { return R::ipc_get(handle, base); }, "ipc export"));
+    TELPHER_TRY(on(
+        info.device, [&] { return R::ipc_get(handle, base); }, "ipc export"));
     exports_.insert(info, handle);
     return handle;
   }
   result<void*> ipc_open(int device, const ipc_handle& handle) noexcept override {
     void* base = nullptr;
-    TELPHER_TRY(on(device, [&] { return R::ipc_open(&base, handle); }, "ipc open"));
+    TELPHER_TRY(on(
+        device, [&] { return R::ipc_open(&base, handle); }, "ipc open"));
     return base;
   }
   status ipc_close(int device, void* base) noexcept override {
-    return on(device, [&] { return R::ipc_close(base); }, "ipc close");
+    return on(
+        device, [&] { return R::ipc_close(base); }, "ipc close");
   }
 
   // --- the CPU's view of device memory ---
@@ -269,7 +285,8 @@ class backend final : public device::backend {
     if (!valid(device)) return status::invalid_argument;
     void* address = nullptr;
     home_.store(device, std::memory_order_relaxed);
-    TELPHER_TRY(on(device, [&] { return function(&address, bytes ? bytes : 1); }, name));
+    TELPHER_TRY(on(
+        device, [&] { return function(&address, bytes ? bytes : 1); }, name));
     return address;
   }
 

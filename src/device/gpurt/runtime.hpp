@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a vendor's runtime must offer to serve as gpurt::backend<R>: a struct of types, constants and
-// static functions in CUDA's shape, most of them one-line names of vendor calls. CUDA, HIP and the
-// emulated device have one each; a missing entry is a compile error that names it.
+// What a vendor's runtime must offer to serve as gpurt::backend<R>: a struct of types, constants
+// and static functions in CUDA's shape, most of them one-line names of vendor calls. CUDA, HIP and
+// the emulated device have one each; a missing entry is a compile error that names it.
 //
 // Every function answers R::error_type and leaves the current device alone, except enter and leave.
 // Calls that work on "the current device" are made between the two.

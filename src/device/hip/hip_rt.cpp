@@ -20,7 +20,8 @@ bool runtime_below_runs() {
   using get_info = int(int attribute, void* value);
   static get_info* const query = [] {
     get_info* found = nullptr;
-    static_cast<void>(library::already_open("libhsa-runtime64.so.1").find("hsa_system_get_info", found));
+    static_cast<void>(
+        library::already_open("libhsa-runtime64.so.1").find("hsa_system_get_info", found));
     return found;
   }();
   std::uint16_t major_version = 0;
@@ -37,20 +38,27 @@ int attribute(int device, hipDeviceAttribute_t which) {
 
 status hip_rt::to_status(error_type e) noexcept {
   switch (e) {
-    case hipSuccess: return status::ok;
-    case hipErrorNotReady: return status::would_block;
-    case hipErrorNotSupported: return status::not_supported;
-    case hipErrorOutOfMemory: return status::out_of_memory;
+    case hipSuccess:
+      return status::ok;
+    case hipErrorNotReady:
+      return status::would_block;
+    case hipErrorNotSupported:
+      return status::not_supported;
+    case hipErrorOutOfMemory:
+      return status::out_of_memory;
     case hipErrorInvalidValue:
-    case hipErrorInvalidDevice: return status::invalid_argument;
-    default: return status::device_error;
+    case hipErrorInvalidDevice:
+      return status::invalid_argument;
+    default:
+      return status::device_error;
   }
 }
 
 // --- the runtime ---
 
 bool hip_rt::started() noexcept {
-  if (seen_started.load(std::memory_order_relaxed)) [[likely]] return true;
+  if (seen_started.load(std::memory_order_relaxed)) [[likely]]
+    return true;
   int devices = 0;
   if (!runtime_below_runs() || hipGetDeviceCount(&devices) != hipSuccess) return false;
   known_count.store(devices);
@@ -128,20 +136,23 @@ hipError_t hip_rt::classify(const void* address, bool, pointer_info& out) noexce
   void* base = nullptr;
   std::size_t bytes = 0;
   hipPointer_attribute asked[] = {
-      HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,      HIP_POINTER_ATTRIBUTE_IS_MANAGED,
-      HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-      HIP_POINTER_ATTRIBUTE_RANGE_SIZE,       HIP_POINTER_ATTRIBUTE_BUFFER_ID};
+      HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,    HIP_POINTER_ATTRIBUTE_IS_MANAGED,
+      HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      HIP_POINTER_ATTRIBUTE_RANGE_SIZE,     HIP_POINTER_ATTRIBUTE_BUFFER_ID};
   void* answers[] = {&type, &managed, &ordinal, &base, &bytes, &buffer};
-  const hipError_t e = hipDrvPointerGetAttributes(std::size(asked), asked, answers,
-                                                  const_cast<void*>(address));
+  const hipError_t e =
+      hipDrvPointerGetAttributes(std::size(asked), asked, answers, const_cast<void*>(address));
   if (e != hipSuccess) {
     clear_error();
     return e == hipErrorInvalidValue ? hipSuccess : e;
   }
   if (bytes == 0) return hipSuccess;
-  if (managed & 0xff) out.kind = memory_kind::managed;
-  else if (type == hipMemoryTypeDevice) out.kind = memory_kind::device;
-  else out.kind = memory_kind::pinned;
+  if (managed & 0xff)
+    out.kind = memory_kind::managed;
+  else if (type == hipMemoryTypeDevice)
+    out.kind = memory_kind::device;
+  else
+    out.kind = memory_kind::pinned;
   out.owner = vendor::hip;
   out.device = static_cast<std::int16_t>(ordinal);
   out.base = reinterpret_cast<std::uintptr_t>(base);

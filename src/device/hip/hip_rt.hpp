@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HIP as gpurt::backend needs it, for HIP 5, 6 and 7. The program and the plug-in share one
-// libamdhip64, so a call that fails leaves its error in the program's thread too; nothing that runs at
-// every message may fail, which is why pointers are looked up by hipDrvPointerGetAttributes.
+// libamdhip64, so a call that fails leaves its error in the program's thread too; nothing that runs
+// at every message may fail, which is why pointers are looked up by hipDrvPointerGetAttributes.
 #pragma once
 
 #ifndef __HIP_PLATFORM_AMD__

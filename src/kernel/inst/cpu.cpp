@@ -7,9 +7,9 @@ namespace telpher::kernel {
 
 const cpu_kernel& cpu_kernel_of(id k) noexcept {
   static constexpr cpu_kernel table[] = {
-#define TELPHER_KERNEL(name)                                                      \
+#define TELPHER_KERNEL(name)                                                          \
   {#name, sizeof(name), [](const void* parameters, unsigned block, unsigned blocks) { \
-     name##_body(work(block, blocks), *static_cast<const name*>(parameters));    \
+     name##_body(work(block, blocks), *static_cast<const name*>(parameters));         \
    }},
 #include "kernel/kernel.def"
 #undef TELPHER_KERNEL

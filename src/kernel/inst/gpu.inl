@@ -6,10 +6,10 @@
 
 namespace telpher::kernel {
 
-#define TELPHER_KERNEL(name)                                                              \
-  __global__ void __launch_bounds__(1024)                                                 \
-      name##_kernel(TELPHER_GRID_CONSTANT const name parameters) {                        \
-    name##_body(work{}, parameters);                                                      \
+#define TELPHER_KERNEL(name)                                       \
+  __global__ void __launch_bounds__(1024)                          \
+      name##_kernel(TELPHER_GRID_CONSTANT const name parameters) { \
+    name##_body(work{}, parameters);                               \
   }
 #include "kernel/kernel.def"
 #undef TELPHER_KERNEL

@@ -9,8 +9,7 @@ constexpr error success = hipSuccess;
 
 inline error launch(const void* function, dim3 blocks, dim3 threads, void** arguments,
                     void* stream) {
-  return hipLaunchKernel(function, blocks, threads, arguments, 0,
-                         static_cast<hipStream_t>(stream));
+  return hipLaunchKernel(function, blocks, threads, arguments, 0, static_cast<hipStream_t>(stream));
 }
 
 inline error load(const void* function) {
