@@ -113,9 +113,9 @@ def backtrace(session: Session, abi: str, program: list) -> None:
 def compile_mpi_test(session: Session, abi: str, source) -> tuple:
     """(name, abi, program or None): the build's own program, else one compiled here."""
     name = source.stem
-    for built in (f"test/bin/{name}-{abi}", f"test/bin/mpi-{name}-{abi}", f"test/bin/mpi_{name}-{abi}"):
-        if (session.build / built).is_file():
-            return name, abi, session.build / built
+    built = session.build / f"test/bin/test_{name}-{abi}"
+    if built.is_file():
+        return name, abi, built
     prefix = session.build / "ompi" if abi == "ompi" else session.options.mpich.resolve()
     library = (prefix / "lib").resolve()
     program = session.scratch / f"{name}-{abi}"
@@ -138,7 +138,7 @@ def mpi(session: Session) -> str:
         if program and time.monotonic() > deadline:
             result = "not run, no time left"
         elif program:
-            done = session.ranks(abi, [program, "--device", "--timeout", "20"], PROGRAM_LIMIT_S)
+            done = session.ranks(abi, [program, "--device", "--timeout", "20", "--messages", "4000"], PROGRAM_LIMIT_S)
             result = f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
             right += done.good
         lines.append([f"{name} {abi}", result])
