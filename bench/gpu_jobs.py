@@ -171,7 +171,8 @@ class Session:
 
     def abis(self) -> list[str]:
         """The host MPIs that the build has programs for, Open MPI first."""
-        return [abi for abi in ("ompi", "mpich") if (self.build / f"bin/telpher-bench-{abi}").is_file()]
+        known = ("ompi", "mpich") if self.options.mpich else ("ompi",)
+        return [abi for abi in known if (self.build / f"bin/telpher-bench-{abi}").is_file()]
 
     # --- ranks ---
 
