@@ -76,17 +76,25 @@ bool certainly_host(std::uintptr_t a) noexcept {
   return a >= heap && a < reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
-}  // namespace
-
-place classify(const void* address) noexcept {
+place look_up(const void* address, bool detail, device::pointer_info& info) noexcept {
   if (!address || certainly_host(reinterpret_cast<std::uintptr_t>(address))) return {};
   for (device::backend* b : device::backends()) {
-    device::pointer_info info;
-    if (!b->started() || b->classify(address, false, info) != status::ok) continue;
+    if (!b->started() || b->classify(address, detail, info) != status::ok) continue;
     if (info.kind == device::memory_kind::device) return {b, info.device};
     if (info.kind != device::memory_kind::host) return {};  // known to this runtime: no other owns it
   }
   return {};
+}
+
+}  // namespace
+
+place classify(const void* address) noexcept {
+  device::pointer_info info;
+  return look_up(address, false, info);
+}
+
+place classify(const void* address, device::pointer_info& info) noexcept {
+  return look_up(address, true, info);
 }
 
 result<device::pointer_info> describe(const place& p, const void* address) noexcept {

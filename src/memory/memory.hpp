@@ -24,7 +24,10 @@ struct place {
 /// else one query of each started back end (docs/optimization.md has figures). Never starts a runtime.
 place classify(const void* address) noexcept;
 
-/// All that is known of a device address (allocation, generation); for export and staging.
+/// The same, and all that is known of a device address (allocation, generation) in the same query.
+place classify(const void* address, device::pointer_info& info) noexcept;
+
+/// All that is known of a device address; for export and staging.
 result<device::pointer_info> describe(const place& p, const void* address) noexcept;
 
 /// A stream of ours on a device; made at first use, kept for the life of the process.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/windows.hpp"
 
+#include <atomic>
 #include <list>
 #include <mutex>
 
@@ -14,6 +15,14 @@ struct entry {
   device::pointer_info info;
   void* window;  // null: the device refused
 };
+
+// A back end that refused a window has none at all: it is not asked again. Read without the lock.
+constexpr int vendors = 8;
+std::atomic<bool> without_windows[vendors];
+
+std::atomic<bool>& without(const place& p) noexcept {
+  return without_windows[static_cast<std::size_t>(p.owner->owner()) % vendors];
+}
 
 std::mutex guard;
 std::list<entry>& open_windows() {  // most recently used first
@@ -48,9 +57,13 @@ const entry& find_or_open(const place& p, const device::pointer_info& info) noex
 }  // namespace
 
 std::byte* window(const place& p, const device::pointer_info& info, const void* address) noexcept {
+  if (without(p).load(std::memory_order_relaxed)) return nullptr;
   std::lock_guard lock(guard);
   const entry& e = find_or_open(p, info);
-  if (!e.window) return nullptr;
+  if (!e.window) {
+    without(p).store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
   return static_cast<std::byte*>(e.window) + (reinterpret_cast<std::uintptr_t>(address) - info.base);
 }
 

@@ -2,6 +2,7 @@
 // The kinds of operation that point-to-point calls make. See operation.hpp for the contract.
 #pragma once
 
+#include "base/recycled.hpp"
 #include "coll/pending.hpp"
 #include "mpi/operation.hpp"
 #include "mpi/pt2pt.hpp"
@@ -9,7 +10,7 @@
 namespace telpher::mpi {
 
 /// A send by ticket.
-class ticket_send final : public operation {
+class ticket_send final : public operation, public recycled<ticket_send> {
  public:
   /// `offer` belongs to the engine. With `request` the program gets a generalized request.
   explicit ticket_send(ticket::offer& o, MPI_Request request) noexcept;
@@ -26,7 +27,7 @@ class ticket_send final : public operation {
 };
 
 /// A native request with memory that must live as long: a send of host bytes, staged or not.
-class native_send final : public operation {
+class native_send final : public operation, public recycled<native_send> {
  public:
   native_send(MPI_Request native, memory::buffer bytes) noexcept
       : request_(native), bytes_(std::move(bytes)) {}
@@ -42,7 +43,7 @@ class native_send final : public operation {
 };
 
 /// A receive. Where the message came from a probe's stash the program holds a generalized request.
-class receive_operation final : public operation {
+class receive_operation final : public operation, public recycled<receive_operation> {
  public:
   explicit receive_operation(const char* call) noexcept : call_(call) {}
   ~receive_operation() override;

@@ -50,27 +50,29 @@ int make_persistent(const Arguments& a, bool is_send, MPI_Request* request) noex
 
 int send(const send_args& a) noexcept {
   engine& e = the_engine();
+  const mpi::outgoing o = mpi::inspect(a);
   auto held = e.lock();
-  if (e.idle() && mpi::is_host_send(a)) {
+  if (!o.on_device() && e.idle()) {
     if (held) held.unlock();
     return mpi::host_send(a);
   }
   int rc = MPI_SUCCESS;
-  auto op = mpi::start_send(a, false, &rc);
+  auto op = o.on_device() ? mpi::start_device_send(a, o, false, &rc) : mpi::start_send(a, false, &rc);
   if (!op) return rc;
   return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
 }
 
 int isend(const send_args& a, MPI_Request* request) noexcept {
-  if (mpi::is_host_send(a)) return mpi::host_isend(a, request);
+  const mpi::outgoing o = mpi::inspect(a);
+  if (!o.on_device()) return mpi::host_isend(a, request);
   auto held = the_engine().lock();
   int rc = MPI_SUCCESS;
-  auto op = mpi::start_send(a, true, &rc);
+  auto op = mpi::start_device_send(a, o, true, &rc);
   return op ? publish(std::move(op), request) : rc;
 }
 
 int send_init(const send_args& a, MPI_Request* request) noexcept {
-  if (mpi::is_host_send(a)) return mpi::host_send_init(a, request);
+  if (!mpi::inspect(a).on_device()) return mpi::host_send_init(a, request);
   return make_persistent(a, true, request);
 }
 

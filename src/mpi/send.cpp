@@ -21,23 +21,19 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
   return l ? *l : nullptr;
 }
 
-memory::place place_of(const send_args& a, const datatype::layout& l) noexcept {
-  return memory::classify(static_cast<const std::byte*>(a.buffer) + l.blocks.front().offset);
-}
-
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
-status gather(const send_args& a, ticket::message& m) noexcept {
-  const datatype::layout* l = layout_of(a.type);
-  if (!l) return status::invalid_argument;
+status gather(const send_args& a, const outgoing& o, ticket::message& m) noexcept {
+  const datatype::layout* l = o.layout;
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
   auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
-  const memory::place where = place_of(a, *l);
+  const memory::place where = o.where;
   m.destination = a.destination;
   m.tag = a.tag;
   m.comm = a.comm;
   m.synchronous = a.mode == send_mode::synchronous;
   if (l->contiguous) {
     m.payload = {where, data + l->true_lower_bound, bytes};
+    m.info = o.info;
     return status::ok;
   }
   auto packed = memory::buffer::device(where, bytes);
@@ -48,21 +44,27 @@ status gather(const send_args& a, ticket::message& m) noexcept {
   TELPHER_TRY(where.owner->synchronise(*s));
   m.packed = std::move(*packed);
   m.payload = {where, static_cast<std::byte*>(m.packed.data()), bytes};
+  auto info = memory::describe(where, m.packed.data());
+  TELPHER_TRY(info);
+  m.info = *info;
   return status::ok;
 }
 
 // --- raw bytes ---
 
+// The CPU's window to a message that it can move by itself, or null.
+std::byte* window_of(const ticket::message& m) noexcept {
+  if (m.payload.bytes > config().mapped_limit || !path::allowed(path::kind::mapped)) return nullptr;
+  return memory::window(m.payload.where, m.info, m.payload.data);
+}
+
 // Device bytes where the host MPI can read them: through the CPU's window, or in a host copy.
-status reach(const path::region& r, memory::buffer& keep, const void*& bytes) noexcept {
-  if (r.bytes <= config().mapped_limit && path::allowed(path::kind::mapped)) {
-    auto info = memory::describe(r.where, r.data);
-    TELPHER_TRY(info);
-    if (const std::byte* window = memory::window(r.where, *info, r.data)) {
-      path::count(path::kind::mapped, r.bytes);
-      bytes = window;
-      return status::ok;
-    }
+status reach(const ticket::message& m, memory::buffer& keep, const void*& bytes) noexcept {
+  const path::region& r = m.payload;
+  if (const std::byte* window = window_of(m)) {
+    path::count(path::kind::mapped, r.bytes);
+    bytes = window;
+    return status::ok;
   }
   auto copy = memory::buffer::host(r.bytes, r.where.owner);
   TELPHER_TRY(copy);
@@ -76,7 +78,7 @@ status reach(const path::region& r, memory::buffer& keep, const void*& bytes) no
 std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::message&& m, int* rc) noexcept {
   memory::buffer keep;
   const void* bytes = nullptr;
-  if (const status s = reach(m.payload, keep, bytes); s != status::ok) {
+  if (const status s = reach(m, keep, bytes); s != status::ok) {
     *rc = entry::fail(m.comm, call, s, "copying the send buffer to the host");
     return nullptr;
   }
@@ -90,19 +92,12 @@ std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::me
 
 // --- the choice ---
 
-// Messages that the CPU can move through a window need no ticket.
-bool goes_mapped(const path::region& r) noexcept {
-  if (r.bytes > config().mapped_limit || !path::allowed(path::kind::mapped)) return false;
-  auto info = memory::describe(r.where, r.data);
-  return info && memory::window(r.where, *info, r.data);
-}
-
 bool goes_by_ticket(const ticket::message& m, send_mode mode, int peer) noexcept {
   const ticket::engine& e = the_engine();
   const path::kind forced = path::forced();
   if (peer < 0 || mode == send_mode::buffered || forced == path::kind::raw) return false;
   if (m.payload.bytes < ticket::ticket_bytes && !e.small_tickets()) return false;
-  if (goes_mapped(m.payload)) return false;
+  if (window_of(m)) return false;  // the CPU moves it: no ticket is cheaper
   if (e.shares_node(peer) || forced == path::kind::pipelined) return true;
   return m.payload.bytes > config().raw_limit;
 }
@@ -129,26 +124,35 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
 
 }  // namespace
 
-bool is_host_send(const send_args& a) noexcept {
-  if (a.destination == MPI_PROC_NULL || a.count <= 0) return true;
-  const datatype::layout* l = layout_of(a.type);
-  if (!l || l->blocks.empty()) return true;  // PMPI says what is wrong with the type
-  return !place_of(a, *l).on_device();
+outgoing inspect(const send_args& a) noexcept {
+  outgoing o;
+  if (a.destination == MPI_PROC_NULL || a.count <= 0) return o;
+  o.layout = layout_of(a.type);
+  if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
+  const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;
+  o.where = memory::classify(first, o.info);
+  return o;
+}
+
+std::unique_ptr<operation> start_device_send(const send_args& a, const outgoing& o, bool for_program,
+                                             int* rc) noexcept {
+  ticket::message m;
+  if (const status s = gather(a, o, m); s != status::ok) {
+    *rc = entry::fail(a.comm, a.call, s, "packing the send buffer");
+    return nullptr;
+  }
+  return send_device(a.call, a.mode, std::move(m), for_program, rc);
 }
 
 std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int* rc) noexcept {
-  if (is_host_send(a)) {
+  const outgoing o = inspect(a);
+  if (!o.on_device()) {
     MPI_Request native = MPI_REQUEST_NULL;
     *rc = host_isend(a, &native);
     if (*rc != MPI_SUCCESS) return nullptr;
     return std::make_unique<native_send>(native, memory::buffer());
   }
-  ticket::message m;
-  if (const status s = gather(a, m); s != status::ok) {
-    *rc = entry::fail(a.comm, a.call, s, "packing the send buffer");
-    return nullptr;
-  }
-  return send_device(a.call, a.mode, std::move(m), for_program, rc);
+  return start_device_send(a, o, for_program, rc);
 }
 
 std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
@@ -171,14 +175,15 @@ std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc
   auto copy = [&]() -> result<detached_bytes> {
     if (!l) return status::invalid_argument;
     const std::size_t bytes = static_cast<std::size_t>(a.count) * l->size;
-    if (is_host_send(s)) {
+    const outgoing o = inspect(s);
+    if (!o.on_device()) {
       auto b = memory::buffer::host(std::max<std::size_t>(bytes, 1), nullptr);
       TELPHER_TRY(b);
       if (a.destination != MPI_PROC_NULL) datatype::pack_host(*l, a.buffer, 0, bytes, b->data());
       return detached_bytes{{{}, static_cast<std::byte*>(b->data()), bytes}, std::move(*b)};
     }
     ticket::message m;
-    TELPHER_TRY(gather(s, m));
+    TELPHER_TRY(gather(s, o, m));
     if (m.packed) return detached_bytes{m.payload, std::move(m.packed)};
     auto b = memory::buffer::device(m.payload.where, bytes);
     TELPHER_TRY(b);
@@ -193,7 +198,12 @@ std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc
 std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached_bytes&& bytes,
                                           int* rc) noexcept {
   if (bytes.payload.where.on_device()) {
-    ticket::message m{bytes.payload, std::move(bytes.keep), a.destination, a.send_tag, a.comm, false};
+    auto info = memory::describe(bytes.payload.where, bytes.payload.data);
+    if (!info) {
+      *rc = entry::fail(a.comm, a.call, info.error(), "the copy of the buffer that is replaced");
+      return nullptr;
+    }
+    ticket::message m{bytes.payload, *info, std::move(bytes.keep), a.destination, a.send_tag, a.comm, false};
     return send_device(a.call, send_mode::standard, std::move(m), false, rc);
   }
   MPI_Request native = MPI_REQUEST_NULL;

@@ -10,8 +10,19 @@
 
 namespace telpher::mpi {
 
-/// Nothing of ours to do: host memory, no bytes, or MPI_PROC_NULL.
-bool is_host_send(const pt2pt::send_args& a) noexcept;
+/// What a send's buffer turned out to be. Host memory, no bytes and MPI_PROC_NULL are the host MPI's.
+struct outgoing {
+  const datatype::layout* layout = nullptr;
+  memory::place where;
+  device::pointer_info info;  // of a device buffer
+  bool on_device() const noexcept { return where.on_device(); }
+};
+outgoing inspect(const pt2pt::send_args& a) noexcept;
+
+/// Starts the send of a device buffer; null and an MPI error code in `rc` on failure. `for_program`:
+/// the operation carries a request.
+std::unique_ptr<operation> start_device_send(const pt2pt::send_args& a, const outgoing& o,
+                                             bool for_program, int* rc) noexcept;
 
 /// PMPI's send of the mode, with the form that fits the count.
 int host_send(const pt2pt::send_args& a) noexcept;

@@ -47,19 +47,17 @@ result<memory::place> importer_for(const exported_memory& there, const memory::p
   return device_for_host_copies(b, there);
 }
 
-status export_region(const region& r, exported_memory& out) noexcept {
-  auto info = memory::describe(r.where, r.data);
-  TELPHER_TRY(info);
+status export_region(const region& r, const device::pointer_info& info, exported_memory& out) noexcept {
   out = {};
   out.address = reinterpret_cast<std::uintptr_t>(r.data);
-  out.base = info->base;
-  out.allocation_bytes = info->bytes;
-  out.generation = info->generation;
+  out.base = info.base;
+  out.allocation_bytes = info.bytes;
+  out.generation = info.generation;
   out.uuid = uuid_of(r.where);
-  out.device = info->device;
-  out.owner = info->owner;
+  out.device = info.device;
+  out.owner = info.owner;
   if (!config().ipc) return status::ok;
-  auto handle = r.where.owner->ipc_export(*info);
+  auto handle = r.where.owner->ipc_export(info);
   out.exportable = handle.has_value();
   if (handle) out.handle = *handle;
   return status::ok;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/recycled.hpp"
 #include "memory/ipc_cache.hpp"
 #include "path/puller.hpp"
 #include "path/slot.hpp"
@@ -15,7 +16,7 @@ namespace telpher::path {
 /// destination is host memory.
 memory::place mover_of(const memory::place& to, const memory::place& from) noexcept;
 
-class pull final : public transfer {
+class pull final : public transfer, public recycled<pull> {
  public:
   /// From an address that this process can use as it is.
   static std::unique_ptr<pull> local(const memory::place& mover, const region& to,
@@ -41,7 +42,8 @@ class pull final : public transfer {
 /// to or come from `here`; not_supported if no started back end fits.
 result<memory::place> importer_for(const exported_memory& there, const memory::place& here) noexcept;
 
-/// Fills the description of a device region for another process.
-status export_region(const region& r, exported_memory& out) noexcept;
+/// Fills the description of a device region for another process; `info` is what classify or describe
+/// told of its address.
+status export_region(const region& r, const device::pointer_info& info, exported_memory& out) noexcept;
 
 }  // namespace telpher::path

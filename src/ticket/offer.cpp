@@ -32,7 +32,7 @@ status offer::send() noexcept {
   t.sender = e.job().rank;
   t.slot = no_slot;
   t.reply_tag = -1;
-  TELPHER_TRY(path::export_region(message_.payload, t.memory));
+  TELPHER_TRY(path::export_region(message_.payload, message_.info, t.memory));
   exportable_ = t.memory.exportable;
   if (node) {
     const auto slot = e.own().take_slot(epoch_);

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "base/recycled.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "path/pipelined.hpp"
 #include "path/staged.hpp"
@@ -18,6 +19,7 @@ namespace telpher::ticket {
 /// A message in device memory, as the program sent it.
 struct message {
   path::region payload;
+  device::pointer_info info;  // of the payload's address
   memory::buffer packed;  // keeps the payload alive where it is a packed copy
   int destination;        // rank in comm
   int tag;
@@ -25,7 +27,7 @@ struct message {
   bool synchronous = false;
 };
 
-class offer {
+class offer final : public recycled<offer> {
  public:
   explicit offer(message&& m, int peer) noexcept : message_(std::move(m)), peer_(peer) {}
   offer(const offer&) = delete;

@@ -83,14 +83,16 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
     save_prefix();
     return status::ok;
   }
-  auto landing = memory::buffer::host(std::max(ticket_bytes, capacity_), where_.owner);
+  lands_ = true;
+  if (capacity_ <= ticket_bytes) return status::ok;  // saved_ is large enough
+  auto landing = memory::buffer::host(capacity_, where_.owner);
   TELPHER_TRY(landing);
   landing_ = std::move(*landing);
   return status::ok;
 }
 
 receive::native_buffer receive::native_target() noexcept {
-  if (landing_) return {landing_.data(), static_cast<MPI_Count>(landing_.size()), MPI_BYTE};
+  if (lands_) return {landed(), static_cast<MPI_Count>(std::max(ticket_bytes, capacity_)), MPI_BYTE};
   return {user_, count_, type_};
 }
 
@@ -126,7 +128,7 @@ void receive::save_prefix() noexcept {
 }
 
 void receive::restore_prefix() noexcept {
-  if (landing_ || saved_bytes_ == 0) return;
+  if (lands_ || saved_bytes_ == 0) return;
   if (layout_->contiguous) std::memcpy(contiguous_data(), saved_, saved_bytes_);
   else datatype::unpack_host(*layout_, saved_, 0, saved_bytes_, user_);
 }
@@ -147,21 +149,20 @@ void receive::take(const void* bytes, const MPI_Status& envelope) noexcept {
   bytes_ = ticket_bytes;
   const auto* first = static_cast<const std::byte*>(bytes);
   if (is_ticket(first, the_engine().job().nonce)) return redeem(first);
-  if (!landing_) {  // plain bytes for a host buffer
+  if (!lands_) {  // plain bytes for a host buffer
     const std::size_t n = std::min(bytes_, capacity_);
     datatype::unpack_host(*layout_, first, 0, n, user_);
     return settle(bytes_ > capacity_ ? status::truncated : status::ok);
   }
-  std::memcpy(landing_.data(), first, ticket_bytes);
-  raw_arrived(static_cast<const std::byte*>(landing_.data()));
+  std::memcpy(landed(), first, ticket_bytes);
+  raw_arrived(landed());
 }
 
-bool receive::first_bytes(std::byte* out) const noexcept {
-  if (landing_) std::memcpy(out, landing_.data(), ticket_bytes);
-  else if (capacity_ < ticket_bytes) return false;
-  else if (layout_->contiguous) std::memcpy(out, contiguous_data(), ticket_bytes);
-  else datatype::pack_host(*layout_, user_, 0, ticket_bytes, out);
-  return true;
+const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
+  if (lands_) return landing_ ? static_cast<const std::byte*>(landing_.data()) : saved_;
+  if (layout_->contiguous) return contiguous_data();
+  datatype::pack_host(*layout_, user_, 0, ticket_bytes, scratch);
+  return scratch;
 }
 
 void receive::arrived(const MPI_Status& envelope) noexcept {
@@ -170,11 +171,13 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
   pmpi::Test_cancelled(&status_, &cancelled);
   if (cancelled) return settle(status::ok);
   bytes_ = bytes_of(status_);
-  std::byte first[ticket_bytes];
-  if (bytes_ == ticket_bytes && first_bytes(first) && is_ticket(first, the_engine().job().nonce))
-    return redeem(first);
-  if (!landing_) return settle(status::ok);
-  raw_arrived(static_cast<const std::byte*>(landing_.data()));
+  if (bytes_ == ticket_bytes) {
+    std::byte scratch[ticket_bytes];
+    const std::byte* first = first_bytes(scratch);
+    if (is_ticket(first, the_engine().job().nonce)) return redeem(first);
+  }
+  if (!lands_) return settle(status::ok);
+  raw_arrived(landed());
 }
 
 void receive::raw_arrived(const std::byte* landed) noexcept {
@@ -214,8 +217,8 @@ result<path::region> receive::destination() noexcept {
 
 void receive::redeem(const std::byte* bytes) noexcept {
   engine& e = the_engine();
-  restore_prefix();
   status s = read(bytes, e.job().size, e.own().header().slots, ticket_);
+  restore_prefix();
   if (s == status::ok) {
     if (ticket_.slot != no_slot) e.saw_ticket();
     bytes_ = ticket_.bytes;
@@ -273,7 +276,9 @@ status receive::pull_or_ask(path::segment& sender, path::slot& cell, const path:
 status receive::ask_for_put(path::slot& cell, const path::region& to) noexcept {
   if (!to.where.on_device() || ticket_.sender == the_engine().job().rank) return status::not_supported;
   path::exported_memory target;
-  TELPHER_TRY(path::export_region(to, target));
+  auto info = memory::describe(to.where, to.data);
+  TELPHER_TRY(info);
+  TELPHER_TRY(path::export_region(to, *info, target));
   if (!target.exportable) return status::not_supported;
   transfer_ = std::make_unique<path::put_wait>(cell, ticket_.epoch, target);
   return status::ok;

@@ -70,7 +70,8 @@ class receive {
   };
   native_buffer native_target() noexcept;
   std::byte* contiguous_data() const noexcept { return user_ + layout_->true_lower_bound; }
-  bool first_bytes(std::byte* out) const noexcept;
+  const std::byte* first_bytes(std::byte* scratch) const noexcept;
+  std::byte* landed() noexcept { return landing_ ? static_cast<std::byte*>(landing_.data()) : saved_; }
   void save_prefix() noexcept;
   void restore_prefix() noexcept;
 
@@ -96,6 +97,7 @@ class receive {
   std::size_t capacity_ = 0;
 
   // the host MPI's part
+  bool lands_ = false;      // in `landing_`, or in `saved_` where 480 bytes are enough
   memory::buffer landing_;
   MPI_Request native_ = MPI_REQUEST_NULL;
 
@@ -103,12 +105,12 @@ class receive {
   phase phase_ = phase::posted;
   MPI_Status status_{};
   std::size_t bytes_ = 0;
-  ticket ticket_{};
+  ticket ticket_;             // once a ticket was recognised
   std::unique_ptr<path::transfer> transfer_;
   memory::buffer packed_;  // contiguous bytes of a non-contiguous or discarded message
   status outcome_ = status::ok;
   std::size_t saved_bytes_ = 0;
-  std::byte saved_[ticket_bytes];
+  alignas(16) std::byte saved_[ticket_bytes];  // the prefix of the program's buffer, or a landing buffer
 };
 
 }  // namespace telpher::ticket
