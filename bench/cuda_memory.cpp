@@ -212,6 +212,13 @@ std::unique_ptr<memory_source> open_cuda_memory(const std::string& allocation, s
   return std::make_unique<cuda_memory>(allocation);
 }
 
+void use_cuda_device(int device) {
+  int ordinal = 0;
+  void* context = nullptr;
+  if (!cuda().problem.empty() || cuda().device_get(&ordinal, device) != 0) return;
+  if (cuda().retain_context(&context, ordinal) == 0) cuda().set_context(context);
+}
+
 std::string cuda_device_name(int device) {
   if (!cuda().problem.empty()) return "";
   int ordinal = 0;

@@ -14,6 +14,9 @@ namespace telpher::bench {
 /// device.
 std::unique_ptr<memory_source> open_cuda_memory(const std::string& allocation, std::string& why);
 
+/// Makes the device current on this thread, if it can; open_cuda_memory says why it cannot.
+void use_cuda_device(int device);
+
 /// The device's name, or "" without CUDA.
 std::string cuda_device_name(int device);
 

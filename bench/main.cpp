@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cuda_memory.hpp"
 #include "host.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -20,6 +21,7 @@ test test_of(const std::string& command) {
 }
 
 std::vector<std::size_t> sizes(const options& o) {
+  if (!o.sizes.empty()) return o.sizes;
   std::vector<std::size_t> out;
   for (std::size_t s = o.smallest; s <= o.largest; s = s ? s * 2 : 1) out.push_back(s);
   return out;
@@ -73,6 +75,8 @@ bool all_right(const std::vector<row>& rows) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // As programs for GPUs do: a GPU-aware MPI may look in MPI_Init for the device that was chosen.
+  if (const int device = early_cuda_device(argc, argv); device >= 0) use_cuda_device(device);
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

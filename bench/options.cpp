@@ -15,8 +15,9 @@ constexpr std::size_t largest_message = std::size_t{1} << 30;
 
 constexpr const char* usage =
     "usage: mpirun -n 2 telpher-bench-<abi> latency|bw|bibw|mbw_mr|host [options]\n"
-    "  -s, --sizes MIN:MAX        message sizes, powers of two between them (1:4m); one number for "
-    "one size\n"
+    "  -s, --sizes MIN:MAX        message sizes, powers of two between them (1:4m), or as "
+    "listed:\n"
+    "                             8,1k,64k\n"
     "  -b, --buffers A:B          memory of the first and the second rank of a pair: D device, H "
     "host,\n"
     "                             M managed, P pinned (D:D)\n"
@@ -40,6 +41,26 @@ constexpr const char* usage =
     "      --memory-copy-limit    print what one plain copy of the bytes takes\n"
     "      --json FILE            also write rows, machine, versions and settings; - is stdout\n"
     "      --csv                  print comma-separated rows\n";
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto end = std::min(text.find(separator, from), text.size());
+    words.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return words;
+}
+
+// The value of `--name value` or `--name=value`, or "".
+std::string value_of(int argc, char** argv, const std::string& name) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == name && i + 1 < argc) return argv[i + 1];
+    if (word.starts_with(name + '=')) return word.substr(name.size() + 1);
+  }
+  return "";
+}
 
 class parser {
  public:
@@ -156,11 +177,20 @@ class parser {
   }
 
   void take_sizes(const std::string& v) {
+    options_.sizes.clear();
+    if (v.find(':') == std::string::npos) return take_listed_sizes(v);
     const auto colon = v.find(':');
     options_.smallest = size(v.substr(0, colon));
-    options_.largest = colon == std::string::npos ? options_.smallest : size(v.substr(colon + 1));
+    options_.largest = size(v.substr(colon + 1));
     if (options_.smallest > options_.largest || options_.largest > largest_message)
       stop("--sizes: " + v + " is not a range below 1g");
+  }
+
+  void take_listed_sizes(const std::string& v) {
+    for (const std::string& word : split(v, ',')) {
+      options_.sizes.push_back(size(word));
+      if (options_.sizes.back() > largest_message) stop("--sizes: " + word + " is above 1g");
+    }
   }
 
   kind memory_kind(char letter) {
@@ -183,12 +213,8 @@ class parser {
   }
 
   void take_devices(const std::string& v) {
-    std::size_t from = 0;
-    while (from <= v.size()) {
-      const auto colon = std::min(v.find(':', from), v.size());
-      options_.devices.push_back(int(number(v.substr(from, colon - from), 0, 1024)));
-      from = colon + 1;
-    }
+    for (const std::string& word : split(v, ':'))
+      options_.devices.push_back(int(number(word, 0, 1024)));
   }
 
   void take_allocation(const std::string& v) {
@@ -231,6 +257,19 @@ bool parse_size(const std::string& text, std::size_t& out) {
   if (value > (~0ull >> shift)) return false;
   out = value << shift;
   return true;
+}
+
+int early_cuda_device(int argc, char** argv) {
+  const std::string allocation = value_of(argc, argv, "--alloc");
+  const std::string devices = value_of(argc, argv, "--device");
+  if (allocation.empty() || allocation == "telpher" || devices.empty()) return -1;
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    const char* rank = std::getenv(variable);
+    if (!rank) continue;
+    const auto listed = split(devices, ':');
+    return std::atoi(listed[std::strtoul(rank, nullptr, 10) % listed.size()].c_str());
+  }
+  return -1;
 }
 
 options parse_options(int argc, char** argv, bool talks) {

@@ -12,6 +12,7 @@ namespace telpher::bench {
 
 struct options {
   std::string command;
+  std::vector<std::size_t> sizes;  // as listed; empty: powers of two from smallest to largest
   std::size_t smallest = 1;
   std::size_t largest = 4u << 20;
   std::size_t window_memory = 64u << 20;
@@ -32,6 +33,10 @@ struct options {
 /// Ends the job with the usage and the cause if the arguments are not right. `talks`: this rank
 /// prints.
 options parse_options(int argc, char** argv, bool talks);
+
+/// The CUDA device that the command line gives this rank, for before MPI_Init: the rank is what the
+/// launcher tells in the environment. -1 where the memory is not CUDA's or the rank is not told.
+int early_cuda_device(int argc, char** argv);
 
 /// "64k" and the like; false if it is not a size.
 bool parse_size(const std::string& text, std::size_t& out);

@@ -93,7 +93,7 @@ std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::me
 // --- the choice ---
 
 bool goes_by_ticket(const ticket::message& m, send_mode mode, int peer) noexcept {
-  const ticket::engine& e = the_engine();
+  ticket::engine& e = the_engine();
   const path::kind forced = path::forced();
   if (peer < 0 || mode == send_mode::buffered || forced == path::kind::raw) return false;
   if (m.payload.bytes < ticket::ticket_bytes && !e.small_tickets()) return false;

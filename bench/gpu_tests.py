@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The steps of bench/gpu_session.py that build and test. Each gives one line on what came of it."""
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from gpu_jobs import MPI_ENV, ROOT, Session
+
+EXAMPLES = [["send_receive_cupy.py"], ["send_receive_arrays.py", "torch"], ["send_receive_arrays.py", "jax"]]
+MPI_LIMIT_S = 150  # of all programs of test/mpi
+PROGRAM_LIMIT_S = 45
+
+
+def totals(text: str) -> str:
+    """The last 'N passed, N failed' of an output, with the names of what failed."""
+    found = re.findall(r"\d+ passed, \d+ failed", text)
+    failed = re.findall(r"FAILED\s+(?:[\d.]+ s\s+)?([^:\n]*)", text)
+    names = ", ".join(dict.fromkeys(name.strip() for name in failed))
+    return (found[-1] if found else "no end") + (f" (FAILED {names[:120]})" if failed else "")
+
+
+def verdict(good: bool) -> str:
+    return "ok" if good else "FAILED"
+
+
+# --- build ---
+
+def make_runnable(session: Session) -> None:
+    """Copying may have cost the programs of a carried folder their mode."""
+    for folder in (session.options.mpich, session.options.ucx):
+        for path in folder.rglob("bin/*") if folder else []:
+            if not os.access(path, os.X_OK):
+                path.chmod(0o755)
+
+
+def architectures() -> str:
+    """Those of the GPUs here, such as 90; empty, which is the build's own choice, if they do not tell."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"],
+                              capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ";".join(sorted(set(re.findall(r"^\d+\.\d+$", done.stdout, re.M)))).replace(".", "")
+
+
+def build(session: Session) -> str:
+    make_runnable(session)
+    options = session.options
+    line = ["cmake", "-S", ROOT, "-B", session.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+            "-DTELPHER_TESTS=ON", "-DTELPHER_HIP=OFF"]
+    if options.backend == "cuda":
+        line += ["-DTELPHER_CUDA=ON", "-DTELPHER_CUDA_ARCHITECTURES=" + architectures()]
+    prefix = session.ompi_prefix()
+    if prefix:
+        line += [f"-DTELPHER_OMPI_PREFIX={prefix}", f"-DTELPHER_OMPI_INCLUDE={prefix}/include"]
+    else:
+        session.say("no Open MPI with mpi.h and libmpi.so was found")
+    if options.mpich:
+        line.append(f"-DTELPHER_MPICH_PREFIX={options.mpich.resolve()}")
+    configured = session.command([*line, *(f"-D{entry}" for entry in options.cmake)], 120)
+    # -k 0: what does not compile must not take along what does.
+    jobs = len(os.sched_getaffinity(0))
+    made = session.command(["cmake", "--build", session.build, "--parallel", jobs, "--", "-k", "0"], 400, quiet=True)
+    libraries = sorted(path.name for path in (session.build / "lib").glob("libtelpher-*.so"))
+    for warning in re.findall(r".*(?:warning|error):.*", made.text)[:40]:
+        session.say("  " + warning)
+    return (f"{verdict(configured.good and made.good)}, {made.seconds:.0f} s on {jobs} cores, {len(libraries)} libraries: "
+            + " ".join(libraries))
+
+
+def info(session: Session) -> str:
+    if session.options.backend == "cuda":
+        session.command(["nvidia-smi"], 60)
+        session.command(["nvidia-smi", "topo", "-m"], 60)
+    for abi in session.abis():
+        session.command([session.launcher(abi), "--version"], 30)
+    done = session.command([session.build / "bin/telpher", "info"], 60)
+    return f"{verdict(done.good)}, {session.devices} devices, MPIs: {' '.join(session.abis())}"
+
+
+# --- tests ---
+
+def contract(session: Session) -> str:
+    program = session.build / "test/bin/telpher-contract"
+    device = session.command([program, "--backend", session.options.backend], 120,
+                             {"TELPHER_PLUGIN_PATH": str(session.build / "lib")})
+    jobs = str(len(os.sched_getaffinity(0)))
+    units = session.command([sys.executable, "test/run.py", session.build, "--ring", "unit", "--jobs", jobs], 150)
+    return (f"{session.options.backend} {verdict(device.good)} {totals(device.text)}; "
+            f"unit {verdict(units.good)} {totals(units.text)}")
+
+
+def demo(session: Session) -> str:
+    results = []
+    for abi in session.abis():
+        done = session.ranks(abi, [session.build / f"bin/telpher-demo-{abi}"], 90)
+        said = re.findall(r"all \d+ checks right", done.text)
+        results.append(f"{abi} {verdict(done.good)}" + (f" ({said[0]})" if said else ""))
+        if not done.good:
+            backtrace(session, abi, [session.build / f"bin/telpher-demo-{abi}"])
+    return "; ".join(results) or "FAILED: no program was built"
+
+
+def backtrace(session: Session, abi: str, program: list) -> None:
+    """Runs a failed program once more with the library saying what it does."""
+    done = session.ranks(abi, program, 60, quiet=True, TELPHER_LOG="debug", TELPHER_EXPLAIN="on")
+    session.say("".join("  | " + line + "\n" for line in done.text.splitlines()[-40:]))
+
+
+def compile_mpi_test(session: Session, abi: str, source) -> tuple:
+    """(name, abi, program or None): the build's own program, else one compiled here."""
+    name = source.stem
+    built = session.build / f"test/bin/test_{name}-{abi}"
+    if built.is_file():
+        return name, abi, built
+    prefix = session.build / "ompi" if abi == "ompi" else session.options.mpich.resolve()
+    library = (prefix / "lib").resolve()
+    program = session.scratch / f"{name}-{abi}"
+    made = session.command(["g++", "-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX",
+                            "-I", prefix / "include", "-I", ROOT / "include", "-I", ROOT / "test", source,
+                            "-o", program, library / "libmpi.so", f"-Wl,-rpath,{library}", "-ldl", "-pthread"],
+                           120, quiet=True)
+    return name, abi, program if made.good else None
+
+
+def mpi(session: Session) -> str:
+    sources = sorted((ROOT / "test/mpi").glob("*.cpp"))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        made = list(pool.map(lambda pair: compile_mpi_test(session, *pair),
+                             [(abi, source) for abi in session.abis() for source in sources]))
+    deadline = time.monotonic() + MPI_LIMIT_S
+    lines, right = [], 0
+    for name, abi, program in made:
+        result = "DOES NOT COMPILE"
+        if program and time.monotonic() > deadline:
+            result = "not run, no time left"
+        elif program:
+            done = session.ranks(abi, [program, "--device", "--timeout", "20", "--messages", "4000"], PROGRAM_LIMIT_S)
+            result = f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
+            right += done.good
+        lines.append([f"{name} {abi}", result])
+    session.table("test/mpi on two ranks", ["program", "result"], lines)
+    return f"{right} of {len(made)} programs ok" + ("" if right == len(made) else ", FAILED others")
+
+
+# --- Python ---
+
+def python(session: Session) -> str:
+    """mpi4py may be built for one MPI or find one at run time: it is asked, and `telpher run` asks it too."""
+    if "ompi" not in session.abis():
+        return "left out: no Open MPI"
+    ask = ("import mpi4py; print('mpi4py', mpi4py.__version__, mpi4py.get_config()); from mpi4py import MPI; "
+           "print(MPI.Get_library_version().splitlines()[0])")
+    asked = session.command([*session.mpirun("ompi"), sys.executable, "-c", ask], 60, MPI_ENV)
+    found = re.findall(r"Open MPI v\S+|MPICH\s+Version\S*\s*\S+", asked.text)
+    results = [f"mpi4py over {found[0].rstrip(',')}" if found else "mpi4py FAILED"]
+    for words in EXAMPLES:
+        example = [sys.executable, "-m", "mpi4py", ROOT / "examples" / words[0], *words[1:]]
+        preloaded = session.ranks("ompi", example, 90, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+        command = [session.build / "bin/telpher", "run", "-n", "2", "--backend", session.options.backend, *example]
+        run = session.command(command, 90, MPI_ENV | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"})
+        results.append(f"{words[-1]} preload {verdict(preloaded.good)}, telpher run {verdict(run.good)}")
+    return "; ".join(results)
