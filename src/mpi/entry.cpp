@@ -78,7 +78,7 @@ blocking_call::blocking_call() noexcept {
   if (!active()) return;
   ticket::engine& e = ticket::the_engine();
   auto held = e.lock();
-  e.detach();
+  e.detach(held);
   e.own().header().blocked.fetch_add(1, std::memory_order_release);
 }
 

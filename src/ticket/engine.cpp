@@ -63,7 +63,7 @@ status engine::start(bool threaded) noexcept {
 void engine::stop() noexcept {
   if (!job_.any_device) return;
   auto held = lock();
-  detach();
+  detach(held);
   wait_until(held, "MPI_Finalize", [&] { return offers_.empty() && moving_.empty(); });
   if (!posted_.empty())
     TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
@@ -169,23 +169,17 @@ void engine::forget(receive& r) noexcept {
   std::erase(moving_, &r);
 }
 
-void engine::detach() noexcept {
-  if (idle()) return;
-  for (auto& o : offers_)
-    if (o->needs_us()) o->detach();
-  const std::uint64_t since = now_ns();
-  double report_at = config().stall_warning.value;
-  for (;;) {
-    progress();
-    const bool needed = std::any_of(offers_.begin(), offers_.end(), [](auto& o) { return o->needs_us(); });
-    if (!needed && moving_.empty()) return;
-    const double waited_us = static_cast<double>(now_ns() - since) / 1e3;
-    if (waited_us > report_at) {
-      report("a call that may block", waited_us / 1e6);
-      report_at *= 2;
+// Room for a message may come only when another one has left: those that need us are asked each time.
+void engine::detach(held_lock& held) noexcept {
+  wait_until(held, "a call that may block", [&] {
+    bool needed = !moving_.empty();
+    for (auto& o : offers_) {
+      if (!o->needs_us()) continue;
+      o->detach();
+      needed |= o->needs_us();
     }
-    sched_yield();
-  }
+    return !needed;
+  });
 }
 
 // --- waiting ---

@@ -70,8 +70,8 @@ class engine {
 
   /// Under the lock: does what can be done now.
   void progress() noexcept;
-  /// Under the lock: makes this rank ready to block.
-  void detach() noexcept;
+  /// Makes this rank ready to block; the lock is released between polls.
+  void detach(held_lock& held) noexcept;
 
   /// Takes the lock if several threads may call. Recursive: an error handler of the program may call
   /// MPI again.
