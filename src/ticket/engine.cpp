@@ -87,13 +87,16 @@ int engine::next_reply_tag() noexcept {
 
 // --- progress ---
 
+// An error handler of the program that is called from here may call MPI: it makes no progress.
 void engine::progress() noexcept {
-  if (idle()) return;
+  if (idle() || progressing_) return;
+  progressing_ = true;
   ++polls_;
   advance_offers();
   scan();
   path::puller::flush_all();
   advance_moving();
+  progressing_ = false;
 }
 
 // The receivers' bell says when to look at the offers. Without it they are looked at now and then:
@@ -105,17 +108,18 @@ void engine::advance_offers() noexcept {
   last_answers_ = answers;
   busy_offers_ = false;
   bool retired = false;
-  for (auto& o : offers_) {
-    o->advance();
-    busy_offers_ |= o->busy();
-    retired |= o->retired();
+  for (std::size_t i = 0; i < offers_.size(); ++i) {  // by index: an error handler may send
+    offer& o = *offers_[i];
+    o.advance();
+    busy_offers_ |= o.busy();
+    retired |= o.retired();
   }
   if (retired) retire();
 }
 
 void engine::release(offer& o) noexcept {
   o.held = false;
-  if (!o.retired()) return;
+  if (!o.retired() || progressing_) return;
   const auto at = std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
   if (at != offers_.end()) offers_.erase(at);
 }

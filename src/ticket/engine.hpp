@@ -129,6 +129,7 @@ class engine {
   std::uint64_t last_rung_ = 0;
   std::uint64_t last_answers_ = 0;
   bool busy_offers_ = false;
+  bool progressing_ = false;
   std::uint32_t polls_ = 0;
   int reply_tag_ = 0;
 };
