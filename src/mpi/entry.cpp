@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "mpi/explain.hpp"
+#include "mpi/operation.hpp"
 #include "ticket/engine.hpp"
 
 namespace telpher::entry {
@@ -65,9 +66,24 @@ int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
   return rc;
 }
 
+namespace {
+
+// Memory of requests that the program freed while they were active is in use until they are done.
+void finish_abandoned() noexcept {
+  ticket::engine& e = ticket::the_engine();
+  auto held = e.lock();
+  e.wait_until(held, "MPI_Finalize (requests freed while active)", [] {
+    mpi::sweep();
+    return mpi::abandoned() == 0;
+  });
+}
+
+}  // namespace
+
 int finalize() noexcept {
   explain::ending();
   if (active()) {
+    finish_abandoned();
     ticket::the_engine().stop();
     active_flag.store(false);
   }
@@ -78,7 +94,7 @@ blocking_call::blocking_call() noexcept {
   if (!active()) return;
   ticket::engine& e = ticket::the_engine();
   auto held = e.lock();
-  e.detach();
+  e.detach(held);
   e.own().header().blocked.fetch_add(1, std::memory_order_release);
 }
 

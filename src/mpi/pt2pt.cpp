@@ -79,9 +79,10 @@ int send_init(const send_args& a, MPI_Request* request) noexcept {
 // --- receive ---
 
 int recv(const receive_args& a, MPI_Status* status) noexcept {
+  if (a.source == MPI_PROC_NULL) return pmpi::Recv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, status);
   engine& e = the_engine();
   auto held = e.lock();
-  if (a.source != MPI_PROC_NULL && !e.threaded() && e.idle() && ticket::stash::instance().empty()) {
+  if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
     mpi::receive_operation op(a.call);
     ticket::receive& r = op.receive();
     if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)
@@ -96,6 +97,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
 }
 
 int irecv(const receive_args& a, MPI_Request* request) noexcept {
+  if (a.source == MPI_PROC_NULL) return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
   auto held = the_engine().lock();
   int rc = MPI_SUCCESS;
   auto op = mpi::start_receive(a, &rc);

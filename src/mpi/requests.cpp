@@ -111,7 +111,8 @@ bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status
   if (sp.natives.empty()) return false;
   int flag = 0, n = MPI_UNDEFINED;
   *rc = pmpi::Testany(sp.native_count(), sp.natives.data(), &n, &flag, status);
-  if (*rc == MPI_SUCCESS && (!flag || n == MPI_UNDEFINED)) return false;
+  // Undefined: the natives are inactive persistent requests. That ends the call unless ours are active.
+  if (*rc == MPI_SUCCESS && (!flag || (n == MPI_UNDEFINED && !sp.ours.empty()))) return false;
   sp.store();
   *index = n == MPI_UNDEFINED ? MPI_UNDEFINED : sp.index_of_native(n);
   return true;
@@ -133,6 +134,7 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
     const int rc = pmpi::Testsome(sp.native_count(), sp.natives.data(), &found, indices + n,
                                   statuses == MPI_STATUSES_IGNORE ? statuses : statuses + n);
     if (rc != MPI_SUCCESS) result = rc;
+    if (found == MPI_UNDEFINED && sp.ours.empty()) return *outcount = MPI_UNDEFINED, result;
     if (found == MPI_UNDEFINED) found = 0;
     for (int i = n; i < n + found; ++i) {
       indices[i] = sp.index_of_native(indices[i]);
@@ -300,7 +302,7 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
   int rc = MPI_SUCCESS;
   s.e.wait_until(s.held, "MPI_Waitsome", [&] {
     rc = finish_some(sp, requests, outcount, indices, statuses);
-    return *outcount > 0 || rc != MPI_SUCCESS;
+    return *outcount != 0 || rc != MPI_SUCCESS;
   });
   return rc;
 }

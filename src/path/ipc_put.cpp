@@ -20,9 +20,7 @@ status put_wait::poll() noexcept {
 }
 
 put_push::put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept
-    : cell_(cell), epoch_(epoch), puller_(puller::of(from.where)), opened_(open(from, receiver)) {
-  if (opened_ != status::ok) cell.set(epoch, slot_state::refused);
-}
+    : cell_(cell), epoch_(epoch), puller_(puller::of(from.where)), opened_(open(from, receiver)) {}
 
 status put_push::open(const region& from, int receiver) noexcept {
   const exported_memory& to = cell_.target;

@@ -21,7 +21,8 @@ class put_wait final : public transfer {
   std::uint32_t epoch_;
 };
 
-/// The sender's half; made when the state is put_asked. Leaves the state put_done or refused.
+/// The sender's half; made when the state is put_asked. Leaves the state put_done, or put_asked when
+/// poll answers an error: the offer refuses then.
 class put_push final : public transfer {
  public:
   put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept;

@@ -63,7 +63,7 @@ status engine::start(bool threaded) noexcept {
 void engine::stop() noexcept {
   if (!job_.any_device) return;
   auto held = lock();
-  detach();
+  detach(held);
   wait_until(held, "MPI_Finalize", [&] { return offers_.empty() && moving_.empty(); });
   if (!posted_.empty())
     TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
@@ -87,13 +87,16 @@ int engine::next_reply_tag() noexcept {
 
 // --- progress ---
 
+// An error handler of the program that is called from here may call MPI: it makes no progress.
 void engine::progress() noexcept {
-  if (idle()) return;
+  if (idle() || progressing_) return;
+  progressing_ = true;
   ++polls_;
   advance_offers();
   scan();
   path::puller::flush_all(posted_.size() + moving_.size() > 1);
   advance_moving();
+  progressing_ = false;
 }
 
 // The receivers' bell says when to look at the offers. Without it they are looked at now and then:
@@ -106,17 +109,18 @@ void engine::advance_offers() noexcept {
   last_answers_ = answers;
   busy_offers_ = false;
   bool retired = false;
-  for (auto& o : offers_) {
-    o->advance();
-    busy_offers_ |= o->busy();
-    retired |= o->retired();
+  for (std::size_t i = 0; i < offers_.size(); ++i) {  // by index: an error handler may send
+    offer& o = *offers_[i];
+    o.advance();
+    busy_offers_ |= o.busy();
+    retired |= o.retired();
   }
   if (retired) retire();
 }
 
 void engine::release(offer& o) noexcept {
   o.held = false;
-  if (!o.retired()) return;
+  if (!o.retired() || progressing_) return;
   const auto at = std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
   if (at != offers_.end()) offers_.erase(at);
 }
@@ -170,23 +174,17 @@ void engine::forget(receive& r) noexcept {
   std::erase(moving_, &r);
 }
 
-void engine::detach() noexcept {
-  if (idle()) return;
-  for (auto& o : offers_)
-    if (o->needs_us()) o->detach();
-  const std::uint64_t since = now_ns();
-  double report_at = config().stall_warning.value;
-  for (;;) {
-    progress();
-    const bool needed = std::any_of(offers_.begin(), offers_.end(), [](auto& o) { return o->needs_us(); });
-    if (!needed && moving_.empty()) return;
-    const double waited_us = static_cast<double>(now_ns() - since) / 1e3;
-    if (waited_us > report_at) {
-      report("a call that may block", waited_us / 1e6);
-      report_at *= 2;
+// Room for a message may come only when another one has left: those that need us are asked each time.
+void engine::detach(held_lock& held) noexcept {
+  wait_until(held, "a call that may block", [&] {
+    bool needed = !moving_.empty();
+    for (auto& o : offers_) {
+      if (!o->needs_us()) continue;
+      o->detach();
+      needed |= o->needs_us();
     }
-    sched_yield();
-  }
+    return !needed;
+  });
 }
 
 // --- waiting ---

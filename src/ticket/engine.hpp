@@ -72,8 +72,8 @@ class engine {
 
   /// Under the lock: does what can be done now.
   void progress() noexcept;
-  /// Under the lock: makes this rank ready to block.
-  void detach() noexcept;
+  /// Makes this rank ready to block; the lock is released between polls.
+  void detach(held_lock& held) noexcept;
 
   /// Takes the lock if several threads may call. Recursive: an error handler of the program may call
   /// MPI again.
@@ -132,6 +132,7 @@ class engine {
   std::uint64_t last_answers_ = 0;
   std::uint64_t last_answer_ns_ = 0;
   bool busy_offers_ = false;
+  bool progressing_ = false;
   std::uint32_t polls_ = 0;
   int reply_tag_ = 0;
 };

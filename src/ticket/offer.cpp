@@ -104,7 +104,6 @@ void offer::advance_on_node() noexcept {
       e.note_pull(peer_, !bytes_left_);
       finish(status::ok);
       return;
-    case slot_state::refused: transfer_.reset(); break;
     default: break;
   }
   if (bytes_left_ && !complete_ && (!message_.synchronous || carrier_gone())) complete(status::ok);
@@ -121,7 +120,7 @@ void offer::run(path::transfer& t) noexcept {
     bytes_left_ = true;
     return;
   }
-  if (cell_->state_in(epoch_) != slot_state::refused) cell_->set(epoch_, slot_state::refused);
+  cell_->set(epoch_, slot_state::refused);
   if (s != status::not_supported) complete(s);
 }
 
