@@ -6,12 +6,6 @@
 #include "base/log.hpp"
 
 namespace telpher::memory {
-namespace {
-
-constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
-
-}  // namespace
-
 bool pinned_range::known(device::backend* owner, std::size_t index) const noexcept {
   return std::any_of(chunks_.begin(), chunks_.end(),
                      [&](const chunk& c) { return c.owner == owner && c.index == index; });

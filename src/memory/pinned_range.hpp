@@ -14,6 +14,10 @@ namespace telpher::memory {
 
 class pinned_range {
  public:
+  /// A device copy must not cross from one registration into the next: CUDA refuses it. Chunks begin
+  /// at multiples of this from the start of the range.
+  static constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
+
   pinned_range() = default;
   pinned_range(std::byte* first, std::size_t bytes) noexcept : first_(first), bytes_(bytes) {}
   pinned_range(const pinned_range&) = delete;

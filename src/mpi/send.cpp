@@ -2,6 +2,7 @@
 #include "mpi/send.hpp"
 
 #include <climits>
+#include <utility>
 
 #include "base/log.hpp"
 #include "memory/windows.hpp"
@@ -21,6 +22,24 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
   return l ? *l : nullptr;
 }
 
+// Memory that other processes cannot open (stream-ordered pools, virtual memory management) is copied
+// to memory of ours that they can: one copy inside the device instead of two through the host.
+status bounce(ticket::message& m) noexcept {
+  auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
+  TELPHER_TRY(copy);
+  TELPHER_TRY(memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
+  auto info = memory::describe(m.payload.where, copy->data());
+  TELPHER_TRY(info);
+  static bool told = false;
+  if (!std::exchange(told, true))
+    TELPHER_INFO("memory at %p cannot be opened by other processes (stream-ordered pool or VMM): "
+                 "messages from it are copied on the device first", static_cast<void*>(m.payload.data));
+  m.payload.data = static_cast<std::byte*>(copy->data());
+  m.info = *info;
+  m.packed = std::move(*copy);
+  return status::ok;
+}
+
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, const outgoing& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
@@ -34,7 +53,7 @@ status gather(const send_args& a, const outgoing& o, ticket::message& m) noexcep
   if (l->contiguous) {
     m.payload = {where, data + l->true_lower_bound, bytes};
     m.info = o.info;
-    return status::ok;
+    return o.info.exportable || bytes < config().bounce_threshold ? status::ok : bounce(m);
   }
   auto packed = memory::buffer::device(where, bytes);
   TELPHER_TRY(packed);

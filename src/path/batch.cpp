@@ -65,6 +65,7 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
   free.outstanding = count;
+  ++in_flight_;
   return ticket{static_cast<std::uint16_t>(*index), 0};
 }
 
@@ -73,7 +74,7 @@ status batch_engine::poll(const ticket& t) noexcept {
   // Acquire pairs with the kernel's system-scope release after the piece's bytes.
   const std::uint32_t seen = std::atomic_ref(s.done[t.piece]).load(std::memory_order_acquire);
   if (seen != s.round) return status::would_block;
-  --s.outstanding;
+  if (--s.outstanding == 0) --in_flight_;
   return status::ok;
 }
 

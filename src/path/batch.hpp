@@ -26,6 +26,8 @@ class batch_engine {
   result<ticket> launch(const kernel::copy_batch::piece* pieces, std::size_t count) noexcept;
   /// ok once the piece has arrived; each piece must be asked until then.
   status poll(const ticket& t) noexcept;
+  /// Launches of which some piece has not been seen done.
+  int in_flight() const noexcept { return in_flight_; }
 
  private:
   struct slot {
@@ -42,6 +44,7 @@ class batch_engine {
   memory::buffer counters_;  // arrival counters of all slots
   std::vector<slot> slots_;
   int processors_ = 0;
+  int in_flight_ = 0;
 };
 
 }  // namespace telpher::path

@@ -10,6 +10,10 @@
 namespace telpher::path {
 namespace {
 
+// While a kernel runs, pieces are gathered up to this much before the next is launched beside it.
+constexpr std::size_t gather_bytes = std::size_t{1} << 20;
+constexpr std::size_t gather_pieces = 32;
+
 bool linger_permitted = false;
 
 std::deque<puller>& all() {
@@ -36,8 +40,8 @@ puller& puller::of(const memory::place& where) noexcept {
   return all().emplace_back(where);
 }
 
-void puller::flush_all() noexcept {
-  for (puller& p : all()) p.flush();
+void puller::flush_all(bool more_expected) noexcept {
+  for (puller& p : all()) p.flush(more_expected);
 }
 
 void puller::shut_down() noexcept {
@@ -51,18 +55,23 @@ void puller::enqueue(copy_job& job) noexcept {
   job.moved_by_ = kind::none;
   job.start_status_ = status::would_block;
   queued_.push_back(&job);
+  queued_bytes_ += job.bytes;
 }
 
 // --- start ---
 
-void puller::flush() noexcept {
+void puller::flush(bool more_expected) noexcept {
   if (queued_.empty()) return;
+  if (more_expected && batch_.in_flight() > 0 && queued_bytes_ < gather_bytes &&
+      queued_.size() < gather_pieces)
+    return;
   const auto batchable = [](const copy_job* j) {
     return forced() == kind::batch || j->bytes <= config().batch_limit;
   };
   const auto middle = std::stable_partition(queued_.begin(), queued_.end(), batchable);
-  std::size_t small = static_cast<std::size_t>(middle - queued_.begin());
-  const auto fewest = forced() == kind::batch ? 1 : static_cast<std::size_t>(config().batch_minimum);
+  const auto small = static_cast<std::size_t>(middle - queued_.begin());
+  const bool one_will_do = more_expected || forced() == kind::batch;
+  const std::size_t fewest = one_will_do ? 1 : static_cast<std::size_t>(config().batch_minimum);
   std::size_t started = 0;
   if (allowed(kind::batch) && small >= fewest) {
     while (started < small) {
@@ -73,6 +82,7 @@ void puller::flush() noexcept {
   }
   for (; started < queued_.size(); ++started) start_single(*queued_[started]);
   queued_.clear();
+  queued_bytes_ = 0;
 }
 
 void puller::start_single(copy_job& job) noexcept {

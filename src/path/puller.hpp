@@ -47,8 +47,10 @@ class puller {
 
   /// The puller of a device. `lingering` tells at the first call whether the device is ours alone.
   static puller& of(const memory::place& where) noexcept;
-  /// Starts everything that was asked for on any device.
-  static void flush_all() noexcept;
+  /// Starts what was asked for on any device. `more_expected` says that other messages are about to
+  /// come: then a kernel is the right start for one piece too, and while a kernel runs the pieces that
+  /// come in are gathered for the next, because a launch costs as much as several messages.
+  static void flush_all(bool more_expected) noexcept;
   /// Ends lingering kernels and forgets all pullers; before the devices go away.
   static void shut_down() noexcept;
   /// The lingering copier may run only where no other rank uses the device.
@@ -56,7 +58,7 @@ class puller {
 
   /// Asks for a copy; it starts at the next flush.
   void enqueue(copy_job& job) noexcept;
-  void flush() noexcept;
+  void flush(bool more_expected) noexcept;
   status poll(copy_job& job) noexcept;
 
  private:
@@ -67,6 +69,7 @@ class puller {
 
   memory::place where_;
   std::vector<copy_job*> queued_;
+  std::size_t queued_bytes_ = 0;
   batch_engine batch_;
   linger_engine linger_;
   std::uint64_t last_single_ns_ = 0;

@@ -35,6 +35,10 @@ class segment {
   /// The bytes at an offset, made reachable for a device's copies where `owner` is not null; null if
   /// the range is not inside the staging memory (a damaged slot).
   std::byte* staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept;
+  /// How far a copy that begins at this offset may go before it must be cut (memory::pinned_range).
+  std::size_t uncut(std::uint64_t at) const noexcept {
+    return memory::pinned_range::chunk_bytes - (at - header().arena_at) % memory::pinned_range::chunk_bytes;
+  }
   void release_pins() noexcept { pins_.release(); }
 
  private:

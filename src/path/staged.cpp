@@ -15,7 +15,7 @@ constexpr std::size_t most_ring_blocks = 4;
 
 // --- copies of blocks ---
 
-status block_copies::start(void* to, const void* from, std::size_t bytes) noexcept {
+status block_copies::start(void* to, const void* from, std::size_t bytes, std::size_t uncut) noexcept {
   ++started_;
   if (!mover_.on_device()) {
     std::memcpy(to, from, bytes);
@@ -26,7 +26,13 @@ status block_copies::start(void* to, const void* from, std::size_t bytes) noexce
   TELPHER_TRY(s);
   auto e = memory::pooled_event::acquire(mover_);
   TELPHER_TRY(e);
-  TELPHER_TRY(mover_.owner->copy(to, from, bytes, *s));
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t n = std::min(bytes - done, uncut);
+    TELPHER_TRY(mover_.owner->copy(static_cast<std::byte*>(to) + done,
+                                   static_cast<const std::byte*>(from) + done, n, *s));
+    done += n;
+    uncut = memory::pinned_range::chunk_bytes;
+  }
   TELPHER_TRY(e->record(*s));
   running_.push_back(std::move(*e));
   return status::ok;
@@ -89,7 +95,7 @@ status staged_receive::take_whole() noexcept {
   if (copies_.started() == 0) {
     std::byte* from = sender_.staging(cell_.where, to_.bytes, to_.where.owner);
     if (!from) return status::corrupt;
-    TELPHER_TRY(copies_.start(to_.data, from, to_.bytes));
+    TELPHER_TRY(copies_.start(to_.data, from, to_.bytes, sender_.uncut(cell_.where)));
   }
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
@@ -106,7 +112,7 @@ status staged_receive::take_blocks() noexcept {
     const std::uint64_t at = cell_.where + k % cell_.ring_blocks * cell_.ring_block_bytes;
     std::byte* from = sender_.staging(at, plan_.size(k), to_.where.owner);
     if (!from) return status::corrupt;
-    TELPHER_TRY(copies_.start(to_.data + plan_.offset(k), from, plan_.size(k)));
+    TELPHER_TRY(copies_.start(to_.data + plan_.offset(k), from, plan_.size(k), sender_.uncut(at)));
   }
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
@@ -150,7 +156,8 @@ status staged_feed::poll() noexcept {
   while (copies_.started() < plan_.count() && copies_.started() - consumed < depth_) {
     const std::size_t k = copies_.started();
     std::byte* to = ring_->data + k % depth_ * cell_.ring_block_bytes;
-    TELPHER_TRY(copies_.start(to, from_.data + plan_.offset(k), plan_.size(k)));
+    const std::uint64_t at = ring_->at + k % depth_ * cell_.ring_block_bytes;
+    TELPHER_TRY(copies_.start(to, from_.data + plan_.offset(k), plan_.size(k), own_.uncut(at)));
   }
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
@@ -160,13 +167,13 @@ status staged_feed::poll() noexcept {
 
 // --- sender: whole ---
 
-staged_whole::staged_whole(slot& cell, std::uint32_t epoch, const region& from,
-                           std::unique_ptr<staging_piece> room) noexcept
+staged_whole::staged_whole(const own_segment& own, slot& cell, std::uint32_t epoch,
+                           const region& from, std::unique_ptr<staging_piece> room) noexcept
     : cell_(cell),
       epoch_(epoch),
       room_(std::move(room)),
       copies_(from.where, memory::lane::out),
-      started_(copies_.start(room_->data, from.data, from.bytes)) {
+      started_(copies_.start(room_->data, from.data, from.bytes, own.uncut(room_->at))) {
   cell.where = room_->at;
 }
 

@@ -21,7 +21,9 @@ class block_copies {
  public:
   explicit block_copies(const memory::place& mover, memory::lane lane) noexcept
       : mover_(mover), lane_(lane) {}
-  status start(void* to, const void* from, std::size_t bytes) noexcept;
+  /// `uncut` is segment::uncut of the end that lies in a segment.
+  status start(void* to, const void* from, std::size_t bytes,
+               std::size_t uncut = static_cast<std::size_t>(-1)) noexcept;
   /// How many blocks have finished since the beginning, in order; an error sticks.
   result<std::size_t> finished() noexcept;
   std::size_t started() const noexcept { return started_; }
@@ -98,7 +100,7 @@ class staged_feed final : public transfer {
 /// ok once the bytes are in shared memory.
 class staged_whole final : public transfer {
  public:
-  staged_whole(slot& cell, std::uint32_t epoch, const region& from,
+  staged_whole(const own_segment& own, slot& cell, std::uint32_t epoch, const region& from,
                std::unique_ptr<staging_piece> room) noexcept;
   status poll() noexcept override;
   kind moved_by() const noexcept override { return kind::staged; }

@@ -94,7 +94,7 @@ void engine::progress() noexcept {
   ++polls_;
   advance_offers();
   scan();
-  path::puller::flush_all();
+  path::puller::flush_all(posted_.size() + moving_.size() > 1);
   advance_moving();
   progressing_ = false;
 }
@@ -105,6 +105,7 @@ void engine::advance_offers() noexcept {
   if (offers_.empty()) return;
   const std::uint64_t answers = own_.header().answers.load(std::memory_order_acquire);
   if (answers == last_answers_ && !busy_offers_ && polls_ % look_at_all_every != 0) return;
+  if (answers != last_answers_) last_answer_ns_ = now_ns();
   last_answers_ = answers;
   busy_offers_ = false;
   bool retired = false;

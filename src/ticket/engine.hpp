@@ -62,6 +62,8 @@ class engine {
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
   void saw_ticket() noexcept { ++tickets_seen_; }
+  /// When a receiver of this node last answered any of our messages.
+  std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
   /// Whether a rank of this node took our last message by itself, without our help.
   bool pulls(int world_rank) const noexcept { return pulls_[static_cast<std::size_t>(world_rank)]; }
   void note_pull(int world_rank, bool by_itself) noexcept {
@@ -128,6 +130,7 @@ class engine {
   std::uint64_t tickets_seen_ = 0;
   std::uint64_t last_rung_ = 0;
   std::uint64_t last_answers_ = 0;
+  std::uint64_t last_answer_ns_ = 0;
   bool busy_offers_ = false;
   bool progressing_ = false;
   std::uint32_t polls_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ticket/offer.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -128,7 +129,8 @@ void offer::run(path::transfer& t) noexcept {
 void offer::consider_staging() noexcept {
   engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
-  const std::uint64_t waited = now_ns() - since_ns_;
+  // A receiver that answers other messages is there: it will come to this one.
+  const std::uint64_t waited = now_ns() - std::max(since_ns_, e.last_answer_ns());
   if (waited < nanoseconds(config().eager_patience)) return;
   const bool blocked =
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
@@ -142,7 +144,8 @@ void offer::stage() noexcept {
   auto room = path::staging_piece::take(the_engine().own(), message_.payload.bytes,
                                         message_.payload.where.owner);
   if (!room || !cell_->take(epoch_, slot_state::staging)) return;
-  transfer_ = std::make_unique<path::staged_whole>(*cell_, epoch_, message_.payload, std::move(room));
+  transfer_ = std::make_unique<path::staged_whole>(the_engine().own(), *cell_, epoch_,
+                                                   message_.payload, std::move(room));
   run(*transfer_);
 }
 
