@@ -111,6 +111,7 @@ class engine {
     double next_report_us_ = 0;
   };
 
+  void poke_host() noexcept;
   void advance_offers() noexcept;
   void scan() noexcept;
   void advance_moving() noexcept;
