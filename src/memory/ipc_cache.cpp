@@ -20,6 +20,10 @@ struct ipc_entry {
 
 namespace {
 
+clock::duration idle_limit() noexcept {
+  return std::chrono::nanoseconds(static_cast<long long>(config().ipc_cache_idle.value * 1e3));
+}
+
 status open(const place& importer, const device::ipc_handle& handle, void*& address) noexcept {
   auto opened = importer.owner->ipc_open(importer.device, handle);
   TELPHER_TRY(opened);
@@ -55,7 +59,10 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
     ++counters_.hits;
     ++e->users;
     e->last_use = clock::now();
-    return mapping(&*e);
+    mapping m(&*e);
+    if (e->last_use - entries_.back().last_use > idle_limit())
+      trim_locked(static_cast<std::size_t>(config().ipc_cache_entries), config().ipc_cache_bytes);
+    return m;
   }
   close_stale(k, bytes);
   void* address = nullptr;
@@ -66,8 +73,9 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   }
   if (s != status::ok) {
     if (++counters_.refused == 1)
-      TELPHER_INFO("device memory of rank %d cannot be opened here (%s): staging through host memory",
-                   k.process, to_string(s));
+      TELPHER_INFO(
+          "device memory of rank %d cannot be opened here (%s): staging through host memory",
+          k.process, to_string(s));
     return status::not_supported;
   }
   ++counters_.opens;
@@ -88,7 +96,8 @@ ipc_cache::iterator ipc_cache::close(iterator e) noexcept {
 
 void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
   for (auto e = entries_.begin(); e != entries_.end();) {
-    const bool overlaps = e->name.process == k.process && e->name.importer.owner == k.importer.owner &&
+    const bool overlaps = e->name.process == k.process &&
+                          e->name.importer.owner == k.importer.owner &&
                           e->name.base < k.base + bytes && k.base < e->name.base + e->bytes &&
                           e->name.generation != k.generation;
     if (overlaps && e->users == 0) {
@@ -101,7 +110,7 @@ void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
 }
 
 void ipc_cache::trim_locked(std::size_t entries, std::size_t bytes) noexcept {
-  const auto idle = std::chrono::nanoseconds(static_cast<long long>(config().ipc_cache_idle.value * 1e3));
+  const auto idle = idle_limit();
   const auto now = clock::now();
   for (auto e = entries_.end(); e != entries_.begin();) {
     --e;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A device that only opens other processes' allocations: each address it gives is another one, a
+// handle whose first byte is `refused` or, while `full` openings exist, any handle is refused.
+#pragma once
+
+#include <set>
+
+#include "device/device.hpp"
+
+namespace telpher {
+
+class importer final : public device::backend {
+ public:
+  static constexpr std::uint8_t refused = 0xff;
+  std::size_t full = 1000;
+  std::set<void*> open;
+
+  device::vendor owner() const noexcept override { return device::vendor::emu; }
+  const char* name() const noexcept override { return "importer"; }
+  int device_count() noexcept override { return 1; }
+  bool started() noexcept override { return true; }
+  bool peer_access(int, int) noexcept override { return true; }
+  device::distance distance_between(int, int) noexcept override { return device::distance::same; }
+
+  result<void*> ipc_open(int, const device::ipc_handle& handle) noexcept override {
+    if (handle.bytes[0] == refused) return status::not_supported;
+    if (open.size() >= full) return status::out_of_memory;
+    void* address = reinterpret_cast<void*>(++last_ << 20);
+    open.insert(address);
+    return address;
+  }
+  status ipc_close(int, void* base) noexcept override {
+    return open.erase(base) == 1 ? status::ok : status::invalid_argument;
+  }
+
+  // what an importer is not asked
+  status properties(int, device::device_properties&) noexcept override { return no; }
+  status classify(const void*, bool, device::pointer_info&) noexcept override { return no; }
+  result<void*> allocate(int, std::size_t) noexcept override { return no; }
+  status release(int, void*) noexcept override { return no; }
+  result<void*> allocate_pinned(std::size_t) noexcept override { return no; }
+  status release_pinned(void*) noexcept override { return no; }
+  status register_host(void*, std::size_t) noexcept override { return no; }
+  status unregister_host(void*) noexcept override { return no; }
+  result<void*> allocate_managed(std::size_t) noexcept override { return no; }
+  status release_managed(void*) noexcept override { return no; }
+  result<device::stream> create_stream(int) noexcept override { return no; }
+  void destroy_stream(device::stream) noexcept override {}
+  result<device::event> create_event(int) noexcept override { return no; }
+  void destroy_event(device::event) noexcept override {}
+  status record(device::event, device::stream) noexcept override { return no; }
+  status query(device::event) noexcept override { return no; }
+  status synchronise(device::stream) noexcept override { return no; }
+  status copy(void*, const void*, std::size_t, device::stream) noexcept override { return no; }
+  status fill(void*, int, std::size_t, device::stream) noexcept override { return no; }
+  status launch(kernel::id, const void*, int, int, device::stream) noexcept override { return no; }
+  result<device::ipc_handle> ipc_export(const device::pointer_info&) noexcept override {
+    return no;
+  }
+  result<void*> map_for_cpu(const device::pointer_info&) noexcept override { return no; }
+  void unmap_for_cpu(const device::pointer_info&, void*) noexcept override {}
+
+ private:
+  static constexpr status no = status::not_supported;
+  std::uintptr_t last_ = 0;
+};
+
+}  // namespace telpher

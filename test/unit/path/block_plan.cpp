@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plan by which both ends cut a message: whatever the numbers, the blocks cover the message
+// exactly and in order, and no block is longer than what the ring was made for.
+#include "path/block_plan.hpp"
+
+#include "check.hpp"
+
+using telpher::path::block_plan;
+
+namespace {
+
+constexpr std::size_t kibibyte = 1024;
+
+bool covers(const block_plan& p, std::size_t bytes) {
+  std::size_t end = 0;
+  for (std::size_t k = 0; k < p.count(); ++k) {
+    if (p.offset(k) != end || p.size(k) == 0 || p.size(k) > p.largest()) return false;
+    end += p.size(k);
+  }
+  return end == bytes;
+}
+
+}  // namespace
+
+TEST_CASE(blocks_cover_the_message_exactly) {
+  for (std::size_t bytes : {1, 255, 256, 257, 511, 512, 513, 4096, 65535, 65537, 1000003, 8388608})
+    for (std::size_t block : {std::size_t{4096}, std::size_t{5000}, 512 * kibibyte})
+      for (std::size_t blocks : {0, 1, 2, 3, 7, 64})
+        for (std::size_t threshold : {std::size_t{0}, 64 * kibibyte})
+          CHECK(covers(block_plan(bytes, block, blocks, threshold), bytes));
+}
+
+TEST_CASE(up_to_the_threshold_a_message_is_one_block) {
+  CHECK_EQ(block_plan(64 * kibibyte, 4096, 0, 64 * kibibyte).count(), 1);
+  CHECK_EQ(block_plan(64 * kibibyte, 4096, 8, 64 * kibibyte).count(), 1);
+  CHECK(block_plan(64 * kibibyte + 1, 4096, 0, 64 * kibibyte).count() > 1);
+}
+
+TEST_CASE(the_count_is_as_set) {
+  for (std::size_t blocks : {1, 2, 4, 10, 64})
+    CHECK_EQ(block_plan(8192 * kibibyte, 512 * kibibyte, blocks, 0).count(), blocks);
+  CHECK_EQ(block_plan(8192 * kibibyte, 512 * kibibyte, 0, 0).count(), 16);
+}
+
+TEST_CASE(the_first_block_is_half_and_the_last_one_and_a_half) {
+  const block_plan p(1024 * kibibyte, 256 * kibibyte, 4, 0);
+  CHECK_EQ(p.count(), 4);
+  CHECK_EQ(p.size(0), 128 * kibibyte);
+  CHECK_EQ(p.size(1), 256 * kibibyte);
+  CHECK_EQ(p.size(2), 256 * kibibyte);
+  CHECK_EQ(p.size(3), 384 * kibibyte);
+  CHECK_EQ(p.largest(), 384 * kibibyte);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The slot protocol: of a claim and a decision to stage exactly one wins, in either order and from
+// two threads at once; tickets of an earlier use of a cell, and ranges outside the arena, are
+// refused; what is published with a state is seen with it.
+#include "path/slot.hpp"
+
+#include <sys/mman.h>
+
+#include <thread>
+
+#include "base/settings.hpp"
+#include "check.hpp"
+#include "path/segment.hpp"
+
+using namespace telpher::path;
+
+namespace {
+
+constexpr std::uint32_t epoch = 7;
+
+/// A rank's segment in private memory.
+class own_memory {
+ public:
+  own_memory()
+      : bytes_(segment_bytes()),
+        base_(static_cast<std::byte*>(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+  }
+  ~own_memory() { ::munmap(base_, bytes_); }
+  std::byte* base() const { return base_; }
+
+ private:
+  std::size_t bytes_;
+  std::byte* base_;
+};
+
+}  // namespace
+
+TEST_CASE(a_claim_before_staging_wins) {
+  slot cell{};
+  cell.set(epoch, slot_state::offered);
+  CHECK(cell.take(epoch, slot_state::claimed));
+  CHECK(!cell.take(epoch, slot_state::staging));
+  CHECK_EQ(cell.state_in(epoch), slot_state::claimed);
+}
+
+TEST_CASE(staging_before_a_claim_wins) {
+  slot cell{};
+  cell.set(epoch, slot_state::offered);
+  CHECK(cell.take(epoch, slot_state::staging));
+  CHECK(!cell.take(epoch, slot_state::claimed));
+  CHECK_EQ(cell.state_in(epoch), slot_state::staging);
+}
+
+TEST_CASE(two_threads_never_both_win) {
+  constexpr std::uint32_t rounds = 20000;
+  slot cell{};
+  std::atomic<std::uint32_t> turn{0}, ended{0};
+  std::uint32_t claimed = 0, staged = 0;
+  const auto compete = [&](slot_state wanted, std::uint32_t& won) {
+    for (std::uint32_t r = 1; r <= rounds; ++r) {
+      while (turn.load(std::memory_order_acquire) < r) std::this_thread::yield();
+      if (cell.take(r, wanted)) ++won;
+      ended.fetch_add(1, std::memory_order_release);
+    }
+  };
+  std::thread receiver(compete, slot_state::claimed, std::ref(claimed));
+  std::thread sender(compete, slot_state::staging, std::ref(staged));
+  for (std::uint32_t r = 1; r <= rounds; ++r) {
+    cell.set(r, slot_state::offered);
+    turn.store(r, std::memory_order_release);
+    while (ended.load(std::memory_order_acquire) < 2 * r) std::this_thread::yield();
+  }
+  receiver.join();
+  sender.join();
+  CHECK_EQ(claimed + staged, rounds);
+}
+
+TEST_CASE(another_epoch_is_refused) {
+  slot cell{};
+  cell.set(epoch, slot_state::offered);
+  CHECK(!cell.take(epoch - 1, slot_state::claimed));
+  CHECK(!cell.take(epoch + 1, slot_state::claimed));
+  CHECK_EQ(cell.state_in(epoch - 1), slot_state::free);
+  CHECK_EQ(cell.state_in(epoch), slot_state::offered);
+}
+
+TEST_CASE(what_is_written_before_a_state_is_seen_after_it) {
+  slot cell{};
+  cell.set(epoch, slot_state::claimed);
+  std::thread sender([&] {
+    cell.where = 4096;
+    cell.ring_blocks = 3;
+    cell.set(epoch, slot_state::piping);
+  });
+  while (cell.state_in(epoch) != slot_state::piping) std::this_thread::yield();
+  CHECK_EQ(cell.where, 4096);
+  CHECK_EQ(cell.ring_blocks, 3);
+  sender.join();
+}
+
+TEST_CASE(a_slot_has_another_epoch_with_each_use) {
+  const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
+  const own_memory memory;
+  own_segment own(memory.base());
+  std::uint32_t first = 0, second = 0;
+  const auto a = own.take_slot(first);
+  REQUIRE(a.has_value());
+  own.cell(*a).set(first, slot_state::offered);
+  own.give_slot(*a);
+  const auto b = own.take_slot(second);
+  REQUIRE(b.has_value());
+  CHECK_EQ(*a, *b);
+  CHECK(first != second);
+  for (int i = 1; i < 16; ++i) CHECK(own.take_slot(first).has_value());
+  CHECK(!own.take_slot(first).has_value());
+}
+
+TEST_CASE(an_epoch_wraps_inside_the_word) {
+  const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
+  const own_memory memory;
+  own_segment own(memory.base());
+  std::uint32_t e = 0;
+  const auto a = own.take_slot(e);
+  REQUIRE(a.has_value());
+  own.cell(*a).set(epoch_mask, slot_state::done);
+  own.give_slot(*a);
+  own.take_slot(e);
+  CHECK_EQ(e, 0);
+}
+
+TEST_CASE(ranges_outside_the_arena_are_refused) {
+  const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
+  const own_memory memory;
+  own_segment own(memory.base());
+  const auto& h = own.header();
+  CHECK(own.staging(h.arena_at, h.arena_bytes, nullptr) == memory.base() + h.arena_at);
+  CHECK(own.staging(h.arena_at - 1, 1, nullptr) == nullptr);
+  CHECK(own.staging(h.arena_at + 1, h.arena_bytes, nullptr) == nullptr);
+  CHECK(own.staging(h.arena_at + h.arena_bytes, 1, nullptr) == nullptr);
+  CHECK(own.staging(~std::uint64_t{0}, 2, nullptr) == nullptr);
+  CHECK(own.staging(h.arena_at, ~std::size_t{0}, nullptr) == nullptr);
+}
