@@ -68,6 +68,7 @@ pull::pull(const memory::place& mover, const region& to, const void* from, bool 
   job_.to = to.data;
   job_.from = from;
   job_.bytes = to.bytes;
+  job_.engine_only = !to.where.on_device();
 }
 
 pull::~pull() = default;
