@@ -5,7 +5,6 @@
 // cached: an address range that is host memory now may be device memory after an munmap.
 #include <link.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +13,11 @@
 
 #include "device/registry.hpp"
 #include "memory/memory.hpp"
+
+// The C library's record of the break, absent from some. sbrk(0) would ask the same, but host MPIs
+// (UCX in them) replace it by one that sets the break to what it was: beside another thread's malloc that
+// takes memory away from it.
+extern "C" char* __curbrk __attribute__((weak));
 
 namespace telpher::memory {
 namespace {
@@ -57,6 +61,10 @@ range program_data() noexcept {
   return data.last ? data : range{};
 }
 
+std::uintptr_t heap_end() noexcept {
+  return &__curbrk ? reinterpret_cast<std::uintptr_t>(__atomic_load_n(&__curbrk, __ATOMIC_RELAXED)) : 0;
+}
+
 std::uintptr_t heap_start() noexcept {
   std::uintptr_t first = 0, last = 0;
   if (std::FILE* maps = std::fopen("/proc/self/maps", "re")) {
@@ -65,7 +73,7 @@ std::uintptr_t heap_start() noexcept {
       if (std::strstr(line, "[heap]") && std::sscanf(line, "%lx-%lx", &first, &last) == 2) break;
     std::fclose(maps);
   }
-  return last ? first : reinterpret_cast<std::uintptr_t>(sbrk(0));
+  return last ? first : heap_end();
 }
 
 bool certainly_host(std::uintptr_t a) noexcept {
@@ -73,7 +81,7 @@ bool certainly_host(std::uintptr_t a) noexcept {
   static const std::uintptr_t heap = heap_start();
   thread_local const range stack = own_stack();
   if (stack.holds(a) || data.holds(a)) return true;
-  return a >= heap && a < reinterpret_cast<std::uintptr_t>(sbrk(0));
+  return a >= heap && a < heap_end();
 }
 
 place look_up(const void* address, bool detail, device::pointer_info& info) noexcept {
