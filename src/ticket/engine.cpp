@@ -16,7 +16,8 @@ namespace telpher::ticket {
 namespace {
 
 constexpr std::uint32_t look_at_all_every = 16;  // polls between two looks at everything
-constexpr std::size_t quiet_in_a_row = 4;      // posted receives found waiting before a scan stops
+constexpr std::size_t quiet_in_a_row = 1;  // posted receives found waiting before a scan stops: asking
+                                          // for one makes the host MPI progress, once a pass is enough
 
 void relax() noexcept {
 #if defined(__x86_64__)
