@@ -53,6 +53,8 @@ class buffer {
   explicit operator bool() const noexcept { return address_ != nullptr; }
   void* data() const noexcept { return address_; }
   std::size_t size() const noexcept { return bytes_; }
+  /// Says that more than the first page was written: large host memory goes back to the system then.
+  void filled() noexcept { filled_ = true; }
 
  private:
   buffer(void* address, std::size_t bytes, int pool) noexcept
@@ -61,6 +63,7 @@ class buffer {
   void* address_ = nullptr;
   std::size_t bytes_ = 0;      // usable; the pool's class may be larger
   int pool_ = -1;              // which pool it goes back to
+  bool filled_ = false;
 };
 
 /// Gives pooled memory, streams and events back; from MPI_Finalize, before the devices go away.

@@ -99,13 +99,19 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
   return taken{*fresh, index};
 }
 
-void give_to(int index, void* address, std::size_t bytes) {
+// Idle address space that was hardly touched costs nothing: it is kept by number, not by bytes. A
+// landing buffer that only ever sees tickets would otherwise be mapped afresh for each message.
+bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool filled) {
+  if (waiting >= kept_of_a_size) return false;
+  return (p.kind == source::mapped && !filled) || waiting * size < kept_bytes_of_a_size;
+}
+
+void give_to(int index, void* address, std::size_t bytes, bool filled) {
   std::lock_guard lock(guard);
   pool& p = pools()[static_cast<std::size_t>(index)];
   const std::size_t c = class_of(bytes);
   const std::size_t size = std::size_t{1} << c;
-  const bool keep = p.free[c].size() < kept_of_a_size && p.free[c].size() * size < kept_bytes_of_a_size;
-  if (keep) p.free[c].push_back(address);
+  if (worth_keeping(p, p.free[c].size(), size, filled)) p.free[c].push_back(address);
   else p.release(address, size);
 }
 
@@ -128,17 +134,21 @@ result<buffer> buffer::device(const place& p, std::size_t bytes) noexcept {
 }
 
 buffer::buffer(buffer&& o) noexcept
-    : address_(std::exchange(o.address_, nullptr)), bytes_(o.bytes_), pool_(o.pool_) {}
+    : address_(std::exchange(o.address_, nullptr)),
+      bytes_(o.bytes_),
+      pool_(o.pool_),
+      filled_(o.filled_) {}
 
 buffer& buffer::operator=(buffer&& o) noexcept {
   std::swap(address_, o.address_);
   std::swap(bytes_, o.bytes_);
   std::swap(pool_, o.pool_);
+  std::swap(filled_, o.filled_);
   return *this;
 }
 
 buffer::~buffer() {
-  if (address_) give_to(pool_, address_, bytes_);
+  if (address_) give_to(pool_, address_, bytes_, filled_);
 }
 
 void shut_down() noexcept {

@@ -95,9 +95,17 @@ void engine::progress() noexcept {
   ++polls_;
   advance_offers();
   scan();
+  if (polls_ % look_at_all_every == 0) poke_host_mpi();
   path::puller::flush_all(posted_.size() + moving_.size() > 1);
   advance_moving();
   progressing_ = false;
+}
+
+// What waits for our own messages alone never calls the host MPI, which then moves nothing: neither
+// the tickets that have not left nor the program's sends of host memory.
+void engine::poke_host_mpi() noexcept {
+  int flag = 0;
+  pmpi::Iprobe(job_.rank, job_.tag_limit, job_.control, &flag, MPI_STATUS_IGNORE);
 }
 
 // The receivers' bell says when to look at the offers. Without it they are looked at now and then:

@@ -112,6 +112,7 @@ class engine {
   };
 
   void advance_offers() noexcept;
+  void poke_host_mpi() noexcept;
   void scan() noexcept;
   void advance_moving() noexcept;
   void retire() noexcept;

@@ -21,6 +21,8 @@ using path::slot_state;
 
 namespace {
 
+constexpr std::size_t page_bytes = 4096;
+
 /// One copy of landed bytes to the device.
 class landed_copy final : public path::transfer {
  public:
@@ -184,6 +186,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
 }
 
 void receive::raw_arrived(const std::byte* landed) noexcept {
+  if (bytes_ > page_bytes) landing_.filled();
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);
   if (!where_.on_device()) {
