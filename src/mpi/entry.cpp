@@ -36,21 +36,6 @@ void start(int provided) noexcept {
   explain::started();
 }
 
-int error_class(status s) noexcept {
-  switch (s) {
-    case status::truncated: return MPI_ERR_TRUNCATE;
-    case status::invalid_argument: return MPI_ERR_ARG;
-    case status::out_of_memory: return MPI_ERR_NO_MEM;
-    case status::not_supported: return MPI_ERR_UNSUPPORTED_OPERATION;
-    default: return MPI_ERR_OTHER;
-  }
-}
-
-int raise(MPI_Comm comm, int code) noexcept {
-  pmpi::Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
-  return code;
-}
-
 }  // namespace
 
 int init(int* argc, char*** argv) noexcept {
@@ -90,29 +75,12 @@ int finalize() noexcept {
   return pmpi::Finalize();
 }
 
-blocking_call::blocking_call() noexcept {
-  if (!active()) return;
-  ticket::engine& e = ticket::the_engine();
-  auto held = e.lock();
-  e.detach(held);
-  e.own().header().blocked.fetch_add(1, std::memory_order_release);
-}
-
-blocking_call::~blocking_call() {
-  if (active()) ticket::the_engine().own().header().blocked.fetch_sub(1, std::memory_order_release);
-}
-
-int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept {
-  TELPHER_ERROR("%s: %s%s%s", call, to_string(s), detail && *detail ? ": " : "", detail ? detail : "");
-  return raise(comm, error_class(s));
-}
-
 int refuse_device_memory(MPI_Comm comm, const char* call,
                          std::initializer_list<const void*> buffers) noexcept {
   for (const void* b : buffers) {
     if (!memory::classify(b).on_device()) continue;
     TELPHER_ERROR("%s cannot take device memory (address %p) yet: pass a host buffer and copy", call, b);
-    return raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    return host_mpi::raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);
   }
   return MPI_SUCCESS;
 }
