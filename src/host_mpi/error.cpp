@@ -8,11 +8,16 @@ namespace {
 
 int error_class(status s) noexcept {
   switch (s) {
-    case status::truncated: return MPI_ERR_TRUNCATE;
-    case status::invalid_argument: return MPI_ERR_ARG;
-    case status::out_of_memory: return MPI_ERR_NO_MEM;
-    case status::not_supported: return MPI_ERR_UNSUPPORTED_OPERATION;
-    default: return MPI_ERR_OTHER;
+    case status::truncated:
+      return MPI_ERR_TRUNCATE;
+    case status::invalid_argument:
+      return MPI_ERR_ARG;
+    case status::out_of_memory:
+      return MPI_ERR_NO_MEM;
+    case status::not_supported:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+    default:
+      return MPI_ERR_OTHER;
   }
 }
 

@@ -15,8 +15,8 @@
 #include "memory/memory.hpp"
 
 // The C library's record of the break, absent from some. sbrk(0) would ask the same, but host MPIs
-// (UCX in them) replace it by one that sets the break to what it was: beside another thread's malloc that
-// takes memory away from it.
+// (UCX in them) replace it by one that sets the break to what it was: beside another thread's
+// malloc that takes memory away from it.
 extern "C" char* __curbrk __attribute__((weak));
 
 namespace telpher::memory {
@@ -62,7 +62,8 @@ range program_data() noexcept {
 }
 
 std::uintptr_t heap_end() noexcept {
-  return &__curbrk ? reinterpret_cast<std::uintptr_t>(__atomic_load_n(&__curbrk, __ATOMIC_RELAXED)) : 0;
+  return &__curbrk ? reinterpret_cast<std::uintptr_t>(__atomic_load_n(&__curbrk, __ATOMIC_RELAXED))
+                   : 0;
 }
 
 std::uintptr_t heap_start() noexcept {
@@ -89,7 +90,8 @@ place look_up(const void* address, bool detail, device::pointer_info& info) noex
   for (device::backend* b : device::backends()) {
     if (!b->started() || b->classify(address, detail, info) != status::ok) continue;
     if (info.kind == device::memory_kind::device) return {b, info.device};
-    if (info.kind != device::memory_kind::host) return {};  // known to this runtime: no other owns it
+    if (info.kind != device::memory_kind::host)
+      return {};  // known to this runtime: no other owns it
   }
   return {};
 }

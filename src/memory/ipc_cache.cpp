@@ -66,8 +66,9 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   }
   if (s != status::ok) {
     if (++counters_.refused == 1)
-      TELPHER_INFO("device memory of rank %d cannot be opened here (%s): staging through host memory",
-                   k.process, to_string(s));
+      TELPHER_INFO(
+          "device memory of rank %d cannot be opened here (%s): staging through host memory",
+          k.process, to_string(s));
     return status::not_supported;
   }
   ++counters_.opens;
@@ -88,7 +89,8 @@ ipc_cache::iterator ipc_cache::close(iterator e) noexcept {
 
 void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
   for (auto e = entries_.begin(); e != entries_.end();) {
-    const bool overlaps = e->name.process == k.process && e->name.importer.owner == k.importer.owner &&
+    const bool overlaps = e->name.process == k.process &&
+                          e->name.importer.owner == k.importer.owner &&
                           e->name.base < k.base + bytes && k.base < e->name.base + e->bytes &&
                           e->name.generation != k.generation;
     if (overlaps && e->users == 0) {
@@ -101,7 +103,8 @@ void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
 }
 
 void ipc_cache::trim_locked(std::size_t entries, std::size_t bytes) noexcept {
-  const auto idle = std::chrono::nanoseconds(static_cast<long long>(config().ipc_cache_idle.value * 1e3));
+  const auto idle =
+      std::chrono::nanoseconds(static_cast<long long>(config().ipc_cache_idle.value * 1e3));
   const auto now = clock::now();
   for (auto e = entries_.end(); e != entries_.begin();) {
     --e;

@@ -18,8 +18,10 @@ namespace {
 // The settings are checked where the program can be told; a bad value was replaced by its default.
 void report_setting_problems() noexcept {
   for (const setting_problem& p : setting_problems()) {
-    if (p.fatal) TELPHER_ERROR("%s", p.text.c_str());
-    else TELPHER_WARN("%s", p.text.c_str());
+    if (p.fatal)
+      TELPHER_ERROR("%s", p.text.c_str());
+    else
+      TELPHER_WARN("%s", p.text.c_str());
   }
 }
 
@@ -79,12 +81,15 @@ int refuse_device_memory(MPI_Comm comm, const char* call,
                          std::initializer_list<const void*> buffers) noexcept {
   for (const void* b : buffers) {
     if (!memory::classify(b).on_device()) continue;
-    TELPHER_ERROR("%s cannot take device memory (address %p) yet: pass a host buffer and copy", call, b);
+    TELPHER_ERROR("%s cannot take device memory (address %p) yet: pass a host buffer and copy",
+                  call, b);
     return host_mpi::raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);
   }
   return MPI_SUCCESS;
 }
 
-void comm_freed(MPI_Comm comm) noexcept { host_mpi::forget(comm); }
+void comm_freed(MPI_Comm comm) noexcept {
+  host_mpi::forget(comm);
+}
 
 }  // namespace telpher::entry

@@ -14,7 +14,9 @@ namespace telpher::entry {
 /// True between MPI_Init and MPI_Finalize in a job where some rank has a device. While it is false
 /// every wrapper goes straight to the host MPI.
 extern std::atomic<bool> active_flag;
-inline bool active() noexcept { return active_flag.load(std::memory_order_relaxed); }
+inline bool active() noexcept {
+  return active_flag.load(std::memory_order_relaxed);
+}
 
 /// Bodies of MPI_Init, MPI_Init_thread and MPI_Finalize.
 int init(int* argc, char*** argv) noexcept;
@@ -24,8 +26,9 @@ int finalize() noexcept;
 using host_mpi::fail;
 using ticket::blocking_call;
 
-/// For calls that cannot take device memory: MPI_SUCCESS, or, if any of the buffers is device memory, the
-/// error that the wrapper returns after it was raised on `comm` with advice on what to do instead.
+/// For calls that cannot take device memory: MPI_SUCCESS, or, if any of the buffers is device
+/// memory, the error that the wrapper returns after it was raised on `comm` with advice on what to
+/// do instead.
 int refuse_device_memory(MPI_Comm comm, const char* call,
                          std::initializer_list<const void*> buffers) noexcept;
 

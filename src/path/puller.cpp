@@ -31,7 +31,8 @@ std::uint64_t now_ns() noexcept {
 
 }  // namespace
 
-puller::puller(const memory::place& where) noexcept : where_(where), batch_(where), linger_(where) {}
+puller::puller(const memory::place& where) noexcept
+    : where_(where), batch_(where), linger_(where) {}
 
 puller& puller::of(const memory::place& where) noexcept {
   for (std::size_t i = 0; i < places().size(); ++i)
@@ -49,7 +50,9 @@ void puller::shut_down() noexcept {
   places().clear();
 }
 
-void puller::permit_linger(bool permitted) noexcept { linger_permitted = permitted; }
+void puller::permit_linger(bool permitted) noexcept {
+  linger_permitted = permitted;
+}
 
 void puller::enqueue(copy_job& job) noexcept {
   job.moved_by_ = kind::none;
@@ -97,15 +100,17 @@ void puller::start_single(copy_job& job) noexcept {
   start_engine(job);
 }
 
-// A kernel that stays is worth its launch only if the next message is near: the first message after a
-// pause goes to the copy engine.
+// A kernel that stays is worth its launch only if the next message is near: the first message after
+// a pause goes to the copy engine.
 bool puller::wants_linger(const copy_job& job) noexcept {
-  if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit || config().linger == "off")
+  if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit ||
+      config().linger == "off")
     return false;
   if (config().linger == "on" || forced() == kind::linger) return true;
   if (!linger_permitted) return false;
   const std::uint64_t now = now_ns();
-  const bool burst = now - last_single_ns_ < static_cast<std::uint64_t>(config().linger_time.value * 1e3);
+  const bool burst =
+      now - last_single_ns_ < static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   last_single_ns_ = now;
   return burst;
 }
@@ -123,8 +128,10 @@ void puller::start_engine(copy_job& job) noexcept {
     TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *stream));
     return job.event_.record(*stream);
   }();
-  if (s != status::ok) job.engine_status_ = s;
-  else engine_[job.lane_].running.push_back(&job);
+  if (s != status::ok)
+    job.engine_status_ = s;
+  else
+    engine_[job.lane_].running.push_back(&job);
 }
 
 bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
@@ -143,10 +150,14 @@ bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
 
 status puller::poll(copy_job& job) noexcept {
   switch (job.moved_by_) {
-    case kind::none: return status::would_block;  // waits for the flush
-    case kind::batch: return batch_.poll(job.batch_);
-    case kind::linger: return linger_.poll(job.sequence_);
-    default: break;
+    case kind::none:
+      return status::would_block;  // waits for the flush
+    case kind::batch:
+      return batch_.poll(job.batch_);
+    case kind::linger:
+      return linger_.poll(job.sequence_);
+    default:
+      break;
   }
   if (job.engine_status_ == status::would_block) look_at(job.lane_);
   return job.engine_status_;

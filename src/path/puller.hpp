@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies between addresses that one device can reach: collected while a progress pass finds messages,
-// started together at its end, watched until done. What starts them:
+// Copies between addresses that one device can reach: collected while a progress pass finds
+// messages, started together at its end, watched until done. What starts them:
 // - the copy engine, for a message alone and for large ones;
 // - one batched kernel, for several small or medium messages found in one pass;
 // - the lingering copier, for small messages that follow each other closely.
@@ -39,10 +39,10 @@ class copy_job {
   friend class puller;
   kind moved_by_ = kind::none;
   status engine_status_ = status::would_block;
-  int lane_ = 0;                     // copy engine
-  memory::pooled_event event_;       // copy engine
-  batch_engine::ticket batch_{};     // batch
-  std::uint32_t sequence_ = 0;       // linger
+  int lane_ = 0;                  // copy engine
+  memory::pooled_event event_;    // copy engine
+  batch_engine::ticket batch_{};  // batch
+  std::uint32_t sequence_ = 0;    // linger
 };
 
 class puller {
@@ -52,8 +52,8 @@ class puller {
   /// The puller of a device. `lingering` tells at the first call whether the device is ours alone.
   static puller& of(const memory::place& where) noexcept;
   /// Starts what was asked for on any device. `more_expected` says that other messages are about to
-  /// come: then a kernel is the right start for one piece too, and while a kernel runs the pieces that
-  /// come in are gathered for the next, because a launch costs as much as several messages.
+  /// come: then a kernel is the right start for one piece too, and while a kernel runs the pieces
+  /// that come in are gathered for the next, because a launch costs as much as several messages.
   static void flush_all(bool more_expected) noexcept;
   /// Ends lingering kernels and forgets all pullers; before the devices go away.
   static void shut_down() noexcept;

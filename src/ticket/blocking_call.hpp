@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Brackets a call that may block inside the host MPI where we cannot poll (collectives, windows,
-// files, communicator construction). The constructor completes what peers need from this rank to make
-// progress; while the object lives, peers of this node know that this rank is blocked and buffer what
-// they send to it. Does nothing while Telpher is inactive.
+// files, communicator construction). The constructor completes what peers need from this rank to
+// make progress; while the object lives, peers of this node know that this rank is blocked and
+// buffer what they send to it. Does nothing while Telpher is inactive.
 #pragma once
 
 #include "ticket/engine.hpp"

@@ -16,8 +16,9 @@ namespace telpher::ticket {
 namespace {
 
 constexpr std::uint32_t look_at_all_every = 16;  // polls between two looks at everything
-constexpr std::size_t quiet_in_a_row = 1;  // posted receives found waiting before a scan stops: asking
-                                          // for one makes the host MPI progress, once a pass is enough
+constexpr std::size_t quiet_in_a_row =
+    1;  // posted receives found waiting before a scan stops: asking
+        // for one makes the host MPI progress, once a pass is enough
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -47,7 +48,8 @@ engine& the_engine() noexcept {
 status engine::start(bool threaded) noexcept {
   threaded_ = threaded;
   if (config().enable) device::discover();
-  TELPHER_TRY(host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
+  TELPHER_TRY(
+      host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
   if (!job_.any_device) return status::ok;
   own_ = path::own_segment(job_.own.data());
   pmpi::Barrier(job_.control);  // every segment is laid out
@@ -57,7 +59,8 @@ status engine::start(bool threaded) noexcept {
   pulls_.assign(static_cast<std::size_t>(job_.size), false);
   small_tickets_ = job_.all_devices && config().small_tickets;
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
-  path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) && !device::find(device::vendor::emu));
+  path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&
+                              !device::find(device::vendor::emu));
   return status::ok;
 }
 
@@ -130,12 +133,14 @@ void engine::advance_offers() noexcept {
 void engine::release(offer& o) noexcept {
   o.held = false;
   if (!o.retired() || progressing_) return;
-  const auto at = std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
+  const auto at =
+      std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
   if (at != offers_.end()) offers_.erase(at);
 }
 
-// Posted receives complete mostly in the order in which they were posted. A scan starts at the oldest
-// and stops after a few that wait; every so often it looks at all, because order is not a promise.
+// Posted receives complete mostly in the order in which they were posted. A scan starts at the
+// oldest and stops after a few that wait; every so often it looks at all, because order is not a
+// promise.
 void engine::scan() noexcept {
   if (posted_.empty()) return;
   const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
@@ -183,7 +188,8 @@ void engine::forget(receive& r) noexcept {
   std::erase(moving_, &r);
 }
 
-// Room for a message may come only when another one has left: those that need us are asked each time.
+// Room for a message may come only when another one has left: those that need us are asked each
+// time.
 void engine::detach(held_lock& held) noexcept {
   wait_until(held, "a call that may block", [&] {
     bool needed = !moving_.empty();
@@ -200,8 +206,10 @@ void engine::detach(held_lock& held) noexcept {
 
 void engine::waiter::pause(engine& e) noexcept {
   ++polls_;
-  if (e.crowded_ || polls_ > 2000) sched_yield();
-  else relax();
+  if (e.crowded_ || polls_ > 2000)
+    sched_yield();
+  else
+    relax();
   if (polls_ % 256 != 0) return;
   const std::uint64_t now = now_ns();
   if (since_ns_ == 0) {
@@ -216,8 +224,8 @@ void engine::waiter::pause(engine& e) noexcept {
 }
 
 void engine::report(const char* what, double seconds) noexcept {
-  TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving", what,
-               seconds, offers_.size(), posted_.size(), moving_.size());
+  TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving",
+               what, seconds, offers_.size(), posted_.size(), moving_.size());
   char text[256];
   for (const auto& o : offers_) {
     o->describe(text, sizeof text);

@@ -127,7 +127,9 @@ void head_to_head(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   constexpr int host_limit = 2048;  // what both host MPIs buffer
-  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr;
+  const char* path = std::getenv("TELPHER_PATH");
+  const bool raw = path && std::string_view(path) == "raw";
+  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr && !raw;
   for (kind from : kinds())
     for (std::size_t bytes : {0, 8, 479, 480, 2048, 16384}) {
       if ((from != kind::device || !node) && as_int(bytes) > host_limit) continue;
