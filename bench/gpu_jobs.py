@@ -68,7 +68,7 @@ class Session:
         text = [f"# {title}"]
         for line in [head, *lines]:
             text.append("  ".join(word.ljust(w) if i == 0 else word.rjust(w)
-                                  for i, (word, w) in enumerate(zip(line, widths))))
+                                  for i, (word, w) in enumerate(zip(line, widths, strict=False))))
         self.tables.append("\n".join(text))
         self.say("\n" + self.tables[-1])
 

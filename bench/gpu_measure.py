@@ -73,7 +73,8 @@ def peers(session: Session) -> str:
     for turn in range(session.options.rounds):
         for test, sizes, more in PEER_TESTS:
             for side, peer in sides.items():
-                line = (f"-s {sizes} --mode telpher --alloc malloc --device {session.devices_of_ranks()} --min-time 0.1 "
+                line = (f"-s {sizes} --mode telpher --alloc malloc "
+                        f"--device {session.devices_of_ranks()} --min-time 0.1 "
                         f"--batches 7 --validate {more}")
                 rounds[side].append(session.bench(f"peers-{side}-{turn}", test, line, peer=peer, limit=45))
                 runs += 1
@@ -123,7 +124,8 @@ def size_table(session: Session, title: str, columns: dict) -> None:
 def pt2pt(session: Session) -> str:
     runs = [(f"{test} D:D", test, f"-s 8:1m -b D:D --validate --min-time 0.1 {WINDOW}", "ompi")
             for test in ("latency", "bw", "bibw")]
-    runs += [(f"{test} D:D", test, "-s 2m:64m -b D:D --validate --min-time 0.1 --batches 5 -w 16 --window-memory 256m", "ompi")
+    large = "-s 2m:64m -b D:D --validate --min-time 0.1 --batches 5 -w 16 --window-memory 256m"
+    runs += [(f"{test} D:D", test, large, "ompi")
              for test in ("latency", "bw", "bibw")]
     short = "--validate --min-time 0.1 --batches 5 -w 16 --window-memory 256m -s 8,1k,8k,64k,256k,1m,16m"
     for kinds in ("D:H", "H:D", "M:D"):
@@ -139,7 +141,8 @@ def pt2pt(session: Session) -> str:
         done += bool(found)
         columns.setdefault(label, {}).update(both_columns(found))
     whole = {label: column for label, column in columns.items() if label.endswith("D:D")}
-    size_table(session, "device to device, us or GB/s (8 B: M/s), in brackets how much better than staged by hand", whole)
+    size_table(session, "device to device, us or GB/s (8 B: M/s), in brackets how much better than staged by hand",
+               whole)
     size_table(session, "other memory, the same",
                {label: column for label, column in columns.items() if label not in whole})
     return judge(rows, len(runs), done)
@@ -154,7 +157,8 @@ def memory(session: Session) -> str:
         rows += found
         done += bool(found)
         lines.append([kind, *([f"{cell(row)} {row['path']}" for row in found] or ["-"] * 5)])
-    session.table("latency by the kind of allocation, us", ["allocation", "8 B", "8 KB", "64 KB", "1 MB", "16 MB"], lines)
+    session.table("latency by the kind of allocation, us",
+                  ["allocation", "8 B", "8 KB", "64 KB", "1 MB", "16 MB"], lines)
     return judge(rows, len(kinds), done)
 
 
@@ -211,7 +215,8 @@ def host(session: Session) -> str:
                          "--repetitions", "5", "--min-time", "0.05", "--json", file], 120,
                         {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
         rows = json.loads(file.read_text())["rows"] if file.is_file() else []
-        session.rows += [{key: value for key, value in row.items() if key != "samples"} | {"label": f"host {abi}", "abi": abi}
+        labels = {"label": f"host {abi}", "abi": abi}
+        session.rows += [{key: value for key, value in row.items() if key != "samples"} | labels
                          for row in rows]
         lines = [[f"{row['test']} {size_text(row['bytes'])}", f"{row['us_without']:.3f}", f"{row['us_with']:.3f}",
                   f"{row['ratio']:.3f}", f"{row['ratio_of_minima']:.3f}"] for row in rows]

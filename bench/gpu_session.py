@@ -48,7 +48,8 @@ def arguments():
     parser.add_argument("--budget", type=float, default=560, help="seconds for everything (560)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison with peers (3)")
     parser.add_argument("--backend", default="cuda", help="cuda; emu tries the script itself")
-    parser.add_argument("--cmake", action="append", default=[], metavar="NAME=VALUE", help="CMake's -D, for the step build")
+    parser.add_argument("--cmake", action="append", default=[], metavar="NAME=VALUE",
+                        help="CMake's -D, for the step build")
     options = parser.parse_args()
     unknown = set(options.steps) - set(STEPS)
     if unknown:

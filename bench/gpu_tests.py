@@ -67,8 +67,8 @@ def build(session: Session) -> str:
     libraries = sorted(path.name for path in (session.build / "lib").glob("libtelpher-*.so"))
     for warning in re.findall(r".*(?:warning|error):.*", made.text)[:40]:
         session.say("  " + warning)
-    return (f"{verdict(configured.good and made.good)}, {made.seconds:.0f} s on {jobs} cores, {len(libraries)} libraries: "
-            + " ".join(libraries))
+    return (f"{verdict(configured.good and made.good)}, {made.seconds:.0f} s on {jobs} cores, "
+            f"{len(libraries)} libraries: " + " ".join(libraries))
 
 
 def info(session: Session) -> str:

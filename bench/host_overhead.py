@@ -62,7 +62,7 @@ def collect(options):
 def summarise(figures):
     rows = []
     for (test, size), samples in figures.items():
-        pairs = zip(samples["with"], samples["without"])
+        pairs = zip(samples["with"], samples["without"], strict=True)
         rows.append({
             "test": test,
             "bytes": size,

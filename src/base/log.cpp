@@ -37,8 +37,10 @@ void open_sink(const char* rank) {
     path.replace(at, 2, rank);
   }
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (fd >= 0) sink.store(fd);
-  else std::fprintf(stderr, "[telpher] cannot open log file %s: %m\n", path.c_str());
+  if (fd >= 0)
+    sink.store(fd);
+  else
+    std::fprintf(stderr, "[telpher] cannot open log file %s: %m\n", path.c_str());
 }
 
 }  // namespace
@@ -56,9 +58,13 @@ void set_rank(int rank, int size) noexcept {
   if (std::strstr(pattern, "%r")) open_sink(std::to_string(rank).c_str());
 }
 
-void observe(void (*observer)(level, const char*)) noexcept { observer_function.store(observer); }
+void observe(void (*observer)(level, const char*)) noexcept {
+  observer_function.store(observer);
+}
 
-unsigned long warnings() noexcept { return warning_count.load(); }
+unsigned long warnings() noexcept {
+  return warning_count.load();
+}
 
 void write(level l, const char* subsystem, const char* format, ...) noexcept {
   char line[line_bytes];

@@ -37,10 +37,10 @@ unsigned long warnings() noexcept;
 #define TELPHER_SUBSYSTEM "telpher"
 #endif
 
-#define TELPHER_LOG_AT(l, ...)                                                                  \
-  do {                                                                                          \
+#define TELPHER_LOG_AT(l, ...)                                                                 \
+  do {                                                                                         \
     if (::telpher::log::threshold.load(std::memory_order_relaxed) >= ::telpher::log::level::l) \
-      ::telpher::log::write(::telpher::log::level::l, TELPHER_SUBSYSTEM, __VA_ARGS__);          \
+      ::telpher::log::write(::telpher::log::level::l, TELPHER_SUBSYSTEM, __VA_ARGS__);         \
   } while (0)
 #define TELPHER_ERROR(...) TELPHER_LOG_AT(error, __VA_ARGS__)
 #define TELPHER_WARN(...) TELPHER_LOG_AT(warn, __VA_ARGS__)

@@ -8,7 +8,8 @@
 
 namespace telpher {
 
-/// Base of a class T whose objects are recycled. T must be the most derived class that is allocated.
+/// Base of a class T whose objects are recycled. T must be the most derived class that is
+/// allocated.
 template <class T>
 class recycled {
  public:

@@ -60,9 +60,12 @@ bool parse(const std::string& text, std::size_t& value) {
   const double number = std::strtod(t.c_str(), &end);
   if (end == t.c_str() || number < 0 || !std::isfinite(number)) return false;
   double unit = 1;
-  if (*end == 'k') unit = 1024.0, ++end;
-  else if (*end == 'm') unit = 1024.0 * 1024, ++end;
-  else if (*end == 'g') unit = 1024.0 * 1024 * 1024, ++end;
+  if (*end == 'k')
+    unit = 1024.0, ++end;
+  else if (*end == 'm')
+    unit = 1024.0 * 1024, ++end;
+  else if (*end == 'g')
+    unit = 1024.0 * 1024 * 1024, ++end;
   if (*end == 'b') ++end;
   if (*end != '\0' || number * unit > 9e18) return false;
   value = static_cast<std::size_t>(number * unit);
@@ -90,11 +93,16 @@ bool parse(const std::string& text, duration_us& value) {
   const double number = std::strtod(t.c_str(), &end);
   if (end == t.c_str() || number < 0 || !std::isfinite(number)) return false;
   const std::string unit(end);
-  if (unit == "ns") value.value = number / 1e3;
-  else if (unit == "us") value.value = number;
-  else if (unit == "ms") value.value = number * 1e3;
-  else if (unit == "s") value.value = number * 1e6;
-  else return false;
+  if (unit == "ns")
+    value.value = number / 1e3;
+  else if (unit == "us")
+    value.value = number;
+  else if (unit == "ms")
+    value.value = number * 1e3;
+  else if (unit == "s")
+    value.value = number * 1e6;
+  else
+    return false;
   return true;
 }
 
@@ -165,7 +173,8 @@ const std::string* find(const std::vector<std::string>& environment, const std::
 template <class T>
 void take(T& target, const row& r, const std::vector<std::string>& environment,
           std::vector<setting_problem>& problems) {
-  if (!parse(r.default_text, target)) problems.push_back({true, std::string("bad default of ") + r.name});
+  if (!parse(r.default_text, target))
+    problems.push_back({true, std::string("bad default of ") + r.name});
   std::string storage;
   const std::string* text = find(environment, variable_of(r.name), storage);
   if (!text) return;
@@ -189,7 +198,8 @@ void find_unknown(const std::vector<std::string>& environment,
                     [&](const row& r) { return variable_of(r.name) == variable; }) ||
         std::find(std::begin(foreign), std::end(foreign), variable) != std::end(foreign);
     if (!known)
-      problems.push_back({false, variable + " is not a setting; the nearest is " + nearest(variable)});
+      problems.push_back(
+          {false, variable + " is not a setting; the nearest is " + nearest(variable)});
   }
 }
 
@@ -231,9 +241,13 @@ settings parse_settings(const std::vector<std::string>& environment,
   return s;
 }
 
-const settings& config() { return in_force().values; }
+const settings& config() {
+  return in_force().values;
+}
 
-const std::vector<setting_problem>& setting_problems() { return in_force().problems; }
+const std::vector<setting_problem>& setting_problems() {
+  return in_force().problems;
+}
 
 std::vector<setting_row> setting_rows() {
   const std::vector<std::string> environment = process_environment();
@@ -253,6 +267,8 @@ scoped_settings::scoped_settings(const std::vector<std::string>& environment)
   in_force().values = parse_settings(environment, problems);
 }
 
-scoped_settings::~scoped_settings() { in_force().values = saved_; }
+scoped_settings::~scoped_settings() {
+  in_force().values = saved_;
+}
 
 }  // namespace telpher

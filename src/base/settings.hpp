@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The registry of settings. Every knob is one line of settings.def; from it come the struct below,
-// the parser of TELPHER_* variables, `telpher info --settings` and docs/settings.md. Settings are read
-// once, before anything else of Telpher runs, and do not change afterwards. This is the only file
-// that calls getenv for a setting.
+// the parser of TELPHER_* variables, `telpher info --settings` and docs/settings.md. Settings are
+// read once, before anything else of Telpher runs, and do not change afterwards. This is the only
+// file that calls getenv for a setting.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct duration_us {
 struct settings {
   using boolean = bool;
   using integer = long;
-  using size = std::size_t;        // bytes; accepts "64k", "1m", "2g", "inf"
+  using size = std::size_t;  // bytes; accepts "64k", "1m", "2g", "inf"
   using duration = duration_us;
-  using choice = std::string;      // one of a list
+  using choice = std::string;  // one of a list
   using text = std::string;
 
 #define TELPHER_SETTING(type, name, default_text, allowed, folder, help) type name{};
@@ -33,12 +33,12 @@ struct settings {
 /// One row of the registry, as `telpher info` prints it.
 struct setting_row {
   const char* type;
-  const char* name;     // "eager_limit"; the variable is TELPHER_EAGER_LIMIT
+  const char* name;  // "eager_limit"; the variable is TELPHER_EAGER_LIMIT
   const char* default_text;
   const char* allowed;  // range "0..1g", choices "a|b|c", or ""
   const char* folder;
   const char* help;
-  std::string value;    // as in force
+  std::string value;  // as in force
   bool from_environment;
 };
 

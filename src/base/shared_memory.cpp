@@ -35,8 +35,8 @@ result<shared_memory> shared_memory::create(std::size_t bytes, const char* label
     TELPHER_ERROR("cannot size shared memory to %zu bytes: %m", bytes);
     return status::out_of_memory;
   }
-  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                         m.descriptor_, 0);
+  void* address =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m.descriptor_, 0);
   if (address == MAP_FAILED) {
     TELPHER_ERROR("cannot map %zu bytes of shared memory: %m", bytes);
     return status::out_of_memory;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Anonymous memory that other processes of the same user on the same machine can map. It has no name
-// in the file system: a peer opens it through /proc/<pid>/fd, so it is gone with its last user, also
-// when a rank is killed, and nothing about it can be guessed or squatted. Where /proc does not show
-// the peer (another PID namespace) open fails, which is how ranks learn that they do not share a node.
+// Anonymous memory that other processes of the same user on the same machine can map. It has no
+// name in the file system: a peer opens it through /proc/<pid>/fd, so it is gone with its last
+// user, also when a rank is killed, and nothing about it can be guessed or squatted. Where /proc
+// does not show the peer (another PID namespace) open fails, which is how ranks learn that they do
+// not share a node.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,8 @@ class shared_memory {
   }
   ~shared_memory();
 
-  /// Makes a segment of `bytes` zero bytes (lazily touched) whose first 8 bytes are a random cookie.
+  /// Makes a segment of `bytes` zero bytes (lazily touched) whose first 8 bytes are a random
+  /// cookie.
   static result<shared_memory> create(std::size_t bytes, const char* label) noexcept;
   /// Maps a segment of another process (or of this one). Checks size and cookie.
   static result<shared_memory> open(const shared_memory_name& name) noexcept;

@@ -11,23 +11,25 @@
 
 namespace telpher {
 
-enum class [[nodiscard]] status : int {
-  ok = 0,
-  would_block,       // an answer, not an error: try again later
-  not_supported,     // an answer, not an error: use another way
-  invalid_argument,  // the caller passed something that cannot be
-  out_of_memory,     // host or device memory ran out
-  device_error,      // the vendor's runtime reported a failure
-  truncated,         // the message is longer than the receive buffer
-  corrupt,           // a ticket or a slot failed its checks
-  peer_lost,         // the other process is gone
-  host_mpi_error,    // a PMPI call failed
+enum class [[nodiscard]] status : int{
+    ok = 0,
+    would_block,       // an answer, not an error: try again later
+    not_supported,     // an answer, not an error: use another way
+    invalid_argument,  // the caller passed something that cannot be
+    out_of_memory,     // host or device memory ran out
+    device_error,      // the vendor's runtime reported a failure
+    truncated,         // the message is longer than the receive buffer
+    corrupt,           // a ticket or a slot failed its checks
+    peer_lost,         // the other process is gone
+    host_mpi_error,    // a PMPI call failed
 };
 
 /// The name of a status as it appears in logs, e.g. "out of memory".
 const char* to_string(status s) noexcept;
 
-constexpr bool failed(status s) noexcept { return s != status::ok; }
+constexpr bool failed(status s) noexcept {
+  return s != status::ok;
+}
 
 /// A value of type T, or the status that explains why there is none.
 template <class T>
@@ -63,7 +65,9 @@ class [[nodiscard]] result {
   status status_;
 };
 
-inline status error_of(status s) noexcept { return s; }
+inline status error_of(status s) noexcept {
+  return s;
+}
 template <class T>
 status error_of(const result<T>& r) noexcept {
   return r.error();
@@ -72,9 +76,9 @@ status error_of(const result<T>& r) noexcept {
 }  // namespace telpher
 
 /// Returns the status of `expr` from the enclosing function unless it is ok.
-#define TELPHER_TRY(expr)                                            \
-  do {                                                               \
-    if (auto telpher_status_ = ::telpher::error_of(expr);            \
-        telpher_status_ != ::telpher::status::ok)                    \
-      return telpher_status_;                                        \
+#define TELPHER_TRY(expr)                                 \
+  do {                                                    \
+    if (auto telpher_status_ = ::telpher::error_of(expr); \
+        telpher_status_ != ::telpher::status::ok)         \
+      return telpher_status_;                             \
   } while (0)

@@ -34,7 +34,7 @@ int staged::finish_later(MPI_Request* request) noexcept {
 }
 
 int staged::fail(status s) const noexcept {
-  return entry::fail(group_.comm(), call_, s, "a device buffer could not be staged to the host");
+  return host_mpi::fail(group_.comm(), call_, s, "a device buffer could not be staged to the host");
 }
 
 }  // namespace telpher::coll

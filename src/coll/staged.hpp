@@ -11,7 +11,8 @@
 #include "coll/regions.hpp"
 #include "coll/staging.hpp"
 #include "memory/memory.hpp"
-#include "mpi/entry.hpp"
+#include "host_mpi/error.hpp"
+#include "ticket/blocking_call.hpp"
 
 namespace telpher::coll {
 
@@ -44,12 +45,12 @@ class staged {
   template <class F>
   int run(F&& f) noexcept {
     if (plain()) [[likely]] {
-      entry::blocking_call blocked;
+      ticket::blocking_call blocked;
       return f();
     }
     if (const int code = copy_in(); code != MPI_SUCCESS) return code;
     const int code = [&] {
-      entry::blocking_call blocked;
+      ticket::blocking_call blocked;
       return f();
     }();
     return code == MPI_SUCCESS ? copy_out() : code;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device interface: the one place that knows what a GPU can do.
 //
-// A `backend` is one vendor's runtime as this process sees it, with the devices it shows. Several may
-// live in one process. Back ends are opened by device/registry; nothing outside src/device names a
-// vendor, a vendor's type or a vendor's call.
+// A `backend` is one vendor's runtime as this process sees it, with the devices it shows. Several
+// may live in one process. Back ends are opened by device/registry; nothing outside src/device
+// names a vendor, a vendor's type or a vendor's call.
 //
 // Rules that hold for every implementation:
 // - The program's current device and context are, after each call, what they were before.
@@ -35,8 +35,9 @@ class backend {
   virtual const char* name() const noexcept = 0;  // "cuda", "hip", "sycl", "emu"
   virtual int device_count() noexcept = 0;
   virtual status properties(int device, device_properties& out) noexcept = 0;
-  /// Whether copies between the two go direct, and whether memory of `peer` can be opened for `device`.
-  /// Enables nothing: a kernel reaches a peer's memory only through an address that ipc_open gave.
+  /// Whether copies between the two go direct, and whether memory of `peer` can be opened for
+  /// `device`. Enables nothing: a kernel reaches a peer's memory only through an address that
+  /// ipc_open gave.
   virtual bool peer_access(int device, int peer) noexcept = 0;
   virtual distance distance_between(int device, int peer) noexcept = 0;
 
@@ -76,12 +77,12 @@ class backend {
                         stream s) noexcept = 0;
 
   // --- other processes' memory ---
-  /// The handle of the whole allocation that holds `info.base`; not_supported for memory that cannot
-  /// be exported.
+  /// The handle of the whole allocation that holds `info.base`; not_supported for memory that
+  /// cannot be exported.
   virtual result<ipc_handle> ipc_export(const pointer_info& info) noexcept = 0;
   /// Maps another process's allocation for `device`; gives the address of its first byte. A handle
-  /// must not be open twice for one device. not_supported where the system refuses (another container,
-  /// no peer access, the allocation is gone).
+  /// must not be open twice for one device. not_supported where the system refuses (another
+  /// container, no peer access, the allocation is gone).
   virtual result<void*> ipc_open(int device, const ipc_handle& handle) noexcept = 0;
   virtual status ipc_close(int device, void* base) noexcept = 0;
 

@@ -11,10 +11,10 @@ namespace telpher::device {
 
 /// Where bytes live, as the message path sees it.
 enum class memory_kind : std::uint8_t {
-  host = 0,   // plain memory, or memory the driver does not know
-  pinned,     // host memory the device can reach (allocated or registered)
-  managed,    // one address, migrates; the CPU may touch it
-  device,     // memory of a GPU; the CPU must not touch it
+  host = 0,  // plain memory, or memory the driver does not know
+  pinned,    // host memory the device can reach (allocated or registered)
+  managed,   // one address, migrates; the CPU may touch it
+  device,    // memory of a GPU; the CPU must not touch it
 };
 
 enum class vendor : std::uint8_t { none = 0, cuda, hip, sycl, emu };
@@ -23,11 +23,11 @@ enum class vendor : std::uint8_t { none = 0, cuda, hip, sycl, emu };
 struct pointer_info {
   memory_kind kind = memory_kind::host;
   vendor owner = vendor::none;
-  std::int16_t device = -1;       // ordinal as this process numbers its devices
-  std::uintptr_t base = 0;        // first byte of the allocation
-  std::size_t bytes = 0;          // size of the allocation
-  std::uint64_t generation = 0;   // differs between two allocations that share an address
-  bool exportable = false;        // the vendor's inter-process handles work for it
+  std::int16_t device = -1;      // ordinal as this process numbers its devices
+  std::uintptr_t base = 0;       // first byte of the allocation
+  std::size_t bytes = 0;         // size of the allocation
+  std::uint64_t generation = 0;  // differs between two allocations that share an address
+  bool exportable = false;       // the vendor's inter-process handles work for it
 };
 
 /// A vendor's inter-process handle of one whole allocation, as it travels in a ticket.
@@ -61,9 +61,9 @@ struct device_properties {
   char name[64];
   device_uuid uuid;
   std::size_t memory_bytes;
-  int processors;         // multiprocessors, compute units, cores
+  int processors;                       // multiprocessors, compute units, cores
   int pci_domain, pci_bus, pci_device;  // -1 where there is none
-  int numa_node;          // -1 where unknown
+  int numa_node;                        // -1 where unknown
 };
 
 }  // namespace telpher::device

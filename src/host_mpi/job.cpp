@@ -21,7 +21,8 @@ bool same_pretended_node(const job& j, int peer) {
 // Two ranks share a node if the host MPI says so and each could open the other's segment.
 status meet_node(job& j) {
   MPI_Comm node = MPI_COMM_NULL;
-  if (pmpi::Comm_split_type(j.control, MPI_COMM_TYPE_SHARED, j.rank, MPI_INFO_NULL, &node) != MPI_SUCCESS)
+  if (pmpi::Comm_split_type(j.control, MPI_COMM_TYPE_SHARED, j.rank, MPI_INFO_NULL, &node) !=
+      MPI_SUCCESS)
     return status::host_mpi_error;
   int n = 0, me = 0;
   pmpi::Comm_size(node, &n);
@@ -43,14 +44,19 @@ status meet_node(job& j) {
     if (!same_pretended_node(j, cards[i].rank)) continue;
     auto segment = shared_memory::open(cards[i].segment);
     opened[i] = segment.has_value();
-    if (segment) j.peers[static_cast<std::size_t>(cards[i].rank)] = std::move(*segment);
-    else TELPHER_INFO("rank %d shares this node but its memory cannot be opened: treated as remote", cards[i].rank);
+    if (segment)
+      j.peers[static_cast<std::size_t>(cards[i].rank)] = std::move(*segment);
+    else
+      TELPHER_INFO("rank %d shares this node but its memory cannot be opened: treated as remote",
+                   cards[i].rank);
   }
   pmpi::Allgather(opened.data(), n, MPI_BYTE, matrix.data(), n, MPI_BYTE, node);
   for (std::size_t i = 0; i < count; ++i) {
     const bool both = opened[i] && matrix[i * count + static_cast<std::size_t>(me)];
-    if (both) j.node.push_back(cards[i].rank);
-    else j.peers[static_cast<std::size_t>(cards[i].rank)] = shared_memory();
+    if (both)
+      j.node.push_back(cards[i].rank);
+    else
+      j.peers[static_cast<std::size_t>(cards[i].rank)] = shared_memory();
   }
   pmpi::Comm_free(&node);
   return status::ok;
@@ -68,8 +74,10 @@ std::vector<int> translate(MPI_Comm comm) {
   int inter = 0;
   pmpi::Comm_test_inter(comm, &inter);
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  if (inter) pmpi::Comm_remote_group(comm, &group);
-  else pmpi::Comm_group(comm, &group);
+  if (inter)
+    pmpi::Comm_remote_group(comm, &group);
+  else
+    pmpi::Comm_group(comm, &group);
   pmpi::Comm_group(MPI_COMM_WORLD, &world);
   int n = 0;
   pmpi::Group_size(group, &n);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other processes' allocations, opened once and kept. An entry is named by the exporting process, the
-// allocation's base address, its generation and the importing device. Safety rules:
-// - an allocation that was freed and made again at the same address has another generation, so it is
+// Other processes' allocations, opened once and kept. An entry is named by the exporting process,
+// the allocation's base address, its generation and the importing device. Safety rules:
+// - an allocation that was freed and made again at the same address has another generation, so it
+// is
 //   another entry; meeting it closes entries of the same process that overlap it (they are stale);
 // - an entry in use (its reference count is not zero) is never closed;
-// - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused, the
-//   least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next use of
-//   the cache. An exporter's freed memory is therefore returned to its device at the latest when the
-//   importer next communicates after that time.
+// - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused,
+// the
+//   least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next use
+//   of the cache. An exporter's freed memory is therefore returned to its device at the latest when
+//   the importer next communicates after that time.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +55,8 @@ class ipc_cache {
   static ipc_cache& instance() noexcept;
 
   /// Opens the allocation or finds it open. not_supported when the vendor refuses (logged once).
-  result<mapping> acquire(const key& k, std::size_t bytes, const device::ipc_handle& handle) noexcept;
+  result<mapping> acquire(const key& k, std::size_t bytes,
+                          const device::ipc_handle& handle) noexcept;
 
   /// Closes what has been idle too long and what exceeds the bounds.
   void trim() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the message path asks about buffers: the kind of an address in nanoseconds, streams and pools
-// that belong to a device. No MPI here.
+// What the message path asks about buffers: the kind of an address in nanoseconds, streams and
+// pools that belong to a device. No MPI here.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ struct place {
 };
 
 /// Where an address lives. Costs a few nanoseconds for the stack, the program's data and its heap,
-/// else one query of each started back end (docs/optimization.md has figures). Never starts a runtime.
+/// else one query of each started back end (docs/optimization.md has figures). Never starts a
+/// runtime.
 place classify(const void* address) noexcept;
 
 /// The same, and all that is known of a device address (allocation, generation) in the same query.
@@ -37,9 +38,9 @@ result<device::stream> stream(const place& p, lane l) noexcept;
 /// Copies and waits, between any two kinds of memory. `p` is the place of the device side.
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept;
 
-/// A pooled buffer, given back on destruction. Host buffers are pinned for `owner` where they are at
-/// most TELPHER_LANDING_PINNED_LIMIT or `pinned` is asked for; larger ones are fresh, lazily touched
-/// address space.
+/// A pooled buffer, given back on destruction. Host buffers are pinned for `owner` where they are
+/// at most TELPHER_LANDING_PINNED_LIMIT or `pinned` is asked for; larger ones are fresh, lazily
+/// touched address space.
 class buffer {
  public:
   buffer() = default;
@@ -47,20 +48,25 @@ class buffer {
   buffer& operator=(buffer&& other) noexcept;
   ~buffer();
 
-  static result<buffer> host(std::size_t bytes, device::backend* owner, bool pinned = false) noexcept;
+  static result<buffer> host(std::size_t bytes, device::backend* owner,
+                             bool pinned = false) noexcept;
   static result<buffer> device(const place& p, std::size_t bytes) noexcept;
 
   explicit operator bool() const noexcept { return address_ != nullptr; }
   void* data() const noexcept { return address_; }
   std::size_t size() const noexcept { return bytes_; }
+  /// Says that more than the first page was written: large host memory goes back to the system
+  /// then.
+  void filled() noexcept { filled_ = true; }
 
  private:
   buffer(void* address, std::size_t bytes, int pool) noexcept
       : address_(address), bytes_(bytes), pool_(pool) {}
 
   void* address_ = nullptr;
-  std::size_t bytes_ = 0;      // usable; the pool's class may be larger
-  int pool_ = -1;              // which pool it goes back to
+  std::size_t bytes_ = 0;  // usable; the pool's class may be larger
+  int pool_ = -1;          // which pool it goes back to
+  bool filled_ = false;
 };
 
 /// Gives pooled memory, streams and events back; from MPI_Finalize, before the devices go away.

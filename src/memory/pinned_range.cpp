@@ -20,7 +20,8 @@ void pinned_range::prepare(device::backend* owner, const std::byte* address,
     const std::size_t length = std::min(chunk_bytes, bytes_ - i * chunk_bytes);
     const status s = owner->register_host(first_ + i * chunk_bytes, length);
     if (s != status::ok && chunks_.empty())
-      TELPHER_INFO("shared staging memory cannot be pinned (%s): staged copies are slower", to_string(s));
+      TELPHER_INFO("shared staging memory cannot be pinned (%s): staged copies are slower",
+                   to_string(s));
     chunks_.push_back({owner, i, s == status::ok});
   }
 }
@@ -28,7 +29,8 @@ void pinned_range::prepare(device::backend* owner, const std::byte* address,
 void pinned_range::release() noexcept {
   for (const chunk& c : chunks_)
     if (c.registered) {
-      [[maybe_unused]] const status logged = c.owner->unregister_host(first_ + c.index * chunk_bytes);
+      [[maybe_unused]] const status logged =
+          c.owner->unregister_host(first_ + c.index * chunk_bytes);
     }
   chunks_.clear();
 }

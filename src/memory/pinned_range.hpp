@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes parts of a shared segment reachable for devices when they are first used: chunk by chunk, so
-// that a large segment costs nothing until it is used. A chunk that cannot be registered is used
+// Makes parts of a shared segment reachable for devices when they are first used: chunk by chunk,
+// so that a large segment costs nothing until it is used. A chunk that cannot be registered is used
 // unregistered; copies are slower then, and one line says so.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace telpher::memory {
 
 class pinned_range {
  public:
-  /// A device copy must not cross from one registration into the next: CUDA refuses it. Chunks begin
-  /// at multiples of this from the start of the range.
+  /// A device copy must not cross from one registration into the next: CUDA refuses it. Chunks
+  /// begin at multiples of this from the start of the range.
   static constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 
   pinned_range() = default;

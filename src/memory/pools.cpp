@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pooled buffers. A pool is one kind of memory of one owner; its buffers have power-of-two sizes from
-// one page up, kept on a free list for each size. Allocating pinned or device memory costs tens to
-// hundreds of microseconds and may synchronise the device, so what was allocated is kept; at most
-// `kept_of_a_size` idle buffers of a size stay, the rest is released.
+// Pooled buffers. A pool is one kind of memory of one owner; its buffers have power-of-two sizes
+// from one page up, kept on a free list for each size. Allocating pinned or device memory costs
+// tens to hundreds of microseconds and may synchronise the device, so what was allocated is kept;
+// at most `kept_of_a_size` idle buffers of a size stay, the rest is released.
 #include <sys/mman.h>
 
 #include <array>
@@ -40,9 +40,12 @@ struct pool {
 
 result<void*> pool::take(std::size_t bytes) noexcept {
   switch (kind) {
-    case source::pinned: return where.owner->allocate_pinned(bytes);
-    case source::device: return where.owner->allocate(where.device, bytes);
-    case source::mapped: break;
+    case source::pinned:
+      return where.owner->allocate_pinned(bytes);
+    case source::device:
+      return where.owner->allocate(where.device, bytes);
+    case source::mapped:
+      break;
   }
   void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -55,9 +58,15 @@ result<void*> pool::take(std::size_t bytes) noexcept {
 void pool::release(void* address, std::size_t bytes) noexcept {
   [[maybe_unused]] status ignored = status::ok;
   switch (kind) {
-    case source::pinned: ignored = where.owner->release_pinned(address); break;
-    case source::device: ignored = where.owner->release(where.device, address); break;
-    case source::mapped: ::munmap(address, bytes); break;
+    case source::pinned:
+      ignored = where.owner->release_pinned(address);
+      break;
+    case source::device:
+      ignored = where.owner->release(where.device, address);
+      break;
+    case source::mapped:
+      ::munmap(address, bytes);
+      break;
   }
 }
 
@@ -99,14 +108,22 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
   return taken{*fresh, index};
 }
 
-void give_to(int index, void* address, std::size_t bytes) {
+// Idle address space that was hardly touched costs nothing: it is kept by number, not by bytes. A
+// landing buffer that only ever sees tickets would otherwise be mapped afresh for each message.
+bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool filled) {
+  if (waiting >= kept_of_a_size) return false;
+  return (p.kind == source::mapped && !filled) || waiting * size < kept_bytes_of_a_size;
+}
+
+void give_to(int index, void* address, std::size_t bytes, bool filled) {
   std::lock_guard lock(guard);
   pool& p = pools()[static_cast<std::size_t>(index)];
   const std::size_t c = class_of(bytes);
   const std::size_t size = std::size_t{1} << c;
-  const bool keep = p.free[c].size() < kept_of_a_size && p.free[c].size() * size < kept_bytes_of_a_size;
-  if (keep) p.free[c].push_back(address);
-  else p.release(address, size);
+  if (worth_keeping(p, p.free[c].size(), size, filled))
+    p.free[c].push_back(address);
+  else
+    p.release(address, size);
 }
 
 }  // namespace
@@ -128,17 +145,21 @@ result<buffer> buffer::device(const place& p, std::size_t bytes) noexcept {
 }
 
 buffer::buffer(buffer&& o) noexcept
-    : address_(std::exchange(o.address_, nullptr)), bytes_(o.bytes_), pool_(o.pool_) {}
+    : address_(std::exchange(o.address_, nullptr)),
+      bytes_(o.bytes_),
+      pool_(o.pool_),
+      filled_(o.filled_) {}
 
 buffer& buffer::operator=(buffer&& o) noexcept {
   std::swap(address_, o.address_);
   std::swap(bytes_, o.bytes_);
   std::swap(pool_, o.pool_);
+  std::swap(filled_, o.filled_);
   return *this;
 }
 
 buffer::~buffer() {
-  if (address_) give_to(pool_, address_, bytes_);
+  if (address_) give_to(pool_, address_, bytes_, filled_);
 }
 
 void shut_down() noexcept {

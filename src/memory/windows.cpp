@@ -64,7 +64,8 @@ std::byte* window(const place& p, const device::pointer_info& info, const void* 
     without(p).store(true, std::memory_order_relaxed);
     return nullptr;
   }
-  return static_cast<std::byte*>(e.window) + (reinterpret_cast<std::uintptr_t>(address) - info.base);
+  return static_cast<std::byte*>(e.window) +
+         (reinterpret_cast<std::uintptr_t>(address) - info.base);
 }
 
 void release_windows() noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CPU's windows into device memory, where the device has them: opened once for an allocation and
-// kept while it lives (the generation tells). See device::backend::map_for_cpu.
+// The CPU's windows into device memory, where the device has them: opened once for an allocation
+// and kept while it lives (the generation tells). See device::backend::map_for_cpu.
 #pragma once
 
 #include "memory/memory.hpp"

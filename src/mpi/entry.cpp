@@ -18,8 +18,10 @@ namespace {
 // The settings are checked where the program can be told; a bad value was replaced by its default.
 void report_setting_problems() noexcept {
   for (const setting_problem& p : setting_problems()) {
-    if (p.fatal) TELPHER_ERROR("%s", p.text.c_str());
-    else TELPHER_WARN("%s", p.text.c_str());
+    if (p.fatal)
+      TELPHER_ERROR("%s", p.text.c_str());
+    else
+      TELPHER_WARN("%s", p.text.c_str());
   }
 }
 
@@ -34,21 +36,6 @@ void start(int provided) noexcept {
   }
   if (e.job().any_device) active_flag.store(true);
   explain::started();
-}
-
-int error_class(status s) noexcept {
-  switch (s) {
-    case status::truncated: return MPI_ERR_TRUNCATE;
-    case status::invalid_argument: return MPI_ERR_ARG;
-    case status::out_of_memory: return MPI_ERR_NO_MEM;
-    case status::not_supported: return MPI_ERR_UNSUPPORTED_OPERATION;
-    default: return MPI_ERR_OTHER;
-  }
-}
-
-int raise(MPI_Comm comm, int code) noexcept {
-  pmpi::Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
-  return code;
 }
 
 }  // namespace
@@ -90,33 +77,19 @@ int finalize() noexcept {
   return pmpi::Finalize();
 }
 
-blocking_call::blocking_call() noexcept {
-  if (!active()) return;
-  ticket::engine& e = ticket::the_engine();
-  auto held = e.lock();
-  e.detach(held);
-  e.own().header().blocked.fetch_add(1, std::memory_order_release);
-}
-
-blocking_call::~blocking_call() {
-  if (active()) ticket::the_engine().own().header().blocked.fetch_sub(1, std::memory_order_release);
-}
-
-int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept {
-  TELPHER_ERROR("%s: %s%s%s", call, to_string(s), detail && *detail ? ": " : "", detail ? detail : "");
-  return raise(comm, error_class(s));
-}
-
 int refuse_device_memory(MPI_Comm comm, const char* call,
                          std::initializer_list<const void*> buffers) noexcept {
   for (const void* b : buffers) {
     if (!memory::classify(b).on_device()) continue;
-    TELPHER_ERROR("%s cannot take device memory (address %p) yet: pass a host buffer and copy", call, b);
-    return raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    TELPHER_ERROR("%s cannot take device memory (address %p) yet: pass a host buffer and copy",
+                  call, b);
+    return host_mpi::raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);
   }
   return MPI_SUCCESS;
 }
 
-void comm_freed(MPI_Comm comm) noexcept { host_mpi::forget(comm); }
+void comm_freed(MPI_Comm comm) noexcept {
+  host_mpi::forget(comm);
+}
 
 }  // namespace telpher::entry

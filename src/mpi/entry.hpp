@@ -6,38 +6,29 @@
 #include <initializer_list>
 
 #include "base/status.hpp"
-#include "host_mpi/host_mpi.hpp"
+#include "host_mpi/error.hpp"
+#include "ticket/blocking_call.hpp"
 
 namespace telpher::entry {
 
 /// True between MPI_Init and MPI_Finalize in a job where some rank has a device. While it is false
 /// every wrapper goes straight to the host MPI.
 extern std::atomic<bool> active_flag;
-inline bool active() noexcept { return active_flag.load(std::memory_order_relaxed); }
+inline bool active() noexcept {
+  return active_flag.load(std::memory_order_relaxed);
+}
 
 /// Bodies of MPI_Init, MPI_Init_thread and MPI_Finalize.
 int init(int* argc, char*** argv) noexcept;
 int init_thread(int* argc, char*** argv, int required, int* provided) noexcept;
 int finalize() noexcept;
 
-/// Brackets a call that may block inside the host MPI where we cannot poll (collectives, windows,
-/// files, communicator construction). The constructor completes what peers need from this rank to
-/// make progress; while the object lives peers know that this rank is blocked and buffer what they
-/// send to it. See ticket/progress.hpp.
-class blocking_call {
- public:
-  blocking_call() noexcept;
-  ~blocking_call();
-  blocking_call(const blocking_call&) = delete;
-  blocking_call& operator=(const blocking_call&) = delete;
-};
+using host_mpi::fail;
+using ticket::blocking_call;
 
-/// Turns a status into an MPI error code, logs what `call` was doing, and calls the error handler of
-/// `comm` as MPI requires. Returns what the wrapper returns (if the handler returns).
-int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept;
-
-/// For calls that cannot take device memory: MPI_SUCCESS, or, if any of the buffers is device memory, the
-/// error that the wrapper returns after it was raised on `comm` with advice on what to do instead.
+/// For calls that cannot take device memory: MPI_SUCCESS, or, if any of the buffers is device
+/// memory, the error that the wrapper returns after it was raised on `comm` with advice on what to
+/// do instead.
 int refuse_device_memory(MPI_Comm comm, const char* call,
                          std::initializer_list<const void*> buffers) noexcept;
 

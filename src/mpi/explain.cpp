@@ -46,15 +46,18 @@ void explain_devices() {
 void explain_paths() {
   const settings& s = config();
   const ticket::engine& e = ticket::the_engine();
-  if (path::forced() != path::kind::none) say(std::string("path forced: ") + to_string(path::forced()));
+  if (path::forced() != path::kind::none)
+    say(std::string("path forced: ") + to_string(path::forced()));
   say("device messages, same node:");
   say("  up to " + size_text(s.mapped_limit) + ": mapped, where the device has CPU windows");
-  say(std::string("  below 480 B: ") + (e.small_tickets() ? "tickets" : "raw (not every rank has a device)"));
+  say(std::string("  below 480 B: ") +
+      (e.small_tickets() ? "tickets" : "raw (not every rank has a device)"));
   say("  up to " + size_text(s.linger_limit) + ", in a burst: linger (" + s.linger + ")");
-  say("  up to " + size_text(s.batch_limit) + ", " + std::to_string(s.batch_minimum) + " or more at once: batch");
+  say("  up to " + size_text(s.batch_limit) + ", " + std::to_string(s.batch_minimum) +
+      " or more at once: batch");
   say("  else: ipc_get; staged where memory cannot be opened");
-  say("device messages, other nodes: raw up to " + size_text(s.raw_limit) + ", then pipelined in blocks of " +
-      size_text(s.staged_block));
+  say("device messages, other nodes: raw up to " + size_text(s.raw_limit) +
+      ", then pipelined in blocks of " + size_text(s.staged_block));
   say("sends up to " + size_text(s.eager_limit) + " do not wait for a late receiver");
 }
 
@@ -63,12 +66,14 @@ void explain_paths() {
 void started() noexcept {
   const host_mpi::job& job = ticket::the_engine().job();
   if (job.rank == 0)
-    TELPHER_INFO("%s; %s", host_mpi_version().c_str(),
-                 job.any_device ? "active" : "no device in this job: calls go straight to the host MPI");
+    TELPHER_INFO(
+        "%s; %s", host_mpi_version().c_str(),
+        job.any_device ? "active" : "no device in this job: calls go straight to the host MPI");
   if (!config().explain || job.rank != 0) return;
   say("host MPI: " + host_mpi_version());
   say(std::to_string(job.size) + " ranks, " + std::to_string(job.node.size()) + " on this node");
-  if (!job.any_device) return say("no device in this job: every call goes straight to the host MPI");
+  if (!job.any_device)
+    return say("no device in this job: every call goes straight to the host MPI");
   explain_devices();
   explain_paths();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Telpher says of itself: one line at start (info), TELPHER_EXPLAIN's page of devices and paths,
-// and TELPHER_STATISTICS' counters at the end.
+// What Telpher says of itself: one line at start (info), TELPHER_EXPLAIN's page of devices and
+// paths, and TELPHER_STATISTICS' counters at the end.
 #pragma once
 
 namespace telpher::explain {

@@ -249,7 +249,8 @@ def render(unit, types):
     includes = "\n".join(f'#include "{name}"' for name in sorted(["mpi/entry.hpp", *unit.include]))
     using = "\n".join(["using namespace telpher;", *(f"using {name};" for name in unit.using)])
     wrappers = "\n\n".join(guarded(unit.functions, types))
-    return f'{BANNER}// {unit.title},\n// in the sections of MPI 4.0.\n{includes}\n\n{using}\n\nextern "C" {{\n\n{wrappers}\n\n}}  // extern "C"\n'
+    head = f"{BANNER}// {unit.title},\n// in the sections of MPI 4.0.\n{includes}\n\n{using}\n\n"
+    return f'{head}extern "C" {{\n\n{wrappers}\n\n}}  // extern "C"\n'
 
 
 def outputs(api):

@@ -8,8 +8,8 @@
 namespace telpher::mpi {
 namespace {
 
-// Open addressing with linear probing and backward-shift deletion: a hit costs one multiplication and
-// usually one cache line. The handle's bits are the key; MPI_REQUEST_NULL marks a free place.
+// Open addressing with linear probing and backward-shift deletion: a hit costs one multiplication
+// and usually one cache line. The handle's bits are the key; MPI_REQUEST_NULL marks a free place.
 class table {
  public:
   table() : places_(64) {}
@@ -90,8 +90,12 @@ int query_generalized(void*, MPI_Status* status) {
   status->MPI_TAG = MPI_ANY_TAG;
   return MPI_SUCCESS;
 }
-int free_generalized(void*) { return MPI_SUCCESS; }
-int cancel_generalized(void*, int) { return MPI_SUCCESS; }  // a send by ticket is not cancelled
+int free_generalized(void*) {
+  return MPI_SUCCESS;
+}
+int cancel_generalized(void*, int) {
+  return MPI_SUCCESS;
+}  // a send by ticket is not cancelled
 
 }  // namespace
 
@@ -104,12 +108,18 @@ void fill_empty(MPI_Status* out) noexcept {
   pmpi::Status_set_cancelled(out, 0);
 }
 
-void enter(std::unique_ptr<operation> op) noexcept { requests().insert(op.release()); }
-operation* find(MPI_Request request) noexcept { return requests().find(request); }
+void enter(std::unique_ptr<operation> op) noexcept {
+  requests().insert(op.release());
+}
+operation* find(MPI_Request request) noexcept {
+  return requests().find(request);
+}
 std::unique_ptr<operation> remove(MPI_Request request) noexcept {
   return std::unique_ptr<operation>(requests().erase(request));
 }
-std::size_t operations() noexcept { return requests().size(); }
+std::size_t operations() noexcept {
+  return requests().size();
+}
 
 void keep_abandoned(std::unique_ptr<operation> op) noexcept {
   abandoned_list().push_back(std::move(op));
@@ -124,10 +134,13 @@ void sweep() noexcept {
   });
 }
 
-std::size_t abandoned() noexcept { return abandoned_list().size(); }
+std::size_t abandoned() noexcept {
+  return abandoned_list().size();
+}
 
 int new_generalized(MPI_Request* request) noexcept {
-  return pmpi::Grequest_start(query_generalized, free_generalized, cancel_generalized, nullptr, request);
+  return pmpi::Grequest_start(query_generalized, free_generalized, cancel_generalized, nullptr,
+                              request);
 }
 
 }  // namespace telpher::mpi

@@ -15,18 +15,22 @@ bool native_done(MPI_Request request) noexcept {
 
 // --- sends ---
 
-ticket_send::ticket_send(ticket::offer& o, MPI_Request request) noexcept : offer_(o), request_(request) {
+ticket_send::ticket_send(ticket::offer& o, MPI_Request request) noexcept
+    : offer_(o), request_(request) {
   offer_.program_request = request;
 }
 
-ticket_send::~ticket_send() { ticket::the_engine().release(offer_); }
+ticket_send::~ticket_send() {
+  ticket::the_engine().release(offer_);
+}
 
 int ticket_send::finish(MPI_Status* out) noexcept {
   fill_empty(out);
   if (request_ != MPI_REQUEST_NULL) pmpi::Wait(&request_, MPI_STATUS_IGNORE);
   const status s = offer_.outcome();
-  return s == status::ok ? MPI_SUCCESS
-                         : entry::fail(MPI_COMM_WORLD, "a send of device memory", s, "see the log above");
+  return s == status::ok
+             ? MPI_SUCCESS
+             : entry::fail(MPI_COMM_WORLD, "a send of device memory", s, "see the log above");
 }
 
 // The engine completes the generalized request later; its memory is the host MPI's to free then.
@@ -35,9 +39,13 @@ bool ticket_send::abandon() noexcept {
   return true;
 }
 
-bool native_send::check() noexcept { return native_done(request_); }
+bool native_send::check() noexcept {
+  return native_done(request_);
+}
 
-int native_send::finish(MPI_Status* out) noexcept { return pmpi::Wait(&request_, out); }
+int native_send::finish(MPI_Status* out) noexcept {
+  return pmpi::Wait(&request_, out);
+}
 
 void native_send::fill(MPI_Status* out) noexcept {
   int flag = 0;
@@ -46,7 +54,9 @@ void native_send::fill(MPI_Status* out) noexcept {
 
 // --- receives ---
 
-receive_operation::~receive_operation() { ticket::the_engine().forget(receive_); }
+receive_operation::~receive_operation() {
+  ticket::the_engine().forget(receive_);
+}
 
 int receive_operation::arm() noexcept {
   ticket::the_engine().watch(receive_);

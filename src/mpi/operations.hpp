@@ -110,7 +110,8 @@ class persistent_operation final : public operation {
 /// A staged collective's native request with the work that follows it.
 class collective_operation final : public operation {
  public:
-  collective_operation(MPI_Request native, std::unique_ptr<coll::pending> work, bool persistent) noexcept
+  collective_operation(MPI_Request native, std::unique_ptr<coll::pending> work,
+                       bool persistent) noexcept
       : request_(native), work_(std::move(work)), persistent_(persistent) {}
   int start() noexcept;
   bool check() noexcept override;
@@ -133,7 +134,8 @@ class collective_operation final : public operation {
 // --- how operations are made; each returns null and an MPI error code in `rc` on failure ---
 
 /// Starts a send of either kind of memory. `for_program`: the operation carries a request.
-std::unique_ptr<operation> start_send(const pt2pt::send_args& a, bool for_program, int* rc) noexcept;
+std::unique_ptr<operation> start_send(const pt2pt::send_args& a, bool for_program,
+                                      int* rc) noexcept;
 /// Posts a receive.
 std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept;
 

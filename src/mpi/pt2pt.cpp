@@ -19,7 +19,8 @@ using ticket::the_engine;
 namespace {
 
 /// Waits for an operation and ends it.
-int wait_for(engine& e, held_lock& held, operation& op, const char* call, MPI_Status* status) noexcept {
+int wait_for(engine& e, held_lock& held, operation& op, const char* call,
+             MPI_Status* status) noexcept {
   e.wait_until(held, call, [&] { return op.check(); });
   return op.finish(status);
 }
@@ -57,7 +58,8 @@ int send(const send_args& a) noexcept {
     return mpi::host_send(a);
   }
   int rc = MPI_SUCCESS;
-  auto op = o.on_device() ? mpi::start_device_send(a, o, false, &rc) : mpi::start_send(a, false, &rc);
+  auto op =
+      o.on_device() ? mpi::start_device_send(a, o, false, &rc) : mpi::start_send(a, false, &rc);
   if (!op) return rc;
   return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
 }
@@ -79,7 +81,8 @@ int send_init(const send_args& a, MPI_Request* request) noexcept {
 // --- receive ---
 
 int recv(const receive_args& a, MPI_Status* status) noexcept {
-  if (a.source == MPI_PROC_NULL) return pmpi::Recv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, status);
+  if (a.source == MPI_PROC_NULL)
+    return pmpi::Recv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, status);
   engine& e = the_engine();
   auto held = e.lock();
   if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
@@ -97,7 +100,8 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
 }
 
 int irecv(const receive_args& a, MPI_Request* request) noexcept {
-  if (a.source == MPI_PROC_NULL) return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
+  if (a.source == MPI_PROC_NULL)
+    return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
   auto held = the_engine().lock();
   int rc = MPI_SUCCESS;
   auto op = mpi::start_receive(a, &rc);
@@ -133,7 +137,8 @@ int wait_pair(engine& e, held_lock& held, pair& p, const char* call, MPI_Status*
 
 int publish_pair(pair& p, MPI_Request* request) noexcept {
   if (const int rc = mpi::new_generalized(request)) return rc;
-  mpi::enter(std::make_unique<mpi::pair_operation>(std::move(p.send), std::move(p.receive), *request));
+  mpi::enter(
+      std::make_unique<mpi::pair_operation>(std::move(p.send), std::move(p.receive), *request));
   return MPI_SUCCESS;
 }
 
@@ -226,9 +231,9 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 
 namespace {
 
-std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* buffer, MPI_Count count,
-                                                      MPI_Datatype type, MPI_Message* message,
-                                                      int* rc) noexcept {
+std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* buffer,
+                                                      MPI_Count count, MPI_Datatype type,
+                                                      MPI_Message* message, int* rc) noexcept {
   auto op = std::make_unique<mpi::receive_operation>(call);
   // A message handle does not tell its communicator: errors go to MPI_COMM_WORLD's handler.
   const telpher::status s = op->receive().prepare(buffer, count, type, MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs ask before they pass device pointers, by the names of both families of MPI (mpi-ext.h
-// of Open MPI, mpi_proto.h of MPICH), and a few functions for tools and tests that are not part of
-// telpher.h. Answers tell what this process can do now: MPI_Init must have run.
+// What programs ask before they pass device pointers, by the names of both families of MPI
+// (mpi-ext.h of Open MPI, mpi_proto.h of MPICH), and a few functions for tools and tests that are
+// not part of telpher.h. Answers tell what this process can do now: MPI_Init must have run.
 #include <cstring>
 
 #include "device/registry.hpp"
@@ -14,15 +14,21 @@ using namespace telpher;
 
 namespace {
 
-bool supports(device::vendor v) noexcept { return entry::active() && device::find(v) != nullptr; }
+bool supports(device::vendor v) noexcept {
+  return entry::active() && device::find(v) != nullptr;
+}
 
 // MPICH's MPIX_GPU_SUPPORT_CUDA, _ZE, _HIP.
 device::vendor vendor_of(int mpich_type) noexcept {
   switch (mpich_type) {
-    case 0: return device::vendor::cuda;
-    case 1: return device::vendor::sycl;
-    case 2: return device::vendor::hip;
-    default: return device::vendor::none;
+    case 0:
+      return device::vendor::cuda;
+    case 1:
+      return device::vendor::sycl;
+    case 2:
+      return device::vendor::hip;
+    default:
+      return device::vendor::none;
   }
 }
 
@@ -32,10 +38,18 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-int MPIX_Query_cuda_support(void) { return supports(device::vendor::cuda); }
-int MPIX_Query_rocm_support(void) { return supports(device::vendor::hip); }
-int MPIX_Query_hip_support(void) { return supports(device::vendor::hip); }
-int MPIX_Query_ze_support(void) { return supports(device::vendor::sycl); }
+int MPIX_Query_cuda_support(void) {
+  return supports(device::vendor::cuda);
+}
+int MPIX_Query_rocm_support(void) {
+  return supports(device::vendor::hip);
+}
+int MPIX_Query_hip_support(void) {
+  return supports(device::vendor::hip);
+}
+int MPIX_Query_ze_support(void) {
+  return supports(device::vendor::sycl);
+}
 
 int MPIX_GPU_query_support(int type, int* is_supported) {
   const device::vendor v = vendor_of(type);
@@ -44,18 +58,23 @@ int MPIX_GPU_query_support(int type, int* is_supported) {
 }
 
 /// The path that moved this process's last device message, e.g. "ipc_get".
-const char* telpher_last_path(void) { return to_string(path::last()); }
+const char* telpher_last_path(void) {
+  return to_string(path::last());
+}
 
-/// Sends, receives and requests of ours that are not finished: 0 when the program has completed all.
+/// Sends, receives and requests of ours that are not finished: 0 when the program has completed
+/// all.
 long telpher_outstanding(void) {
   if (!entry::active()) return 0;
   auto held = ticket::the_engine().lock();
   ticket::the_engine().progress();
   mpi::sweep();
-  return static_cast<long>(ticket::the_engine().outstanding() + mpi::operations() + mpi::abandoned());
+  return static_cast<long>(ticket::the_engine().outstanding() + mpi::operations() +
+                           mpi::abandoned());
 }
 
-/// For tests: 480 bytes of a well-formed ticket that names nothing; what they do with it is forgery.
+/// For tests: 480 bytes of a well-formed ticket that names nothing; what they do with it is
+/// forgery.
 int telpher_test_ticket(void* out) {
   if (!entry::active()) return -1;
   const host_mpi::job& job = ticket::the_engine().job();

@@ -58,8 +58,8 @@ int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
 
 // --- arrays ---
 
-/// An array of requests split into ours and the host MPI's. The host's are gathered so that one PMPI
-/// call can look at them; null handles and inactive ones of ours are left out.
+/// An array of requests split into ours and the host MPI's. The host's are gathered so that one
+/// PMPI call can look at them; null handles and inactive ones of ours are left out.
 class split {
  public:
   split(int count, MPI_Request* requests) : requests_(requests) {
@@ -85,8 +85,7 @@ class split {
   int index_of_native(int n) const noexcept { return native_index_[static_cast<std::size_t>(n)]; }
   /// Copies the handles back after a PMPI call changed them.
   void store() noexcept {
-    for (std::size_t n = 0; n < natives.size(); ++n)
-      requests_[native_index_[n]] = natives[n];
+    for (std::size_t n = 0; n < natives.size(); ++n) requests_[native_index_[n]] = natives[n];
   }
   bool none_active() const noexcept { return ours.empty() && natives.empty(); }
 
@@ -96,12 +95,14 @@ class split {
 };
 
 bool any_ours(int count, const MPI_Request* requests) noexcept {
-  return mpi::operations() > 0 &&
-         std::any_of(requests, requests + count, [](MPI_Request r) { return mpi::find(r) != nullptr; });
+  return mpi::operations() > 0 && std::any_of(requests, requests + count, [](MPI_Request r) {
+           return mpi::find(r) != nullptr;
+         });
 }
 
 // One request of `sp` that is complete is ended; its index is given. False if none is complete.
-bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status, int* rc) noexcept {
+bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status,
+                int* rc) noexcept {
   for (const split::member& m : sp.ours) {
     if (!m.op->check()) continue;
     *index = m.index;
@@ -111,7 +112,8 @@ bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status
   if (sp.natives.empty()) return false;
   int flag = 0, n = MPI_UNDEFINED;
   *rc = pmpi::Testany(sp.native_count(), sp.natives.data(), &n, &flag, status);
-  // Undefined: the natives are inactive persistent requests. That ends the call unless ours are active.
+  // Undefined: the natives are inactive persistent requests. That ends the call unless ours are
+  // active.
   if (*rc == MPI_SUCCESS && (!flag || (n == MPI_UNDEFINED && !sp.ours.empty()))) return false;
   sp.store();
   *index = n == MPI_UNDEFINED ? MPI_UNDEFINED : sp.index_of_native(n);
@@ -211,13 +213,16 @@ int free(MPI_Request* request) noexcept {
 
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   scope s;
-  if (s.e.idle() && !s.held && !any_ours(count, requests)) return pmpi::Waitall(count, requests, statuses);
+  if (s.e.idle() && !s.held && !any_ours(count, requests))
+    return pmpi::Waitall(count, requests, statuses);
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
     MPI_Status* status = at(statuses, i);
     int rc = MPI_SUCCESS;
-    if (requests[i] == MPI_REQUEST_NULL) mpi::fill_empty(status);
-    else rc = wait_one(s, &requests[i], status);
+    if (requests[i] == MPI_REQUEST_NULL)
+      mpi::fill_empty(status);
+    else
+      rc = wait_one(s, &requests[i], status);
     set_error(status, rc);
     if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
   }
@@ -236,7 +241,8 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
   std::vector<MPI_Status> native_statuses(sp.natives.size());
   int natives_done = 1;
   if (!sp.natives.empty()) {
-    const int rc = pmpi::Testall(sp.native_count(), sp.natives.data(), &natives_done, native_statuses.data());
+    const int rc =
+        pmpi::Testall(sp.native_count(), sp.natives.data(), &natives_done, native_statuses.data());
     if (rc != MPI_SUCCESS) return rc;
     if (!natives_done) return MPI_SUCCESS;
     sp.store();
@@ -269,7 +275,8 @@ int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) n
   }
   int rc = MPI_SUCCESS;
   *index = MPI_UNDEFINED;
-  s.e.wait_until(s.held, "MPI_Waitany", [&] { return finish_any(sp, requests, index, status, &rc); });
+  s.e.wait_until(s.held, "MPI_Waitany",
+                 [&] { return finish_any(sp, requests, index, status, &rc); });
   return rc;
 }
 
@@ -321,7 +328,8 @@ int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
 
 // --- statuses without completion (MPI 4.1) ---
 
-int get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
+int get_status_all(int count, const MPI_Request requests[], int* flag,
+                   MPI_Status statuses[]) noexcept {
   scope s;
   s.e.progress();
   *flag = 0;

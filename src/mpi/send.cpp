@@ -22,18 +22,22 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
   return l ? *l : nullptr;
 }
 
-// Memory that other processes cannot open (stream-ordered pools, virtual memory management) is copied
-// to memory of ours that they can: one copy inside the device instead of two through the host.
+// Memory that other processes cannot open (stream-ordered pools, virtual memory management) is
+// copied to memory of ours that they can: one copy inside the device instead of two through the
+// host.
 status bounce(ticket::message& m) noexcept {
   auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
   TELPHER_TRY(copy);
-  TELPHER_TRY(memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
+  TELPHER_TRY(
+      memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
   auto info = memory::describe(m.payload.where, copy->data());
   TELPHER_TRY(info);
   static bool told = false;
   if (!std::exchange(told, true))
-    TELPHER_INFO("memory at %p cannot be opened by other processes (stream-ordered pool or VMM): "
-                 "messages from it are copied on the device first", static_cast<void*>(m.payload.data));
+    TELPHER_INFO(
+        "memory at %p cannot be opened by other processes (stream-ordered pool or VMM): "
+        "messages from it are copied on the device first",
+        static_cast<void*>(m.payload.data));
   m.payload.data = static_cast<std::byte*>(copy->data());
   m.info = *info;
   m.packed = std::move(*copy);
@@ -94,7 +98,8 @@ status reach(const ticket::message& m, memory::buffer& keep, const void*& bytes)
   return status::ok;
 }
 
-std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::message&& m, int* rc) noexcept {
+std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::message&& m,
+                                    int* rc) noexcept {
   memory::buffer keep;
   const void* bytes = nullptr;
   if (const status s = reach(m, keep, bytes); s != status::ok) {
@@ -102,8 +107,9 @@ std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::me
     return nullptr;
   }
   MPI_Request native = MPI_REQUEST_NULL;
-  const send_args host{call, bytes, static_cast<MPI_Count>(m.payload.bytes), MPI_BYTE,
-                       m.destination, m.tag, m.comm, mode};
+  const send_args host{call,     bytes,         static_cast<MPI_Count>(m.payload.bytes),
+                       MPI_BYTE, m.destination, m.tag,
+                       m.comm,   mode};
   *rc = host_isend(host, &native);
   if (*rc != MPI_SUCCESS) return nullptr;
   return std::make_unique<native_send>(native, std::move(keep));
@@ -153,8 +159,8 @@ outgoing inspect(const send_args& a) noexcept {
   return o;
 }
 
-std::unique_ptr<operation> start_device_send(const send_args& a, const outgoing& o, bool for_program,
-                                             int* rc) noexcept {
+std::unique_ptr<operation> start_device_send(const send_args& a, const outgoing& o,
+                                             bool for_program, int* rc) noexcept {
   ticket::message m;
   if (const status s = gather(a, o, m); s != status::ok) {
     *rc = entry::fail(a.comm, a.call, s, "packing the send buffer");
@@ -181,7 +187,8 @@ std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) 
     *rc = entry::fail(a.comm, a.call, s, "the receive buffer");
     return nullptr;
   }
-  if (!ticket::stash::instance().give(r, a.source, a.tag, a.comm, rc)) *rc = r.post(a.source, a.tag);
+  if (!ticket::stash::instance().give(r, a.source, a.tag, a.comm, rc))
+    *rc = r.post(a.source, a.tag);
   if (*rc == MPI_SUCCESS) *rc = op->arm();
   return *rc == MPI_SUCCESS ? std::move(op) : nullptr;
 }
@@ -207,7 +214,8 @@ std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc
     auto b = memory::buffer::device(m.payload.where, bytes);
     TELPHER_TRY(b);
     TELPHER_TRY(memory::copy_and_wait(m.payload.where, b->data(), m.payload.data, bytes));
-    return detached_bytes{{m.payload.where, static_cast<std::byte*>(b->data()), bytes}, std::move(*b)};
+    return detached_bytes{{m.payload.where, static_cast<std::byte*>(b->data()), bytes},
+                          std::move(*b)};
   }();
   if (copy) return std::move(*copy);
   *rc = entry::fail(a.comm, a.call, copy.error(), "copying the buffer that is replaced");
@@ -222,12 +230,14 @@ std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached
       *rc = entry::fail(a.comm, a.call, info.error(), "the copy of the buffer that is replaced");
       return nullptr;
     }
-    ticket::message m{bytes.payload, *info, std::move(bytes.keep), a.destination, a.send_tag, a.comm, false};
+    ticket::message m{bytes.payload, *info, std::move(bytes.keep), a.destination, a.send_tag,
+                      a.comm,        false};
     return send_device(a.call, send_mode::standard, std::move(m), false, rc);
   }
   MPI_Request native = MPI_REQUEST_NULL;
-  const send_args host{a.call, bytes.payload.data, static_cast<MPI_Count>(bytes.payload.bytes), MPI_BYTE,
-                       a.destination, a.send_tag, a.comm};
+  const send_args host{a.call,   bytes.payload.data, static_cast<MPI_Count>(bytes.payload.bytes),
+                       MPI_BYTE, a.destination,      a.send_tag,
+                       a.comm};
   *rc = host_isend(host, &native);
   if (*rc != MPI_SUCCESS) return nullptr;
   return std::make_unique<native_send>(native, std::move(bytes.keep));
@@ -241,7 +251,8 @@ namespace {
 template <class Small, class Large, class... Rest>
 int by_count(const Small& small, const Large& large, const send_args& a, Rest... rest) noexcept {
   if (a.count <= INT_MAX)
-    return small(a.buffer, static_cast<int>(a.count), a.type, a.destination, a.tag, a.comm, rest...);
+    return small(a.buffer, static_cast<int>(a.count), a.type, a.destination, a.tag, a.comm,
+                 rest...);
   if (!large.available()) {
     TELPHER_ERROR("%s: this MPI cannot send %lld elements in one message", a.call,
                   static_cast<long long>(a.count));
@@ -254,30 +265,42 @@ int by_count(const Small& small, const Large& large, const send_args& a, Rest...
 
 int host_send(const send_args& a) noexcept {
   switch (a.mode) {
-    case send_mode::buffered: return by_count(pmpi::Bsend, pmpi::Bsend_c, a);
-    case send_mode::synchronous: return by_count(pmpi::Ssend, pmpi::Ssend_c, a);
-    case send_mode::ready: return by_count(pmpi::Rsend, pmpi::Rsend_c, a);
-    case send_mode::standard: break;
+    case send_mode::buffered:
+      return by_count(pmpi::Bsend, pmpi::Bsend_c, a);
+    case send_mode::synchronous:
+      return by_count(pmpi::Ssend, pmpi::Ssend_c, a);
+    case send_mode::ready:
+      return by_count(pmpi::Rsend, pmpi::Rsend_c, a);
+    case send_mode::standard:
+      break;
   }
   return by_count(pmpi::Send, pmpi::Send_c, a);
 }
 
 int host_isend(const send_args& a, MPI_Request* request) noexcept {
   switch (a.mode) {
-    case send_mode::buffered: return by_count(pmpi::Ibsend, pmpi::Ibsend_c, a, request);
-    case send_mode::synchronous: return by_count(pmpi::Issend, pmpi::Issend_c, a, request);
-    case send_mode::ready: return by_count(pmpi::Irsend, pmpi::Irsend_c, a, request);
-    case send_mode::standard: break;
+    case send_mode::buffered:
+      return by_count(pmpi::Ibsend, pmpi::Ibsend_c, a, request);
+    case send_mode::synchronous:
+      return by_count(pmpi::Issend, pmpi::Issend_c, a, request);
+    case send_mode::ready:
+      return by_count(pmpi::Irsend, pmpi::Irsend_c, a, request);
+    case send_mode::standard:
+      break;
   }
   return by_count(pmpi::Isend, pmpi::Isend_c, a, request);
 }
 
 int host_send_init(const send_args& a, MPI_Request* request) noexcept {
   switch (a.mode) {
-    case send_mode::buffered: return by_count(pmpi::Bsend_init, pmpi::Bsend_init_c, a, request);
-    case send_mode::synchronous: return by_count(pmpi::Ssend_init, pmpi::Ssend_init_c, a, request);
-    case send_mode::ready: return by_count(pmpi::Rsend_init, pmpi::Rsend_init_c, a, request);
-    case send_mode::standard: break;
+    case send_mode::buffered:
+      return by_count(pmpi::Bsend_init, pmpi::Bsend_init_c, a, request);
+    case send_mode::synchronous:
+      return by_count(pmpi::Ssend_init, pmpi::Ssend_init_c, a, request);
+    case send_mode::ready:
+      return by_count(pmpi::Rsend_init, pmpi::Rsend_init_c, a, request);
+    case send_mode::standard:
+      break;
   }
   return by_count(pmpi::Send_init, pmpi::Send_init_c, a, request);
 }

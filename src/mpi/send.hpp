@@ -10,7 +10,8 @@
 
 namespace telpher::mpi {
 
-/// What a send's buffer turned out to be. Host memory, no bytes and MPI_PROC_NULL are the host MPI's.
+/// What a send's buffer turned out to be. Host memory, no bytes and MPI_PROC_NULL are the host
+/// MPI's.
 struct outgoing {
   const datatype::layout* layout = nullptr;
   memory::place where;
@@ -19,8 +20,8 @@ struct outgoing {
 };
 outgoing inspect(const pt2pt::send_args& a) noexcept;
 
-/// Starts the send of a device buffer; null and an MPI error code in `rc` on failure. `for_program`:
-/// the operation carries a request.
+/// Starts the send of a device buffer; null and an MPI error code in `rc` on failure.
+/// `for_program`: the operation carries a request.
 std::unique_ptr<operation> start_device_send(const pt2pt::send_args& a, const outgoing& o,
                                              bool for_program, int* rc) noexcept;
 

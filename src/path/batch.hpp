@@ -21,8 +21,8 @@ class batch_engine {
 
   explicit batch_engine(const memory::place& where) noexcept : where_(where) {}
 
-  /// Starts one kernel for `count` pieces (1 to copy_batch::capacity); the ticket of the first piece,
-  /// the others follow it. An error means nothing was started.
+  /// Starts one kernel for `count` pieces (1 to copy_batch::capacity); the ticket of the first
+  /// piece, the others follow it. An error means nothing was started.
   result<ticket> launch(const kernel::copy_batch::piece* pieces, std::size_t count) noexcept;
   /// ok once the piece has arrived; each piece must be asked until then.
   status poll(const ticket& t) noexcept;
@@ -31,7 +31,7 @@ class batch_engine {
 
  private:
   struct slot {
-    std::uint32_t* done;      // one word a piece
+    std::uint32_t* done;  // one word a piece
     std::uint32_t* arrivals;
     std::uint32_t round = 0;  // the value that marks a piece of the current launch as done
     std::size_t outstanding = 0;

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t alignment = 256;  // blocks start at multiples: full-width copies everywhere
 
-std::size_t round_up(std::size_t n) { return (n + alignment - 1) / alignment * alignment; }
+std::size_t round_up(std::size_t n) {
+  return (n + alignment - 1) / alignment * alignment;
+}
 
 }  // namespace
 

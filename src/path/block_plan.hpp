@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a staged or pipelined message is cut. Both ends compute the same plan from the same numbers,
-// so that blocks need no headers. The first block is half as long and the last one and a half times,
-// so that the second leg starts early (the advanced pipeline of Chen et al., "GPU-aware MPI with
-// oneAPI", listing 1).
+// so that blocks need no headers. The first block is half as long and the last one and a half
+// times, so that the second leg starts early (the advanced pipeline of Chen et al., "GPU-aware MPI
+// with oneAPI", listing 1).
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,10 @@ namespace telpher::path {
 
 class block_plan {
  public:
-  /// For `bytes` > 0. `blocks` 0 means: as many as give blocks of about `block_bytes`. Messages of at
-  /// most `threshold` bytes are one block.
-  block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t blocks, std::size_t threshold) noexcept;
+  /// For `bytes` > 0. `blocks` 0 means: as many as give blocks of about `block_bytes`. Messages of
+  /// at most `threshold` bytes are one block.
+  block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t blocks,
+             std::size_t threshold) noexcept;
   /// With the numbers of the settings.
   static block_plan of(std::size_t bytes) noexcept;
 

@@ -12,10 +12,15 @@ put_wait::put_wait(segment& sender, slot& cell, std::uint32_t epoch,
 
 status put_wait::poll() noexcept {
   switch (cell_.state_in(epoch_)) {
-    case slot_state::put_asked: return status::would_block;
-    case slot_state::put_done: sender_.answer(cell_, epoch_, slot_state::done); return status::ok;
-    case slot_state::refused: return status::not_supported;
-    default: return status::corrupt;
+    case slot_state::put_asked:
+      return status::would_block;
+    case slot_state::put_done:
+      sender_.answer(cell_, epoch_, slot_state::done);
+      return status::ok;
+    case slot_state::refused:
+      return status::not_supported;
+    default:
+      return status::corrupt;
   }
 }
 

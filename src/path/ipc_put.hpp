@@ -11,7 +11,8 @@ namespace telpher::path {
 /// The receiver's half. Answers not_supported when the sender cannot open the memory.
 class put_wait final : public transfer {
  public:
-  put_wait(segment& sender, slot& cell, std::uint32_t epoch, const exported_memory& target) noexcept;
+  put_wait(segment& sender, slot& cell, std::uint32_t epoch,
+           const exported_memory& target) noexcept;
   status poll() noexcept override;
   kind moved_by() const noexcept override { return kind::ipc_put; }
 
@@ -21,8 +22,8 @@ class put_wait final : public transfer {
   std::uint32_t epoch_;
 };
 
-/// The sender's half; made when the state is put_asked. Leaves the state put_done, or put_asked when
-/// poll answers an error: the offer refuses then.
+/// The sender's half; made when the state is put_asked. Leaves the state put_done, or put_asked
+/// when poll answers an error: the offer refuses then.
 class put_push final : public transfer {
  public:
   put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept;

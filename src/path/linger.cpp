@@ -43,13 +43,15 @@ status linger_engine::prepare() noexcept {
   return status::ok;
 }
 
-std::uint32_t linger_engine::done() const noexcept { return load(done_); }
+std::uint32_t linger_engine::done() const noexcept {
+  return load(done_);
+}
 
 status linger_engine::launch(std::uint32_t first) noexcept {
   std::atomic_ref(*gone_).store(0, std::memory_order_release);
   const kernel::linger parameters{
-      mailbox_, done_, gone_, first, depth,
-      static_cast<std::uint64_t>(config().linger_time.value * 1e3)};
+      mailbox_, done_, gone_,
+      first,    depth, static_cast<std::uint64_t>(config().linger_time.value * 1e3)};
   auto s = memory::stream(where_, memory::lane::out);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::linger, &parameters, 1, threads, *s));
@@ -57,13 +59,15 @@ status linger_engine::launch(std::uint32_t first) noexcept {
   return status::ok;
 }
 
-result<std::uint32_t> linger_engine::submit(void* to, const void* from, std::size_t bytes) noexcept {
+result<std::uint32_t> linger_engine::submit(void* to, const void* from,
+                                            std::size_t bytes) noexcept {
   TELPHER_TRY(broken_);
   if (next_ >= last_sequence) return status::not_supported;
   TELPHER_TRY(prepare());
   const std::uint32_t sequence = next_;
   if (!reached(done() + depth - 1, sequence)) return status::would_block;
-  kernel::write_command(mailbox_, depth, sequence, to, from, static_cast<std::uint32_t>(bytes), false);
+  kernel::write_command(mailbox_, depth, sequence, to, from, static_cast<std::uint32_t>(bytes),
+                        false);
   if (!running_)
     if (const status s = launch(sequence); s != status::ok) return broken_ = s;
   ++next_;

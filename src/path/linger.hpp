@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host's side of the lingering copier: a kernel of one block that polls a mailbox in pinned host
-// memory for the next copy and leaves when none came for TELPHER_LINGER_TIME. The protocol is written
-// out in kernel/linger.hpp; in short: the host writes command n into mailbox[n % depth], the kernel
-// finishes commands in order and stores n to `done`; before it leaves it stores the last finished
-// number + 1 to `gone`, and reads no command after it decided to leave. So a command whose number is
-// above a non-zero `gone` - 1 was not seen, and the kernel is launched again from there.
+// The host's side of the lingering copier: a kernel of one block that polls a mailbox in pinned
+// host memory for the next copy and leaves when none came for TELPHER_LINGER_TIME. The protocol is
+// written out in kernel/linger.hpp; in short: the host writes command n into mailbox[n % depth],
+// the kernel finishes commands in order and stores n to `done`; before it leaves it stores the last
+// finished number + 1 to `gone`, and reads no command after it decided to leave. So a command whose
+// number is above a non-zero `gone` - 1 was not seen, and the kernel is launched again from there.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class linger_engine {
   kernel::linger_command* mailbox_ = nullptr;
   std::uint32_t* done_ = nullptr;
   std::uint32_t* gone_ = nullptr;
-  std::uint32_t next_ = 1;   // number of the next command; 0 is never used
-  bool running_ = false;     // launched and not seen gone
+  std::uint32_t next_ = 1;  // number of the next command; 0 is never used
+  bool running_ = false;    // launched and not seen gone
   status broken_ = status::ok;
 };
 

@@ -6,7 +6,7 @@
 namespace telpher::path {
 namespace {
 
-constexpr const char* names[] = {"auto",  "mapped", "ipc_get", "ipc_put",   "batch",
+constexpr const char* names[] = {"auto",   "mapped", "ipc_get", "ipc_put",   "batch",
                                  "linger", "local",  "staged",  "pipelined", "raw"};
 static_assert(std::size(names) == static_cast<int>(kind::count_));
 
@@ -19,7 +19,9 @@ std::atomic<kind> last_used{kind::none};
 
 }  // namespace
 
-const char* to_string(kind k) noexcept { return names[static_cast<int>(k)]; }
+const char* to_string(kind k) noexcept {
+  return names[static_cast<int>(k)];
+}
 
 kind forced() noexcept {
   static const kind chosen = [] {
@@ -37,7 +39,9 @@ void count(kind k, std::uint64_t bytes) noexcept {
   last_used.store(k, std::memory_order_relaxed);
 }
 
-kind last() noexcept { return last_used.load(std::memory_order_relaxed); }
+kind last() noexcept {
+  return last_used.load(std::memory_order_relaxed);
+}
 
 usage used(kind k) noexcept {
   const counter& c = counters[static_cast<std::size_t>(k)];

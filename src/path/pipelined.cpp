@@ -20,7 +20,10 @@ status test(MPI_Request& request) noexcept {
 // --- sender ---
 
 pipelined_send::pipelined_send(const wire& w, const region& from) noexcept
-    : wire_(w), from_(from), plan_(block_plan::of(from.bytes)), copies_(from.where, memory::lane::out) {
+    : wire_(w),
+      from_(from),
+      plan_(block_plan::of(from.bytes)),
+      copies_(from.where, memory::lane::out) {
   pmpi::Irecv(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
@@ -37,10 +40,11 @@ status pipelined_send::hear() noexcept {
   return reply_.magic == reply_magic ? status::ok : status::corrupt;
 }
 
-status pipelined_send::send(const std::byte* from, std::size_t bytes, memory::buffer block) noexcept {
+status pipelined_send::send(const std::byte* from, std::size_t bytes,
+                            memory::buffer block) noexcept {
   flying_.push_back({std::move(block), MPI_REQUEST_NULL});
-  if (pmpi::Isend(from, static_cast<int>(bytes), MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
-                  &flying_.back().request) != MPI_SUCCESS)
+  if (pmpi::Isend(from, static_cast<int>(bytes), MPI_BYTE, wire_.peer, wire_.block_tag(),
+                  wire_.control, &flying_.back().request) != MPI_SUCCESS)
     return status::host_mpi_error;
   ++sent_;
   return status::ok;
@@ -80,8 +84,10 @@ status pipelined_send::reap() noexcept {
 
 status pipelined_send::poll() noexcept {
   if (buffered()) {
-    if (const status s = hear(); s == status::ok) TELPHER_TRY(send_all());
-    else if (s != status::would_block) return s;
+    if (const status s = hear(); s == status::ok)
+      TELPHER_TRY(send_all());
+    else if (s != status::would_block)
+      return s;
   } else {
     TELPHER_TRY(hear());
     TELPHER_TRY(fill());
@@ -131,8 +137,8 @@ status pipelined_receive::post() noexcept {
       f.block = std::move(*block);
       into = static_cast<std::byte*>(f.block.data());
     }
-    if (pmpi::Irecv(into, static_cast<int>(plan_.size(next_)), MPI_BYTE, wire_.peer, wire_.block_tag(),
-                    wire_.control, &f.request) != MPI_SUCCESS)
+    if (pmpi::Irecv(into, static_cast<int>(plan_.size(next_)), MPI_BYTE, wire_.peer,
+                    wire_.block_tag(), wire_.control, &f.request) != MPI_SUCCESS)
       return status::host_mpi_error;
     posted_.push_back(std::move(f));
     ++next_;
@@ -147,7 +153,8 @@ status pipelined_receive::land() noexcept {
     if (s == status::would_block) break;
     TELPHER_TRY(s);
     if (to_.where.on_device()) {
-      TELPHER_TRY(copies_.start(to_.data + plan_.offset(f.index), f.block.data(), plan_.size(f.index)));
+      TELPHER_TRY(
+          copies_.start(to_.data + plan_.offset(f.index), f.block.data(), plan_.size(f.index)));
       landing_.push_back(std::move(f.block));
     } else {
       ++landed_;

@@ -3,9 +3,9 @@
 // communicator; then the blocks of the plan travel there with the ticket's reply tag, from pinned
 // blocks to pinned blocks, while copies at both ends overlap with them.
 //
-// A sender that must not wait (its receiver is silent, or it is about to block in the host MPI) copies
-// the payload to host memory: the send is complete then, and the blocks can be handed to the host MPI
-// all at once (send_all), which moves them without our help.
+// A sender that must not wait (its receiver is silent, or it is about to block in the host MPI)
+// copies the payload to host memory: the send is complete then, and the blocks can be handed to the
+// host MPI all at once (send_all), which moves them without our help.
 #pragma once
 
 #include <array>

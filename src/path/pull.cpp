@@ -24,8 +24,8 @@ const device::device_uuid& uuid_of(const memory::place& p) noexcept {
   return cache.back().uuid;
 }
 
-// The sender's own device if this process sees it (a local read for the copy), else the device of the
-// program's choice: the first.
+// The sender's own device if this process sees it (a local read for the copy), else the device of
+// the program's choice: the first.
 memory::place device_for_host_copies(device::backend* b, const exported_memory& there) noexcept {
   for (int d = 0; d < b->device_count(); ++d)
     if (uuid_of({b, d}) == there.uuid) return {b, d};
@@ -38,7 +38,8 @@ memory::place mover_of(const memory::place& to, const memory::place& from) noexc
   return to.on_device() ? to : from;
 }
 
-result<memory::place> importer_for(const exported_memory& there, const memory::place& here) noexcept {
+result<memory::place> importer_for(const exported_memory& there,
+                                   const memory::place& here) noexcept {
   if (!there.exportable || !config().ipc) return status::not_supported;
   if (here.on_device())
     return here.owner->owner() == there.owner ? result<memory::place>(here) : status::not_supported;
@@ -47,7 +48,8 @@ result<memory::place> importer_for(const exported_memory& there, const memory::p
   return device_for_host_copies(b, there);
 }
 
-status export_region(const region& r, const device::pointer_info& info, exported_memory& out) noexcept {
+status export_region(const region& r, const device::pointer_info& info,
+                     exported_memory& out) noexcept {
   out = {};
   out.address = reinterpret_cast<std::uintptr_t>(r.data);
   out.base = info.base;
@@ -68,6 +70,7 @@ pull::pull(const memory::place& mover, const region& to, const void* from, bool 
   job_.to = to.data;
   job_.from = from;
   job_.bytes = to.bytes;
+  job_.engine_only = !to.where.on_device();
 }
 
 pull::~pull() = default;

@@ -38,12 +38,14 @@ class pull final : public transfer, public recycled<pull> {
   bool is_local_;
 };
 
-/// The device of this process on which another process's allocation can be opened, for bytes that go
-/// to or come from `here`; not_supported if no started back end fits.
-result<memory::place> importer_for(const exported_memory& there, const memory::place& here) noexcept;
+/// The device of this process on which another process's allocation can be opened, for bytes that
+/// go to or come from `here`; not_supported if no started back end fits.
+result<memory::place> importer_for(const exported_memory& there,
+                                   const memory::place& here) noexcept;
 
-/// Fills the description of a device region for another process; `info` is what classify or describe
-/// told of its address.
-status export_region(const region& r, const device::pointer_info& info, exported_memory& out) noexcept;
+/// Fills the description of a device region for another process; `info` is what classify or
+/// describe told of its address.
+status export_region(const region& r, const device::pointer_info& info,
+                     exported_memory& out) noexcept;
 
 }  // namespace telpher::path

@@ -31,7 +31,8 @@ std::uint64_t now_ns() noexcept {
 
 }  // namespace
 
-puller::puller(const memory::place& where) noexcept : where_(where), batch_(where), linger_(where) {}
+puller::puller(const memory::place& where) noexcept
+    : where_(where), batch_(where), linger_(where) {}
 
 puller& puller::of(const memory::place& where) noexcept {
   for (std::size_t i = 0; i < places().size(); ++i)
@@ -49,11 +50,13 @@ void puller::shut_down() noexcept {
   places().clear();
 }
 
-void puller::permit_linger(bool permitted) noexcept { linger_permitted = permitted; }
+void puller::permit_linger(bool permitted) noexcept {
+  linger_permitted = permitted;
+}
 
 void puller::enqueue(copy_job& job) noexcept {
   job.moved_by_ = kind::none;
-  job.start_status_ = status::would_block;
+  job.engine_status_ = status::would_block;
   queued_.push_back(&job);
   queued_bytes_ += job.bytes;
 }
@@ -61,12 +64,13 @@ void puller::enqueue(copy_job& job) noexcept {
 // --- start ---
 
 void puller::flush(bool more_expected) noexcept {
+  ++pass_;
   if (queued_.empty()) return;
   if (more_expected && batch_.in_flight() > 0 && queued_bytes_ < gather_bytes &&
       queued_.size() < gather_pieces)
     return;
   const auto batchable = [](const copy_job* j) {
-    return forced() == kind::batch || j->bytes <= config().batch_limit;
+    return !j->engine_only && (forced() == kind::batch || j->bytes <= config().batch_limit);
   };
   const auto middle = std::stable_partition(queued_.begin(), queued_.end(), batchable);
   const auto small = static_cast<std::size_t>(middle - queued_.begin());
@@ -96,32 +100,38 @@ void puller::start_single(copy_job& job) noexcept {
   start_engine(job);
 }
 
-// A kernel that stays is worth its launch only if the next message is near: the first message after a
-// pause goes to the copy engine.
+// A kernel that stays is worth its launch only if the next message is near: the first message after
+// a pause goes to the copy engine.
 bool puller::wants_linger(const copy_job& job) noexcept {
-  if (!allowed(kind::linger) || job.bytes > config().linger_limit || config().linger == "off")
+  if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit ||
+      config().linger == "off")
     return false;
   if (config().linger == "on" || forced() == kind::linger) return true;
   if (!linger_permitted) return false;
   const std::uint64_t now = now_ns();
-  const bool burst = now - last_single_ns_ < static_cast<std::uint64_t>(config().linger_time.value * 1e3);
+  const bool burst =
+      now - last_single_ns_ < static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   last_single_ns_ = now;
   return burst;
 }
 
 void puller::start_engine(copy_job& job) noexcept {
   job.moved_by_ = kind::ipc_get;
-  job.start_status_ = [&]() -> status {
+  // Two streams, in turn: the engine's start-up cost of one copy hides behind the other's bytes.
+  job.lane_ = static_cast<int>(next_lane_++ % 2);
+  const status s = [&]() -> status {
     auto e = memory::pooled_event::acquire(where_);
     TELPHER_TRY(e);
     job.event_ = std::move(*e);
-    // Two streams, in turn: the engine's start-up cost of one copy hides behind the other's bytes.
-    auto s = memory::stream(where_, next_lane_++ % 2 ? memory::lane::in : memory::lane::copy);
-    TELPHER_TRY(s);
-    TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *s));
-    TELPHER_TRY(job.event_.record(*s));
-    return status::would_block;
+    auto stream = memory::stream(where_, job.lane_ ? memory::lane::in : memory::lane::copy);
+    TELPHER_TRY(stream);
+    TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *stream));
+    return job.event_.record(*stream);
   }();
+  if (s != status::ok)
+    job.engine_status_ = s;
+  else
+    engine_[job.lane_].running.push_back(&job);
 }
 
 bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
@@ -140,13 +150,29 @@ bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
 
 status puller::poll(copy_job& job) noexcept {
   switch (job.moved_by_) {
-    case kind::none: return status::would_block;  // waits for the flush
-    case kind::batch: return batch_.poll(job.batch_);
-    case kind::linger: return linger_.poll(job.sequence_);
-    default: break;
+    case kind::none:
+      return status::would_block;  // waits for the flush
+    case kind::batch:
+      return batch_.poll(job.batch_);
+    case kind::linger:
+      return linger_.poll(job.sequence_);
+    default:
+      break;
   }
-  if (job.start_status_ != status::would_block) return job.start_status_;
-  return job.event_.query();
+  if (job.engine_status_ == status::would_block) look_at(job.lane_);
+  return job.engine_status_;
+}
+
+void puller::look_at(int lane) noexcept {
+  engine_lane& l = engine_[lane];
+  if (l.looked_at == pass_) return;
+  l.looked_at = pass_;
+  while (!l.running.empty()) {
+    copy_job& oldest = *l.running.front();
+    oldest.engine_status_ = oldest.event_.query();
+    if (oldest.engine_status_ == status::would_block) return;
+    l.running.pop_front();
+  }
 }
 
 }  // namespace telpher::path

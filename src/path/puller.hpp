@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies between addresses that one device can reach: collected while a progress pass finds messages,
-// started together at its end, watched until done. What starts them:
+// Copies between addresses that one device can reach: collected while a progress pass finds
+// messages, started together at its end, watched until done. What starts them:
 // - the copy engine, for a message alone and for large ones;
 // - one batched kernel, for several small or medium messages found in one pass;
 // - the lingering copier, for small messages that follow each other closely.
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,8 @@ class copy_job {
   void* to = nullptr;
   const void* from = nullptr;
   std::size_t bytes = 0;
+  /// Host memory that the device may not reach is the copy engine's: a kernel would fault on it.
+  bool engine_only = false;
 
   /// How it was moved, for statistics; none until it was started.
   kind moved_by() const noexcept { return moved_by_; }
@@ -35,10 +38,11 @@ class copy_job {
  private:
   friend class puller;
   kind moved_by_ = kind::none;
-  status start_status_ = status::would_block;
-  memory::pooled_event event_;       // copy engine
-  batch_engine::ticket batch_{};     // batch
-  std::uint32_t sequence_ = 0;       // linger
+  status engine_status_ = status::would_block;
+  int lane_ = 0;                  // copy engine
+  memory::pooled_event event_;    // copy engine
+  batch_engine::ticket batch_{};  // batch
+  std::uint32_t sequence_ = 0;    // linger
 };
 
 class puller {
@@ -48,8 +52,8 @@ class puller {
   /// The puller of a device. `lingering` tells at the first call whether the device is ours alone.
   static puller& of(const memory::place& where) noexcept;
   /// Starts what was asked for on any device. `more_expected` says that other messages are about to
-  /// come: then a kernel is the right start for one piece too, and while a kernel runs the pieces that
-  /// come in are gathered for the next, because a launch costs as much as several messages.
+  /// come: then a kernel is the right start for one piece too, and while a kernel runs the pieces
+  /// that come in are gathered for the next, because a launch costs as much as several messages.
   static void flush_all(bool more_expected) noexcept;
   /// Ends lingering kernels and forgets all pullers; before the devices go away.
   static void shut_down() noexcept;
@@ -66,6 +70,7 @@ class puller {
   void start_engine(copy_job& job) noexcept;
   bool start_batch(copy_job** jobs, std::size_t count) noexcept;
   bool wants_linger(const copy_job& job) noexcept;
+  void look_at(int lane) noexcept;
 
   memory::place where_;
   std::vector<copy_job*> queued_;
@@ -73,7 +78,15 @@ class puller {
   batch_engine batch_;
   linger_engine linger_;
   std::uint64_t last_single_ns_ = 0;
+  // Copies of a stream finish in order and a query costs a microsecond: once in a progress pass the
+  // oldest of each stream is asked.
+  struct engine_lane {
+    std::deque<copy_job*> running;
+    std::uint64_t looked_at = 0;
+  };
+  engine_lane engine_[2];
   unsigned next_lane_ = 0;
+  std::uint64_t pass_ = 0;
 };
 
 }  // namespace telpher::path

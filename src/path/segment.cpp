@@ -25,7 +25,8 @@ segment::segment(std::byte* base) noexcept
 
 std::byte* segment::staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept {
   const segment_header& h = header();
-  if (at < h.arena_at || bytes > h.arena_bytes || at - h.arena_at > h.arena_bytes - bytes) return nullptr;
+  if (at < h.arena_at || bytes > h.arena_bytes || at - h.arena_at > h.arena_bytes - bytes)
+    return nullptr;
   if (owner) pins_.prepare(owner, base_ + at, bytes);
   return base_ + at;
 }

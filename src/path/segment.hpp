@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's shared segment from both sides: the owner's (slots and staging memory are dealt out here)
-// and a peer's (read and written as slot.hpp allows).
+// A rank's shared segment from both sides: the owner's (slots and staging memory are dealt out
+// here) and a peer's (read and written as slot.hpp allows).
 #pragma once
 
 #include <cstddef>
@@ -32,12 +32,13 @@ class segment {
     cell.set(epoch, s);
     header().answers.fetch_add(1, std::memory_order_release);
   }
-  /// The bytes at an offset, made reachable for a device's copies where `owner` is not null; null if
-  /// the range is not inside the staging memory (a damaged slot).
+  /// The bytes at an offset, made reachable for a device's copies where `owner` is not null; null
+  /// if the range is not inside the staging memory (a damaged slot).
   std::byte* staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept;
   /// How far a copy that begins at this offset may go before it must be cut (memory::pinned_range).
   std::size_t uncut(std::uint64_t at) const noexcept {
-    return memory::pinned_range::chunk_bytes - (at - header().arena_at) % memory::pinned_range::chunk_bytes;
+    return memory::pinned_range::chunk_bytes -
+           (at - header().arena_at) % memory::pinned_range::chunk_bytes;
   }
   void release_pins() noexcept { pins_.release(); }
 

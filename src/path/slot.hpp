@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cell in shared memory in which a sender and a receiver of one node agree how a message's bytes
-// move. It lies in the sender's segment; the ticket names it by index and epoch.
+// The cell in shared memory in which a sender and a receiver of one node agree how a message's
+// bytes move. It lies in the sender's segment; the ticket names it by index and epoch.
 //
 // Protocol. `word` holds epoch << 8 | state. Who may write which state, and what it publishes:
 //
@@ -8,9 +8,9 @@
 //   offered    sender    store(release), before the ticket is sent; the receiver may claim
 //   claimed    receiver  compare-and-swap from offered: the receiver moves the bytes itself
 //   staging    sender    compare-and-swap from offered: the sender copies the bytes to its arena
-//   staged     sender    store(release): bytes lie at `where` in the sender's arena; the send is complete
-//   pipe_asked receiver  store(release) from claimed: the sender shall feed blocks
-//   piping     sender    store(release): the ring at `where` is ready; `produced`/`consumed` count blocks
+//   staged     sender    store(release): bytes lie at `where` in the sender's arena; the send is
+//   complete pipe_asked receiver  store(release) from claimed: the sender shall feed blocks piping
+//   sender    store(release): the ring at `where` is ready; `produced`/`consumed` count blocks
 //   put_asked  receiver  store(release) from claimed: `target` says where the sender shall write
 //   put_done   sender    store(release): the bytes are in the target; the send is complete
 //   refused    sender    store(release): what was asked cannot be done; the receiver asks otherwise
@@ -18,9 +18,10 @@
 //   done       receiver  store(release): the bytes have arrived; the sender frees the cell
 //
 // One compare-and-swap on `offered` decides between claimed and staging. After it exactly one side
-// writes the word at a time, as listed, so every other change is a plain release store that the other
-// side reads with acquire. The epoch grows by one with each use of a cell: a claim with the epoch of
-// an old or forged ticket fails. `produced` is written by the sender, `consumed` by the receiver.
+// writes the word at a time, as listed, so every other change is a plain release store that the
+// other side reads with acquire. The epoch grows by one with each use of a cell: a claim with the
+// epoch of an old or forged ticket fails. `produced` is written by the sender, `consumed` by the
+// receiver.
 #pragma once
 
 #include <atomic>
@@ -50,25 +51,25 @@ const char* to_string(slot_state s) noexcept;
 
 /// An exported piece of device memory, as it is named to another process.
 struct exported_memory {
-  std::uint64_t address;      // of the first byte, in the exporting process
-  std::uint64_t base;         // of its allocation
+  std::uint64_t address;  // of the first byte, in the exporting process
+  std::uint64_t base;     // of its allocation
   std::uint64_t allocation_bytes;
   std::uint64_t generation;
   device::ipc_handle handle;
   device::device_uuid uuid;
   std::int16_t device;
   device::vendor owner;
-  std::uint8_t exportable;    // 0: `handle` is not valid
+  std::uint8_t exportable;  // 0: `handle` is not valid
 };
 
 struct alignas(64) slot {
   std::atomic<std::uint32_t> word;
   std::uint32_t ring_blocks;
-  std::uint64_t where;          // offset in the sender's segment
+  std::uint64_t where;  // offset in the sender's segment
   std::uint64_t ring_block_bytes;
   alignas(64) std::atomic<std::uint64_t> produced;
   alignas(64) std::atomic<std::uint64_t> consumed;
-  exported_memory target;       // put: written by the receiver
+  exported_memory target;  // put: written by the receiver
 
   static constexpr std::uint32_t pack(std::uint32_t epoch, slot_state s) noexcept {
     return epoch << 8 | static_cast<std::uint32_t>(s);
@@ -108,8 +109,8 @@ struct segment_header {
   /// (pipe_asked, put_asked, done). Written by receivers (fetch_add after the state), read by the
   /// owner, who looks at its slots when it has changed.
   alignas(64) std::atomic<std::uint64_t> answers;
-  /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written by
-  /// the owner, read by senders that decide whether to buffer.
+  /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written
+  /// by the owner, read by senders that decide whether to buffer.
   alignas(64) std::atomic<std::uint32_t> blocked;
 };
 

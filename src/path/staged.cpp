@@ -15,7 +15,8 @@ constexpr std::size_t most_ring_blocks = 4;
 
 // --- copies of blocks ---
 
-status block_copies::start(void* to, const void* from, std::size_t bytes, std::size_t uncut) noexcept {
+status block_copies::start(void* to, const void* from, std::size_t bytes,
+                           std::size_t uncut) noexcept {
   ++started_;
   if (!mover_.on_device()) {
     std::memcpy(to, from, bytes);
@@ -77,17 +78,24 @@ staged_receive::staged_receive(segment& sender, slot& cell, std::uint32_t epoch,
       to_(to),
       plan_(block_plan::of(to.bytes)),
       copies_(to.where, memory::lane::in) {
-  if (cell.state_in(epoch) == slot_state::claimed) sender.answer(cell, epoch, slot_state::pipe_asked);
+  if (cell.state_in(epoch) == slot_state::claimed)
+    sender.answer(cell, epoch, slot_state::pipe_asked);
 }
 
 status staged_receive::poll() noexcept {
   switch (cell_.state_in(epoch_)) {
     case slot_state::pipe_asked:
-    case slot_state::staging: return status::would_block;
-    case slot_state::staged: return take_whole();
-    case slot_state::piping: return take_blocks();
-    case slot_state::refused: sender_.answer(cell_, epoch_, slot_state::done); return status::device_error;
-    default: return status::corrupt;
+    case slot_state::staging:
+      return status::would_block;
+    case slot_state::staged:
+      return take_whole();
+    case slot_state::piping:
+      return take_blocks();
+    case slot_state::refused:
+      sender_.answer(cell_, epoch_, slot_state::done);
+      return status::device_error;
+    default:
+      return status::corrupt;
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // staged: device → shared host memory → device, for ranks of one node that cannot open each other's
 // memory, and for messages that a sender buffers. Two forms:
-// - a ring: the receiver asked (pipe_asked), the sender feeds blocks of the plan (piping); both legs
+// - a ring: the receiver asked (pipe_asked), the sender feeds blocks of the plan (piping); both
+// legs
 //   overlap. Block k lies in ring slot k % ring_blocks; `produced` and `consumed` count blocks.
 // - whole: the sender was not heard and copied everything to its arena (staging → staged).
 #pragma once
@@ -54,8 +55,8 @@ class staging_piece {
   own_segment* own_ = nullptr;
 };
 
-/// The receiver's half, for any state after the ticket was matched except offered: asks for the ring
-/// if the state is claimed, takes whole if it is staging or staged. Leaves the state done.
+/// The receiver's half, for any state after the ticket was matched except offered: asks for the
+/// ring if the state is claimed, takes whole if it is staging or staged. Leaves the state done.
 class staged_receive final : public transfer {
  public:
   staged_receive(segment& sender, slot& cell, std::uint32_t epoch, const region& to) noexcept;
@@ -96,8 +97,8 @@ class staged_feed final : public transfer {
   std::size_t depth_ = 0;
 };
 
-/// The sender's half of the whole form; made only after the state was taken from offered to staging.
-/// ok once the bytes are in shared memory.
+/// The sender's half of the whole form; made only after the state was taken from offered to
+/// staging. ok once the bytes are in shared memory.
 class staged_whole final : public transfer {
  public:
   staged_whole(const own_segment& own, slot& cell, std::uint32_t epoch, const region& from,

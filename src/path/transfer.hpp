@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One end of a message on its way. The engine polls transfers under its lock until they answer other
-// than would_block; a transfer answers ok or an error once and is then destroyed.
+// One end of a message on its way. The engine polls transfers under its lock until they answer
+// other than would_block; a transfer answers ok or an error once and is then destroyed.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,9 @@ namespace telpher::ticket {
 namespace {
 
 constexpr std::uint32_t look_at_all_every = 16;  // polls between two looks at everything
-constexpr std::size_t quiet_in_a_row = 4;      // posted receives found waiting before a scan stops
+constexpr std::size_t quiet_in_a_row =
+    1;  // posted receives found waiting before a scan stops: asking
+        // for one makes the host MPI progress, once a pass is enough
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -46,7 +48,8 @@ engine& the_engine() noexcept {
 status engine::start(bool threaded) noexcept {
   threaded_ = threaded;
   if (config().enable) device::discover();
-  TELPHER_TRY(host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
+  TELPHER_TRY(
+      host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
   if (!job_.any_device) return status::ok;
   own_ = path::own_segment(job_.own.data());
   pmpi::Barrier(job_.control);  // every segment is laid out
@@ -56,7 +59,8 @@ status engine::start(bool threaded) noexcept {
   pulls_.assign(static_cast<std::size_t>(job_.size), false);
   small_tickets_ = job_.all_devices && config().small_tickets;
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
-  path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) && !device::find(device::vendor::emu));
+  path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&
+                              !device::find(device::vendor::emu));
   return status::ok;
 }
 
@@ -94,15 +98,15 @@ void engine::progress() noexcept {
   ++polls_;
   advance_offers();
   scan();
+  if (polls_ % look_at_all_every == 0) poke_host_mpi();
   path::puller::flush_all(posted_.size() + moving_.size() > 1);
   advance_moving();
-  if (polls_ % look_at_all_every == 0) poke_host();
   progressing_ = false;
 }
 
-// Messages that the host MPI still has to send (tickets among them) leave only while it is called, and what
-// we poll may be nothing of the host's. A probe for a message that never comes is its cheapest progress.
-void engine::poke_host() noexcept {
+// What waits for our own messages alone never calls the host MPI, which then moves nothing: neither
+// the tickets that have not left nor the program's sends of host memory.
+void engine::poke_host_mpi() noexcept {
   int flag = 0;
   pmpi::Iprobe(job_.rank, job_.tag_limit, job_.control, &flag, MPI_STATUS_IGNORE);
 }
@@ -129,12 +133,14 @@ void engine::advance_offers() noexcept {
 void engine::release(offer& o) noexcept {
   o.held = false;
   if (!o.retired() || progressing_) return;
-  const auto at = std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
+  const auto at =
+      std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
   if (at != offers_.end()) offers_.erase(at);
 }
 
-// Posted receives complete mostly in the order in which they were posted. A scan starts at the oldest
-// and stops after a few that wait; every so often it looks at all, because order is not a promise.
+// Posted receives complete mostly in the order in which they were posted. A scan starts at the
+// oldest and stops after a few that wait; every so often it looks at all, because order is not a
+// promise.
 void engine::scan() noexcept {
   if (posted_.empty()) return;
   const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
@@ -182,7 +188,8 @@ void engine::forget(receive& r) noexcept {
   std::erase(moving_, &r);
 }
 
-// Room for a message may come only when another one has left: those that need us are asked each time.
+// Room for a message may come only when another one has left: those that need us are asked each
+// time.
 void engine::detach(held_lock& held) noexcept {
   wait_until(held, "a call that may block", [&] {
     bool needed = !moving_.empty();
@@ -199,8 +206,10 @@ void engine::detach(held_lock& held) noexcept {
 
 void engine::waiter::pause(engine& e) noexcept {
   ++polls_;
-  if (e.crowded_ || polls_ > 2000) sched_yield();
-  else relax();
+  if (e.crowded_ || polls_ > 2000)
+    sched_yield();
+  else
+    relax();
   if (polls_ % 256 != 0) return;
   const std::uint64_t now = now_ns();
   if (since_ns_ == 0) {
@@ -215,8 +224,8 @@ void engine::waiter::pause(engine& e) noexcept {
 }
 
 void engine::report(const char* what, double seconds) noexcept {
-  TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving", what,
-               seconds, offers_.size(), posted_.size(), moving_.size());
+  TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving",
+               what, seconds, offers_.size(), posted_.size(), moving_.size());
   char text[256];
   for (const auto& o : offers_) {
     o->describe(text, sizeof text);

@@ -5,9 +5,10 @@
 // Progress rules:
 // - A call that waits polls progress() together with what it waits for (wait_until).
 // - A call that may block inside the host MPI first calls detach(): sends whose receiver needs our
-//   help are buffered, receives that are on their way are finished. While it blocks, `blocked` in our
-//   segment tells senders of this node to buffer what they send to us.
-// - So no rank ever waits for a rank that cannot make progress, with memory for the buffered bytes as
+//   help are buffered, receives that are on their way are finished. While it blocks, `blocked` in
+//   our segment tells senders of this node to buffer what they send to us.
+// - So no rank ever waits for a rank that cannot make progress, with memory for the buffered bytes
+// as
 //   the only bound.
 #pragma once
 
@@ -75,14 +76,12 @@ class engine {
   /// Makes this rank ready to block; the lock is released between polls.
   void detach(held_lock& held) noexcept;
 
-  /// Takes the lock if several threads may call. Recursive: an error handler of the program may call
-  /// MPI again.
-  held_lock lock() noexcept {
-    return threaded_ ? held_lock(mutex_) : held_lock();
-  }
+  /// Takes the lock if several threads may call. Recursive: an error handler of the program may
+  /// call MPI again.
+  held_lock lock() noexcept { return threaded_ ? held_lock(mutex_) : held_lock(); }
 
-  /// Polls until `done()`; the lock must be held and is released between polls. `what` names the call
-  /// in the stall report.
+  /// Polls until `done()`; the lock must be held and is released between polls. `what` names the
+  /// call in the stall report.
   template <class Done>
   void wait_until(held_lock& held, const char* what, Done&& done) noexcept {
     for (waiter w(what); !done();) {
@@ -111,8 +110,8 @@ class engine {
     double next_report_us_ = 0;
   };
 
-  void poke_host() noexcept;
   void advance_offers() noexcept;
+  void poke_host_mpi() noexcept;
   void scan() noexcept;
   void advance_moving() noexcept;
   void retire() noexcept;

@@ -15,7 +15,9 @@ using path::slot_state;
 
 namespace {
 
-std::uint64_t nanoseconds(duration_us d) noexcept { return static_cast<std::uint64_t>(d.value * 1e3); }
+std::uint64_t nanoseconds(duration_us d) noexcept {
+  return static_cast<std::uint64_t>(d.value * 1e3);
+}
 
 }  // namespace
 
@@ -45,32 +47,31 @@ status offer::send() noexcept {
     t.epoch = epoch_;
   } else {
     t.reply_tag = e.next_reply_tag();
-    remote_ = std::make_unique<path::pipelined_send>(path::wire{e.job().control, peer_, t.reply_tag},
-                                                     message_.payload);
+    remote_ = std::make_unique<path::pipelined_send>(
+        path::wire{e.job().control, peer_, t.reply_tag}, message_.payload);
   }
   seal(t, e.job().nonce);
   std::memcpy(wire_bytes, &t, sizeof t);
   since_ns_ = now_ns();
   TELPHER_TRY(send_carrier(wire_bytes));
-  if (near)
-    e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
+  if (near) e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
   return status::ok;
 }
 
 status offer::send_carrier(const void* bytes) noexcept {
   const int size = static_cast<int>(ticket_bytes);
-  const int rc = message_.synchronous
-                     ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination, message_.tag,
-                                    message_.comm, &carrier_)
-                     : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination, message_.tag,
-                                   message_.comm, &carrier_);
+  const int rc = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
+                                                     message_.tag, message_.comm, &carrier_)
+                                      : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,
+                                                    message_.tag, message_.comm, &carrier_);
   return rc == MPI_SUCCESS ? status::ok : status::host_mpi_error;
 }
 
 bool offer::carrier_gone() noexcept {
   if (carrier_ == MPI_REQUEST_NULL) return true;
   int flag = 0;
-  if (pmpi::Test(&carrier_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) complete(status::host_mpi_error);
+  if (pmpi::Test(&carrier_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    complete(status::host_mpi_error);
   awaits_carrier_ = !flag;
   return flag != 0;
 }
@@ -79,14 +80,18 @@ bool offer::carrier_gone() noexcept {
 
 void offer::advance() noexcept {
   if (retired_) return;
-  if (on_node()) advance_on_node();
-  else advance_off_node();
+  if (on_node())
+    advance_on_node();
+  else
+    advance_off_node();
 }
 
 void offer::advance_on_node() noexcept {
   engine& e = the_engine();
   switch (cell_->state_in(epoch_)) {
-    case slot_state::offered: consider_staging(); break;
+    case slot_state::offered:
+      consider_staging();
+      break;
     case slot_state::pipe_asked:
       if (!transfer_)
         transfer_ = std::make_unique<path::staged_feed>(e.own(), *cell_, epoch_, message_.payload);
@@ -104,7 +109,8 @@ void offer::advance_on_node() noexcept {
       e.note_pull(peer_, !bytes_left_);
       finish(status::ok);
       return;
-    default: break;
+    default:
+      break;
   }
   if (bytes_left_ && !complete_ && (!message_.synchronous || carrier_gone())) complete(status::ok);
 }
@@ -125,7 +131,8 @@ void offer::run(path::transfer& t) noexcept {
 }
 
 // The receiver has not come yet. A small message is copied out after a short patience, so that the
-// program's send does not depend on it; any message is, when the receiver is blocked in the host MPI.
+// program's send does not depend on it; any message is, when the receiver is blocked in the host
+// MPI.
 void offer::consider_staging() noexcept {
   engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
@@ -182,8 +189,10 @@ bool offer::needs_us() const noexcept {
     case slot_state::staging:
     case slot_state::put_asked:
       return true;
-    case slot_state::offered: return !exportable_ || !the_engine().pulls(peer_);
-    default: return false;
+    case slot_state::offered:
+      return !exportable_ || !the_engine().pulls(peer_);
+    default:
+      return false;
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's side of one ticket, from the moment the ticket leaves until the receiver has said that
-// the bytes arrived. An offer is `complete` when the send buffer may be used again (what the program
-// waits for), and `retired` when nothing of it is needed any more; a buffered message is complete long
-// before it is retired. Offers belong to the engine, which destroys them when they are retired and
-// nobody holds them.
+// The sender's side of one ticket, from the moment the ticket leaves until the receiver has said
+// that the bytes arrived. An offer is `complete` when the send buffer may be used again (what the
+// program waits for), and `retired` when nothing of it is needed any more; a buffered message is
+// complete long before it is retired. Offers belong to the engine, which destroys them when they
+// are retired and nobody holds them.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ namespace telpher::ticket {
 struct message {
   path::region payload;
   device::pointer_info info;  // of the payload's address
-  memory::buffer packed;  // keeps the payload alive where it is a packed copy
-  int destination;        // rank in comm
+  memory::buffer packed;      // keeps the payload alive where it is a packed copy
+  int destination;            // rank in comm
   int tag;
   MPI_Comm comm;
   bool synchronous = false;

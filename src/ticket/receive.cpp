@@ -21,6 +21,8 @@ using path::slot_state;
 
 namespace {
 
+constexpr std::size_t page_bytes = 4096;
+
 /// One copy of landed bytes to the device.
 class landed_copy final : public path::transfer {
  public:
@@ -95,7 +97,8 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
 }
 
 receive::native_buffer receive::native_target() noexcept {
-  if (lands_) return {landed(), static_cast<MPI_Count>(std::max(ticket_bytes, capacity_)), MPI_BYTE};
+  if (lands_)
+    return {landed(), static_cast<MPI_Count>(std::max(ticket_bytes, capacity_)), MPI_BYTE};
   return {user_, count_, type_};
 }
 
@@ -109,31 +112,35 @@ int receive::post(int source, int tag) noexcept {
 int receive::post_blocking(int source, int tag) noexcept {
   const native_buffer to = native_target();
   MPI_Status s;
-  const int rc = to.count > INT_MAX
-                     ? pmpi::Recv_c(to.address, to.count, to.type, source, tag, comm_, &s)
-                     : pmpi::Recv(to.address, static_cast<int>(to.count), to.type, source, tag, comm_, &s);
+  const int rc =
+      to.count > INT_MAX
+          ? pmpi::Recv_c(to.address, to.count, to.type, source, tag, comm_, &s)
+          : pmpi::Recv(to.address, static_cast<int>(to.count), to.type, source, tag, comm_, &s);
   if (rc == MPI_SUCCESS) arrived(s);
   return rc;
 }
 
 int receive::post_matched(MPI_Message* message) noexcept {
   const native_buffer to = native_target();
-  if (to.count > INT_MAX)
-    return pmpi::Imrecv_c(to.address, to.count, to.type, message, &native_);
+  if (to.count > INT_MAX) return pmpi::Imrecv_c(to.address, to.count, to.type, message, &native_);
   return pmpi::Imrecv(to.address, static_cast<int>(to.count), to.type, message, &native_);
 }
 
 void receive::save_prefix() noexcept {
   if (!the_engine().small_tickets()) return;
   saved_bytes_ = std::min(ticket_bytes, capacity_);
-  if (layout_->contiguous) std::memcpy(saved_, contiguous_data(), saved_bytes_);
-  else datatype::pack_host(*layout_, user_, 0, saved_bytes_, saved_);
+  if (layout_->contiguous)
+    std::memcpy(saved_, contiguous_data(), saved_bytes_);
+  else
+    datatype::pack_host(*layout_, user_, 0, saved_bytes_, saved_);
 }
 
 void receive::restore_prefix() noexcept {
   if (lands_ || saved_bytes_ == 0) return;
-  if (layout_->contiguous) std::memcpy(contiguous_data(), saved_, saved_bytes_);
-  else datatype::unpack_host(*layout_, saved_, 0, saved_bytes_, user_);
+  if (layout_->contiguous)
+    std::memcpy(contiguous_data(), saved_, saved_bytes_);
+  else
+    datatype::unpack_host(*layout_, saved_, 0, saved_bytes_, user_);
 }
 
 // --- the message is here ---
@@ -184,6 +191,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
 }
 
 void receive::raw_arrived(const std::byte* landed) noexcept {
+  if (bytes_ > page_bytes) landing_.filled();
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);
   if (!where_.on_device()) {
@@ -248,14 +256,16 @@ status receive::choose_path() noexcept {
   if (cell.take(ticket_.epoch, slot_state::claimed)) return pull_or_ask(sender, cell, *to);
   const slot_state now = cell.state_in(ticket_.epoch);
   if (now != slot_state::staging && now != slot_state::staged && now != slot_state::refused) {
-    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", ticket_.sender, ticket_.slot);
+    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", ticket_.sender,
+                  ticket_.slot);
     return status::corrupt;
   }
   transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, *to);
   return status::ok;
 }
 
-status receive::pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept {
+status receive::pull_or_ask(path::segment& sender, path::slot& cell,
+                            const path::region& to) noexcept {
   engine& e = the_engine();
   const path::kind forced = path::forced();
   if (forced == path::kind::ipc_put && ask_for_put(cell, to) == status::ok) return status::ok;
@@ -277,13 +287,15 @@ status receive::pull_or_ask(path::segment& sender, path::slot& cell, const path:
 }
 
 status receive::ask_for_put(path::slot& cell, const path::region& to) noexcept {
-  if (!to.where.on_device() || ticket_.sender == the_engine().job().rank) return status::not_supported;
+  if (!to.where.on_device() || ticket_.sender == the_engine().job().rank)
+    return status::not_supported;
   path::exported_memory target;
   auto info = memory::describe(to.where, to.data);
   TELPHER_TRY(info);
   TELPHER_TRY(path::export_region(to, *info, target));
   if (!target.exportable) return status::not_supported;
-  transfer_ = std::make_unique<path::put_wait>(the_engine().peer(ticket_.sender), cell, ticket_.epoch, target);
+  transfer_ = std::make_unique<path::put_wait>(the_engine().peer(ticket_.sender), cell,
+                                               ticket_.epoch, target);
   return status::ok;
 }
 
@@ -317,8 +329,8 @@ bool receive::advance() noexcept {
     path::segment& sender = the_engine().peer(ticket_.sender);
     path::slot& cell = sender.cell(ticket_.slot);
     cell.set(ticket_.epoch, slot_state::claimed);
-    const path::region to{where_, packed_ ? static_cast<std::byte*>(packed_.data()) : contiguous_data(),
-                          bytes_};
+    const path::region to{
+        where_, packed_ ? static_cast<std::byte*>(packed_.data()) : contiguous_data(), bytes_};
     transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
     return false;
   }
@@ -353,7 +365,8 @@ status receive::scatter() noexcept {
   for (const auto& block : layout_->blocks) {
     if (done == bytes_) break;
     const std::size_t n = std::min<std::size_t>(block.bytes, bytes_ - done);
-    TELPHER_TRY(where_.owner->copy(user_ + whole * layout_->extent + block.offset, from + done, n, *s));
+    TELPHER_TRY(
+        where_.owner->copy(user_ + whole * layout_->extent + block.offset, from + done, n, *s));
     done += n;
   }
   return where_.owner->synchronise(*s);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiver's side of one message: where it lands, what it turns out to be, and how its bytes reach
-// the program's buffer.
+// The receiver's side of one message: where it lands, what it turns out to be, and how its bytes
+// reach the program's buffer.
 //
 // Where the host MPI puts what arrives:
 // - a device buffer: a host landing buffer of max(480, capacity) bytes;
 // - a host buffer smaller than 480 bytes, where small tickets are in use: a landing buffer of 480;
-// - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes, which
-//   the payload then covers; where the payload may be smaller (small tickets) they are saved when the
-//   receive is posted and put back before the ticket is redeemed.
+// - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes,
+// which
+//   the payload then covers; where the payload may be smaller (small tickets) they are saved when
+//   the receive is posted and put back before the ticket is redeemed.
 //
 // Phases: posted (the host MPI has it) → moving (bytes on their way) → settled.
 #pragma once
@@ -71,7 +72,9 @@ class receive {
   native_buffer native_target() noexcept;
   std::byte* contiguous_data() const noexcept { return user_ + layout_->true_lower_bound; }
   const std::byte* first_bytes(std::byte* scratch) const noexcept;
-  std::byte* landed() noexcept { return landing_ ? static_cast<std::byte*>(landing_.data()) : saved_; }
+  std::byte* landed() noexcept {
+    return landing_ ? static_cast<std::byte*>(landing_.data()) : saved_;
+  }
   void save_prefix() noexcept;
   void restore_prefix() noexcept;
 
@@ -97,7 +100,7 @@ class receive {
   std::size_t capacity_ = 0;
 
   // the host MPI's part
-  bool lands_ = false;      // in `landing_`, or in `saved_` where 480 bytes are enough
+  bool lands_ = false;  // in `landing_`, or in `saved_` where 480 bytes are enough
   memory::buffer landing_;
   MPI_Request native_ = MPI_REQUEST_NULL;
 
@@ -105,12 +108,13 @@ class receive {
   phase phase_ = phase::posted;
   MPI_Status status_{};
   std::size_t bytes_ = 0;
-  ticket ticket_;             // once a ticket was recognised
+  ticket ticket_;  // once a ticket was recognised
   std::unique_ptr<path::transfer> transfer_;
   memory::buffer packed_;  // contiguous bytes of a non-contiguous or discarded message
   status outcome_ = status::ok;
   std::size_t saved_bytes_ = 0;
-  alignas(16) std::byte saved_[ticket_bytes];  // the prefix of the program's buffer, or a landing buffer
+  alignas(16)
+      std::byte saved_[ticket_bytes];  // the prefix of the program's buffer, or a landing buffer
 };
 
 }  // namespace telpher::ticket

@@ -69,10 +69,11 @@ int stash::extract_until(int source, int tag, MPI_Comm comm) noexcept {
   }
 }
 
-// The first matching message here; if there is none and the host MPI has one of 480 bytes, that one.
-// Any other message of the host MPI is told by `flag` and `native`: asking it twice could meet a
-// message that came in between.
-int stash::look(int source, int tag, MPI_Comm comm, iterator* found, int* flag, MPI_Status* native) noexcept {
+// The first matching message here; if there is none and the host MPI has one of 480 bytes, that
+// one. Any other message of the host MPI is told by `flag` and `native`: asking it twice could meet
+// a message that came in between.
+int stash::look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
+                MPI_Status* native) noexcept {
   *found = find(source, tag, comm);
   *flag = 0;
   if (*found != entries_.end()) return MPI_SUCCESS;
@@ -118,9 +119,11 @@ int stash::stand_in(iterator e, MPI_Message* message) noexcept {
   entry kept = *e;
   entries_.erase(e);
   static const std::byte nothing{};
-  if (const int rc = pmpi::Isend(&nothing, 0, MPI_BYTE, job.rank, job.tag_limit, job.control, &kept.carrier))
+  if (const int rc =
+          pmpi::Isend(&nothing, 0, MPI_BYTE, job.rank, job.tag_limit, job.control, &kept.carrier))
     return rc;
-  if (const int rc = pmpi::Mprobe(job.rank, job.tag_limit, job.control, message, MPI_STATUS_IGNORE)) return rc;
+  if (const int rc = pmpi::Mprobe(job.rank, job.tag_limit, job.control, message, MPI_STATUS_IGNORE))
+    return rc;
   matched_.emplace(*message, kept);
   return MPI_SUCCESS;
 }
@@ -130,8 +133,10 @@ bool stash::give(receive& r, int source, int tag, MPI_Comm comm, int* rc) noexce
   if (entries_.empty()) return false;
   const iterator e = find(source, tag, comm);
   if (e == entries_.end()) return false;
-  if (e->message != MPI_MESSAGE_NULL) *rc = r.post_matched(&e->message);
-  else r.take(e->bytes, e->envelope);
+  if (e->message != MPI_MESSAGE_NULL)
+    *rc = r.post_matched(&e->message);
+  else
+    r.take(e->bytes, e->envelope);
   entries_.erase(e);
   return true;
 }

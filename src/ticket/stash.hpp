@@ -37,8 +37,8 @@ class stash {
  private:
   struct entry {
     MPI_Comm comm;
-    MPI_Status envelope;          // source, tag, and the payload's size
-    MPI_Message message;          // MPI_MESSAGE_NULL once received into `bytes`
+    MPI_Status envelope;  // source, tag, and the payload's size
+    MPI_Message message;  // MPI_MESSAGE_NULL once received into `bytes`
     std::byte bytes[ticket_bytes];
     MPI_Request carrier = MPI_REQUEST_NULL;  // of the message that stands for it, see match
   };
@@ -47,7 +47,8 @@ class stash {
   iterator find(int source, int tag, MPI_Comm comm) noexcept;
   int extract_until(int source, int tag, MPI_Comm comm) noexcept;
   int keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept;
-  int look(int source, int tag, MPI_Comm comm, iterator* found, int* flag, MPI_Status* native) noexcept;
+  int look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
+           MPI_Status* native) noexcept;
   int stand_in(iterator e, MPI_Message* message) noexcept;
 
   std::list<entry> entries_;

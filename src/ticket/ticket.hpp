@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ticket: what travels through the host MPI in place of a message in device memory. Its size is a
-// multiple of every predefined datatype's size (MPICH asserts that what arrives is a whole number of
-// elements). It is recognised by size and by the job's nonce, and everything in it is checked before
-// use.
+// The ticket: what travels through the host MPI in place of a message in device memory. Its size is
+// a multiple of every predefined datatype's size (MPICH asserts that what arrives is a whole number
+// of elements). It is recognised by size and by the job's nonce, and everything in it is checked
+// before use.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ using nonce = std::array<std::uint8_t, 16>;
 
 struct ticket {
   nonce mark;
-  std::uint32_t checksum;        // of all that follows
+  std::uint32_t checksum;  // of all that follows
   std::uint32_t version;
   std::uint64_t bytes;           // of the payload
   std::int32_t sender;           // world rank
@@ -42,9 +42,9 @@ void seal(ticket& t, const nonce& mark) noexcept;
 /// Whether 480 bytes are one of our tickets.
 bool is_ticket(const void* bytes, const nonce& mark) noexcept;
 
-/// Copies a recognised ticket out of `bytes` and checks it against itself: version, checksum, ranges.
-/// `ranks` is the size of the job, `slots` the slots of a segment. corrupt, with a logged reason, if
-/// anything is wrong.
+/// Copies a recognised ticket out of `bytes` and checks it against itself: version, checksum,
+/// ranges. `ranks` is the size of the job, `slots` the slots of a segment. corrupt, with a logged
+/// reason, if anything is wrong.
 status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept;
 
 }  // namespace telpher::ticket

@@ -63,7 +63,7 @@ class Driver:
     def all(self):
         self.setting("unknown setting", {"TELPHER_EGER_LIMIT": "4k"},
                      ["TELPHER_EGER_LIMIT", "TELPHER_EAGER_LIMIT"])
-        self.setting("bad choice", {"TELPHER_PATH": "maped"}, ["TELPHER_PATH", "maped", "mapped"])
+        self.setting("bad choice", {"TELPHER_PATH": "mappd"}, ["TELPHER_PATH", "mappd", "mapped"])
         self.setting("bad number", {"TELPHER_SLOTS": "many"}, ["TELPHER_SLOTS", "many"])
         self.setting("number out of range", {"TELPHER_SLOTS": "3"}, ["TELPHER_SLOTS", "16"])
         self.setting("bad size", {"TELPHER_EAGER_LIMIT": "4x"}, ["TELPHER_EAGER_LIMIT", "4x"])

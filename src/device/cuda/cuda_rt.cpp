@@ -182,9 +182,41 @@ distance cuda_rt::distance_between(int device, int peer) noexcept {
 
 // --- memory ---
 
+namespace {
+
+// Allocations that this thread looked up last. Asking for everything costs the driver several times
+// what the buffer id alone does; an allocation whose id is unchanged is unchanged in all.
+struct known_allocations {
+  static constexpr std::size_t capacity = 8;
+  pointer_info entries[capacity];
+  std::size_t next = 0;
+
+  const pointer_info* find(std::uintptr_t address) const noexcept {
+    for (const pointer_info& e : entries)
+      if (address - e.base < e.bytes) return &e;
+    return nullptr;
+  }
+  void insert(const pointer_info& info) noexcept { entries[next++ % capacity] = info; }
+};
+thread_local known_allocations known;
+
+bool still_there(const pointer_info& e, const void* address) noexcept {
+  unsigned long long id = 0;
+  return driver.cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+                                      reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS &&
+         id == e.generation;
+}
+
+}  // namespace
+
 // One driver call, whatever is asked. The plural form answers zeros for an address that it does not
 // know, sets no error and needs no current context.
 cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
+  if (const pointer_info* e = known.find(reinterpret_cast<std::uintptr_t>(address)))
+    if (still_there(*e, address)) {
+      out = *e;
+      return cudaSuccess;
+    }
   unsigned type = 0, managed = 0, exportable = 0;
   int ordinal = -1;
   unsigned long long buffer = 0;
@@ -217,6 +249,7 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   out.bytes = bytes;
   out.generation = buffer;
   out.exportable = out.kind == memory_kind::device && exportable != 0;
+  if (detail && out.exportable) known.insert(out);
   return cudaSuccess;
 }
 

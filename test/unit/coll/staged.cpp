@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Staging in one process: which bytes are copied, and when. The seams to mpi/ (errors, requests)
-// are stood in for here.
+// Staging in one process: which bytes are copied, and when. The seam to mpi/ (requests)
+// is stood in for here.
 #include "coll/staged.hpp"
 
 #include <algorithm>
@@ -8,14 +8,6 @@
 
 #include "check.hpp"
 #include "one_rank.hpp"
-
-namespace telpher::entry {
-blocking_call::blocking_call() noexcept {}
-blocking_call::~blocking_call() {}
-int fail(MPI_Comm, const char*, status, const char*) noexcept {
-  return MPI_ERR_OTHER;
-}
-}  // namespace telpher::entry
 
 namespace {
 std::unique_ptr<telpher::coll::pending> attached;

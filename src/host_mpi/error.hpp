@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The border between statuses and MPI's errors: a status becomes an error class, is logged with the
+// call that met it, and goes through the communicator's error handler.
+#pragma once
+
+#include "base/status.hpp"
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::host_mpi {
+
+/// Calls the error handler of `comm` (of MPI_COMM_WORLD for the null communicator) with `code` and
+/// returns `code`, if the handler returns.
+int raise(MPI_Comm comm, int code) noexcept;
+
+/// Logs what `call` could not do and raises the error class of `s`. `detail` may be null.
+int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept;
+
+}  // namespace telpher::host_mpi
