@@ -20,7 +20,13 @@ NOTHING_TO_DO = 77
 FOLDERS = ("src", "tools", "bench", "examples", "test")
 
 
+# Presets that repeat the same code with another compiler or sanitizer: one host MPI is enough.
+ONE_MPI = ("asan", "tsan", "vendors")
+
+
 def mpi_prefixes(preset: str, state: dict) -> dict[str, str]:
+    if preset in ONE_MPI:
+        return {abi: prefix for abi, prefix in state["mpi"].items() if abi == "mpich"}
     if preset != "system":
         return state["mpi"]
     found: dict[str, str] = {}
@@ -35,6 +41,7 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     cache = [f"CMAKE_CXX_COMPILER={state['compiler']}", f"CMAKE_MAKE_PROGRAM={state['ninja']}",
              f"TELPHER_MPICH_PREFIX={prefixes.get('mpich', '')}",
              f"TELPHER_OMPI_PREFIX={prefixes.get('ompi', '')}"]
+    cache += [f"TELPHER_STANDARD_ABI={'OFF' if preset in ONE_MPI else 'ON'}"]
     if state.get("cuda"):
         cache += [f"TELPHER_CUDA_ROOT={state['cuda']}"]
     if preset == "vendors":
