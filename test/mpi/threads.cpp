@@ -151,7 +151,7 @@ void shared_mprobe(suite& s, int rounds) {
   if (s.rank % 2 == 0) {
     in_threads([&](int t) {
       for (int round = 0; round < rounds; ++round)
-        send_one(s, step(s, t, round), {peer, 300 + t * 1000 + round, MPI_COMM_WORLD}, t, round);
+        send_one(s, step(s, t, round), {peer, 300 + t * rounds + round, MPI_COMM_WORLD}, t, round);
     });
     return;
   }
@@ -162,7 +162,7 @@ void shared_mprobe(suite& s, int rounds) {
       MPI_Message message;
       MPI_Status status;
       MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
-      const int sender = (status.MPI_TAG - 300) / 1000, round = (status.MPI_TAG - 300) % 1000;
+      const int sender = (status.MPI_TAG - 300) / rounds, round = (status.MPI_TAG - 300) % rounds;
       const step p(s, sender, round);
       s.expect_status(status, peer, status.MPI_TAG, p.bytes);
       buffer in(p.to, p.bytes);
