@@ -56,7 +56,7 @@ status engine::start(bool threaded) noexcept {
   peers_.resize(static_cast<std::size_t>(job_.size));
   for (int r : job_.node)
     if (r != job_.rank) peers_[static_cast<std::size_t>(r)] = path::segment(job_.segment(r));
-  pulls_.assign(static_cast<std::size_t>(job_.size), false);
+  takes_.assign(static_cast<std::size_t>(job_.size), taking::unknown);
   small_tickets_ = job_.all_devices && config().small_tickets;
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
   path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&

@@ -65,10 +65,17 @@ class engine {
   void saw_ticket() noexcept { ++tickets_seen_; }
   /// When a receiver of this node last answered any of our messages.
   std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
-  /// Whether a rank of this node took our last message by itself, without our help.
-  bool pulls(int world_rank) const noexcept { return pulls_[static_cast<std::size_t>(world_rank)]; }
-  void note_pull(int world_rank, bool by_itself) noexcept {
-    pulls_[static_cast<std::size_t>(world_rank)] = by_itself;
+  /// Whether a rank of this node takes our messages by itself. One that asked for our help once may
+  /// do so again (it may have a device that cannot open our memory), and counts as one that does not.
+  bool pulls(int world_rank) const noexcept {
+    return takes_[static_cast<std::size_t>(world_rank)] == taking::by_itself;
+  }
+  void note_pull(int world_rank) noexcept {
+    taking& t = takes_[static_cast<std::size_t>(world_rank)];
+    if (t == taking::unknown) t = taking::by_itself;
+  }
+  void note_help(int world_rank) noexcept {
+    takes_[static_cast<std::size_t>(world_rank)] = taking::with_help;
   }
 
   /// Under the lock: does what can be done now.
@@ -97,6 +104,8 @@ class engine {
   void report(const char* what, double seconds) noexcept;
 
  private:
+  enum class taking : std::uint8_t { unknown, by_itself, with_help };
+
   // How a waiting thread spends its time: spins, then yields; reports a stall.
   class waiter {
    public:
@@ -126,7 +135,7 @@ class engine {
   std::vector<std::unique_ptr<offer>> offers_;
   std::vector<receive*> posted_;
   std::vector<receive*> moving_;
-  std::vector<bool> pulls_;
+  std::vector<taking> takes_;
   std::uint64_t tickets_seen_ = 0;
   std::uint64_t last_rung_ = 0;
   std::uint64_t last_answers_ = 0;

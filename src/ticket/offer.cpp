@@ -93,6 +93,7 @@ void offer::advance_on_node() noexcept {
       consider_staging();
       break;
     case slot_state::pipe_asked:
+      e.note_help(peer_);
       if (!transfer_)
         transfer_ = std::make_unique<path::staged_feed>(e.own(), *cell_, epoch_, message_.payload);
       [[fallthrough]];
@@ -101,12 +102,13 @@ void offer::advance_on_node() noexcept {
       if (transfer_) run(*transfer_);
       break;
     case slot_state::put_asked:
+      e.note_help(peer_);
       if (!transfer_)
         transfer_ = std::make_unique<path::put_push>(*cell_, epoch_, message_.payload, peer_);
       run(*transfer_);
       break;
     case slot_state::done:
-      e.note_pull(peer_, !bytes_left_);
+      if (!bytes_left_) e.note_pull(peer_);
       finish(status::ok);
       return;
     default:
