@@ -28,8 +28,9 @@ struct range {
   bool holds(std::uintptr_t a) const noexcept { return a - first < last - first; }
 };
 
-// Without a limit of the stack its range reaches down to whatever was mapped last, and device memory may be
-// put into it later (runtimes choose addresses themselves): only the uppermost part counts.
+// Without a limit of the stack its range reaches down to whatever was mapped last, and device
+// memory may be put into it later (runtimes choose addresses themselves): only the uppermost part
+// counts.
 constexpr std::uintptr_t most_stack = 8 << 20;
 
 range own_stack() noexcept {
