@@ -66,7 +66,8 @@ class engine {
   /// When a receiver of this node last answered any of our messages.
   std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
   /// Whether a rank of this node takes our messages by itself. One that asked for our help once may
-  /// do so again (it may have a device that cannot open our memory), and counts as one that does not.
+  /// do so again (it may have a device that cannot open our memory), and counts as one that does
+  /// not.
   bool pulls(int world_rank) const noexcept {
     return takes_[static_cast<std::size_t>(world_rank)] == taking::by_itself;
   }
