@@ -58,7 +58,7 @@ check-vendors:
 check-mpis:
 	@$(SETUP) --with mpich --with ompi
 	@$(BUILD) dev
-	@$(TEST) build/dev --ring mpi --wide --vary TELPHER_PATH=$(PATHS)
+	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS)
 
 check-system:
 	@$(SETUP)
