@@ -192,6 +192,7 @@ bool offer::needs_us() const noexcept {
     case slot_state::put_asked:
       return true;
     case slot_state::offered:
+    case slot_state::claimed:  // what it will ask for is not known yet
       return !exportable_ || !the_engine().pulls(peer_);
     default:
       return false;
