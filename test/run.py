@@ -116,9 +116,10 @@ def variants_of(entry: dict, options) -> list[dict[str, str]]:
 def select(head: dict, entries: list[dict], options) -> list[Test]:
     rings = set(options.ring.split(",")) if options.ring else None
     mpis = set(options.mpi.split(",")) if options.mpi else None
+    parts = options.name.split(",")
     tests = []
     for entry in entries:
-        if rings and entry["ring"] not in rings or options.name and options.name not in entry["name"]:
+        if rings and entry["ring"] not in rings or not any(part in entry["name"] for part in parts):
             continue
         if not entry["ranks"]:
             tests.append(single_test(head, entry))
@@ -245,7 +246,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path)
     parser.add_argument("--ring", default="", help="comma-separated rings; default all")
-    parser.add_argument("--name", default="", help="only tests whose name contains this")
+    parser.add_argument("--name", default="", help="only tests whose name contains one of these, comma-separated")
     parser.add_argument("--mpi", default="", help="comma-separated ABIs; default all built for")
     parser.add_argument("--wide", action="store_true", help="also the rank counts declared as WIDE")
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
