@@ -13,6 +13,7 @@
 #include "path/pull.hpp"
 #include "path/staged.hpp"
 #include "device/registry.hpp"
+#include "host_mpi/received.hpp"
 #include "ticket/engine.hpp"
 
 namespace telpher::ticket {
@@ -62,12 +63,6 @@ class discarded final : public path::transfer {
   path::slot& cell_;
   std::uint32_t epoch_;
 };
-
-std::size_t bytes_of(const MPI_Status& s) noexcept {
-  MPI_Count n = 0;
-  pmpi::Get_elements_x(&s, MPI_BYTE, &n);
-  return n > 0 ? static_cast<std::size_t>(n) : 0;
-}
 
 }  // namespace
 
@@ -180,7 +175,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
   int cancelled = 0;
   pmpi::Test_cancelled(&status_, &cancelled);
   if (cancelled) return settle(status::ok);
-  bytes_ = bytes_of(status_);
+  bytes_ = host_mpi::bytes_of(status_);
   if (bytes_ == ticket_bytes && (lands_ || capacity_ >= ticket_bytes)) {
     std::byte scratch[ticket_bytes];
     const std::byte* first = first_bytes(scratch);
@@ -390,10 +385,7 @@ int receive::finish(MPI_Status* out) noexcept {
 }
 
 void receive::fill(MPI_Status* out) const noexcept {
-  if (out == MPI_STATUS_IGNORE) return;
-  const int error = out->MPI_ERROR;
-  *out = status_;
-  out->MPI_ERROR = error;  // only calls that complete several requests set it
+  host_mpi::copy_status(out, status_);
 }
 
 void receive::cancel() noexcept {

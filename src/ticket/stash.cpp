@@ -3,27 +3,15 @@
 
 #include <cstring>
 
+#include "host_mpi/received.hpp"
 #include "ticket/engine.hpp"
 
 namespace telpher::ticket {
 namespace {
 
-MPI_Count bytes_of(const MPI_Status& s) noexcept {
-  MPI_Count n = 0;
-  pmpi::Get_elements_x(&s, MPI_BYTE, &n);
-  return n;
-}
-
 bool matches(const MPI_Status& envelope, int source, int tag) noexcept {
   return (source == MPI_ANY_SOURCE || source == envelope.MPI_SOURCE) &&
          (tag == MPI_ANY_TAG || tag == envelope.MPI_TAG);
-}
-
-void copy_status(MPI_Status* to, const MPI_Status& from) noexcept {
-  if (to == MPI_STATUS_IGNORE) return;
-  const int error = to->MPI_ERROR;
-  *to = from;
-  to->MPI_ERROR = error;
 }
 
 }  // namespace
@@ -42,7 +30,7 @@ stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
 // Keeps a message just taken from the host MPI. One of 480 bytes is received and looked at.
 int stash::keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept {
   entry e{comm, envelope, message, {}, MPI_REQUEST_NULL};
-  if (bytes_of(envelope) == static_cast<MPI_Count>(ticket_bytes)) {
+  if (host_mpi::bytes_of(envelope) == ticket_bytes) {
     MPI_Status s;
     if (const int rc = pmpi::Mrecv(e.bytes, ticket_bytes, MPI_BYTE, &e.message, &s)) return rc;
     e.message = MPI_MESSAGE_NULL;
@@ -78,7 +66,7 @@ int stash::look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
   *flag = 0;
   if (*found != entries_.end()) return MPI_SUCCESS;
   if (const int rc = pmpi::Iprobe(source, tag, comm, flag, native)) return rc;
-  if (!*flag || bytes_of(*native) != static_cast<MPI_Count>(ticket_bytes)) return MPI_SUCCESS;
+  if (!*flag || host_mpi::bytes_of(*native) != ticket_bytes) return MPI_SUCCESS;
   *flag = 0;
   if (const int rc = extract_until(native->MPI_SOURCE, native->MPI_TAG, comm)) return rc;
   *found = find(source, tag, comm);
@@ -90,7 +78,7 @@ int stash::probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* stat
   MPI_Status native;
   if (const int rc = look(source, tag, comm, &e, flag, &native)) return rc;
   if (e != entries_.end()) *flag = 1;
-  if (*flag) copy_status(status, e != entries_.end() ? e->envelope : native);
+  if (*flag) host_mpi::copy_status(status, e != entries_.end() ? e->envelope : native);
   return MPI_SUCCESS;
 }
 
@@ -103,7 +91,7 @@ int stash::match(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mes
     return *flag ? pmpi::Improbe(native.MPI_SOURCE, native.MPI_TAG, comm, flag, message, status)
                  : MPI_SUCCESS;
   *flag = 1;
-  copy_status(status, e->envelope);
+  host_mpi::copy_status(status, e->envelope);
   if (e->message != MPI_MESSAGE_NULL) {
     *message = e->message;
     entries_.erase(e);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the message path asks and tells of MPI_Status objects.
+#pragma once
+
+#include <cstddef>
+
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::host_mpi {
+
+/// How many bytes a message had.
+inline std::size_t bytes_of(const MPI_Status& s) noexcept {
+  MPI_Count n = 0;
+  pmpi::Get_elements_x(&s, MPI_BYTE, &n);
+  return n > 0 ? static_cast<std::size_t>(n) : 0;
+}
+
+/// Gives the program a status, which may be MPI_STATUS_IGNORE. Its MPI_ERROR stays: only calls that
+/// complete several requests set it.
+inline void copy_status(MPI_Status* to, const MPI_Status& from) noexcept {
+  if (to == MPI_STATUS_IGNORE) return;
+  const int error = to->MPI_ERROR;
+  *to = from;
+  to->MPI_ERROR = error;
+}
+
+}  // namespace telpher::host_mpi
