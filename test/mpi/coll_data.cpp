@@ -155,16 +155,6 @@ ragged_lists pairwise(const shape& x) {
   return l;
 }
 
-/// Open MPI 5.0.11 mixes up the blocks of a non-blocking MPI_Alltoallv in place, of host memory and
-/// without Telpher too, from five ranks up when counts differ (docs/limitations.md).
-collective where_the_host_is_right(collective c) {
-#if defined(OPEN_MPI)
-  c.nonblocking = nullptr;
-  c.persistent = nullptr;
-#endif
-  return c;
-}
-
 std::vector<collective> ragged_unrooted(const shape& x, const ragged_lists& g,
                                         const ragged_lists& a) {
   const MPI_Datatype t = x.e.type;
@@ -191,12 +181,12 @@ std::vector<collective> ragged_unrooted(const shape& x, const ragged_lists& g,
        a.span,
        MPI_TEST_FORMS(Alltoallv, Ialltoallv, s, each, at, t, r, each, at, t, comm),
        {}},
-      where_the_host_is_right({x.label("Alltoallv in place"),
-                               0,
-                               a.span,
-                               MPI_TEST_FORMS(Alltoallv, Ialltoallv, MPI_IN_PLACE, nullptr, nullptr,
-                                              MPI_DATATYPE_NULL, r, each, at, t, comm),
-                               {}}),
+      blocking_only_on_open_mpi({x.label("Alltoallv in place"),
+                                 0,
+                                 a.span,
+                                 MPI_TEST_FORMS(Alltoallv, Ialltoallv, MPI_IN_PLACE, nullptr,
+                                                nullptr, MPI_DATATYPE_NULL, r, each, at, t, comm),
+                                 {}}),
       {x.label("Alltoallw"),
        a.span,
        a.span,
