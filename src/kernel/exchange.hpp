@@ -12,9 +12,9 @@
 // of the writer wrote, and waits for no other block: not on its device and not on a peer's.
 //
 // Flags. flags[q][block * 64 + p] is written by rank p's block `block` only, and holds
-// epoch << 8 | number of p's last signal to q. Numbers count a pair's signals in one call from 1,
+// epoch << 16 | number of p's last signal to q. Numbers count a pair's signals in one call from 1,
 // epochs grow with every call on the communicator, so a flag only grows (64 bits do not wrap) and
-// needs no reset: number k has come when the flag is at least epoch << 8 | k.
+// needs no reset: number k has come when the flag is at least epoch << 16 | k.
 //   signal  all work items' writes, barrier, system fence, then store (release, system scope)
 //   wait    load (acquire, system scope) until it has come, then barrier
 //
@@ -170,10 +170,10 @@ template <class Op, class T>
 TELPHER_DEVICE void reduce_vector(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
                                   std::uint64_t byte) {
   using lanes = values_of<T, 16>;
-  typename lanes::wide_type sum[lanes::count];
+  typename lanes::wide_type sum[lanes::count] = {};
   T values[lanes::count];
   for (unsigned first = 0; first < n; first += sources_at_once) {
-    decltype(load<bytes16>(to)) raw[sources_at_once];
+    decltype(load<bytes16>(to)) raw[sources_at_once] = {};
     for (unsigned s = 0; s < sources_at_once; ++s)
       if (first + s < n) raw[s] = load<bytes16>(plain(sources[first + s]) + byte);
     for (unsigned s = 0; s < sources_at_once; ++s) {
@@ -257,7 +257,7 @@ TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
   patience waiting(p);
   for (std::uint64_t at = w.id() * group::bytes; at < part.bytes; at += w.size() * group::bytes) {
     const std::uint64_t byte = part.begin + at, left = part.bytes - at;
-    typename group::lanes::wide_type sum[group::lanes::count];
+    typename group::lanes::wide_type sum[group::lanes::count] = {};
     T values[group::lanes::count];
     for (unsigned first = 0; first < n; first += sources_at_once) {
       std::uint64_t seen[sources_at_once][group::words];
@@ -315,14 +315,14 @@ TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, std::uint64_t numbe
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size())
     if (peers >> peer & 1)
       store_release_system(
-          resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me, p.epoch << 8 | number);
+          resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me, p.epoch << 16 | number);
 }
 
 template <class W>
 TELPHER_DEVICE_CALL void wait_step(W w, const exchange& p, std::uint64_t number,
                                    std::uint64_t peers) {
   patience waiting(p);
-  const std::uint64_t wanted = p.epoch << 8 | number;
+  const std::uint64_t wanted = p.epoch << 16 | number;
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size()) {
     if (!(peers >> peer & 1)) continue;
     const std::uint64_t* flag =
