@@ -26,7 +26,7 @@ reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept;
 
 class arguments {
  public:
-  arguments(operation what, int ranks, int rank) noexcept : what(what), ranks(ranks), rank(rank) {}
+  arguments(operation op, int size, int own) noexcept : what(op), ranks(size), rank(own) {}
 
   // --- said by the wrapper, in this order ---
 

@@ -58,23 +58,23 @@ struct card {
 
 // --- life ---
 
-communicator* communicator::of(MPI_Comm comm) noexcept {
+communicator* communicator::of(MPI_Comm of_comm) noexcept {
   {
     std::lock_guard lock(guard);
-    if (const auto found = table().find(comm); found != table().end()) return found->second.get();
+    if (const auto found = table().find(of_comm); found != table().end()) return found->second.get();
   }
-  int inter = 0, ranks = 0, rank = 0;
-  if (comm == MPI_COMM_NULL || pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS) return nullptr;
-  pmpi::Comm_size(comm, &ranks);
-  pmpi::Comm_rank(comm, &rank);
+  int inter = 0, size = 0, own_rank = 0;
+  if (of_comm == MPI_COMM_NULL || pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS) return nullptr;
+  pmpi::Comm_size(of_comm, &size);
+  pmpi::Comm_rank(of_comm, &own_rank);
   try {
     std::unique_ptr<communicator> fresh;
-    if (!inter && ranks > 1 && ranks <= most_ranks) {
-      fresh = std::make_unique<communicator>(comm, ranks, rank);
+    if (!inter && size > 1 && size <= most_ranks) {
+      fresh = std::make_unique<communicator>(of_comm, size, own_rank);
       if (!fresh->join()) fresh.reset();
     }
     std::lock_guard lock(guard);
-    return (table()[comm] = std::move(fresh)).get();
+    return (table()[of_comm] = std::move(fresh)).get();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -129,18 +129,18 @@ communicator::~communicator() {
 
 // Peers may still look at this rank's line, and their devices at its workspace, until they have
 // entered MPI_Comm_free as well.
-void communicator::forget(MPI_Comm comm) noexcept {
+void communicator::forget(MPI_Comm freed) noexcept {
   std::unique_ptr<communicator> gone;
   {
     std::lock_guard lock(guard);
-    const auto found = table().find(comm);
+    const auto found = table().find(freed);
     if (found == table().end()) return;
     gone = std::move(found->second);
     table().erase(found);
   }
   if (!gone) return;
   ticket::blocking_call blocked;
-  pmpi::Barrier(comm);
+  pmpi::Barrier(freed);
 }
 
 void communicator::shut_down() noexcept {

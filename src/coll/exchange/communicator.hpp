@@ -36,8 +36,8 @@ class communicator {
   /// Collective over the job: gives all back.
   static void shut_down() noexcept;
 
-  communicator(MPI_Comm comm, int ranks, int rank) noexcept
-      : comm(comm), ranks(ranks), rank(rank), mapped(static_cast<std::size_t>(ranks)) {}
+  communicator(MPI_Comm c, int size, int own_rank) noexcept
+      : comm(c), ranks(size), rank(own_rank), mapped(static_cast<std::size_t>(size)) {}
   ~communicator();
 
   enum class phase {

@@ -268,7 +268,7 @@ status attempt::execute_kernel(const arguments& a, const compilation& what) noex
   std::copy(c_.kernel_flags.begin(), c_.kernel_flags.end(), k.flags);
   const kernel::id body =
       a.reduce.known ? kernel::exchange_with(a.reduce.op, a.reduce.type) : kernel::id::exchange;
-  run launched;
+  exchange::run launched;
   TELPHER_TRY(launched.start(lane_, body, k, *words, plan_->chosen.blocks));
   bool given_up = false;
   std::uint32_t polls = 0;
