@@ -30,6 +30,27 @@ TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value)
   asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
 
+TELPHER_DEVICE std::uint64_t load_acquire_system(const std::uint64_t* at) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+  return value;
+}
+
+TELPHER_DEVICE void store_release_system(std::uint64_t* at, std::uint64_t value) {
+  asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+/// A word that carries its own flag: one access of 8 bytes, no order with others.
+TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+  return value;
+}
+
+TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
 /// Adds and gives the old value; acquire and release among the device's blocks.
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   std::uint32_t old;
@@ -64,6 +85,22 @@ TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value)
   __hip_atomic_store(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
 }
 
+TELPHER_DEVICE std::uint64_t load_acquire_system(const std::uint64_t* at) {
+  return __hip_atomic_load(at, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+TELPHER_DEVICE void store_release_system(std::uint64_t* at, std::uint64_t value) {
+  __hip_atomic_store(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
+  return __hip_atomic_load(at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
+  __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   return __hip_atomic_fetch_add(at, value, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
 }
@@ -88,6 +125,22 @@ TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
 
 TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+TELPHER_DEVICE std::uint64_t load_acquire_system(const std::uint64_t* at) {
+  return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+TELPHER_DEVICE void store_release_system(std::uint64_t* at, std::uint64_t value) {
+  __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
+  return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
+  __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {

@@ -3,5 +3,6 @@
 #pragma once
 
 #include "kernel/copy_batch.hpp"
+#include "kernel/exchange.hpp"
 #include "kernel/linger.hpp"
 #include "kernel/pack_blocks.hpp"

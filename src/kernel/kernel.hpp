@@ -62,6 +62,27 @@ struct linger {
   std::uint64_t patience_ns;
 };
 
+/// exchange: one rank's part of a collective among devices, a short program of copies, reductions,
+/// signals and waits (kernel/exchange.hpp has its encoding and protocol). One block does one slice
+/// of everything; blocks do not wait for each other.
+struct exchange {
+  static constexpr unsigned most_ranks = 64;
+  static constexpr unsigned most_blocks = 64;
+  static constexpr std::uint32_t code_capacity = 404;
+  std::uint64_t epoch;             // of this call: its signals carry it (see exchange.hpp)
+  std::uint32_t packed_epoch;      // of this call: its packed words carry it
+  std::uint32_t code_words;        // length of the program
+  const std::uint64_t* long_code;  // null: the program is in `code`
+  std::uint32_t me;                // own rank
+  std::uint32_t done_value;
+  std::uint32_t* arrivals;      // device memory, 0 before and after
+  std::uint32_t* done;          // pinned host memory: done_value when all blocks are through
+  const std::uint32_t* stop;    // pinned host memory: done_value asks waiting blocks to give up
+  std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
+  std::uint64_t code[code_capacity];
+};
+static_assert(sizeof(exchange) <= parameter_capacity);
+
 /// pack and unpack: gather blocks of a layout into contiguous bytes, or scatter them back.
 /// Element e, block b: layout address = base + e * extent + offset[b], `length[b]` bytes; packed
 /// address = packed + e * size + packed_offset[b].

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "coll/exchange/communicator.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
 #include "ticket/engine.hpp"
@@ -71,6 +72,7 @@ int finalize() noexcept {
   explain::ending();
   if (active()) {
     finish_abandoned();
+    coll::exchange::communicator::shut_down();
     ticket::the_engine().stop();
     active_flag.store(false);
   }
@@ -89,6 +91,7 @@ int refuse_device_memory(MPI_Comm comm, const char* call,
 }
 
 void comm_freed(MPI_Comm comm) noexcept {
+  if (active()) coll::exchange::communicator::forget(comm);
   host_mpi::forget(comm);
 }
 

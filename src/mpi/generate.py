@@ -203,7 +203,15 @@ def body(function):
         line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"')
         return [line] if word == "always" else [bypass(function), line]
     staged = function.words_of("input", "output", "inout", "broadcast")
-    return [bypass(function), *(staged_body(function) if staged else plain_body(function))]
+    return [bypass(function), *on_devices(function), *(staged_body(function) if staged else plain_body(function))]
+
+
+def on_devices(function):
+    """A blocking collective may run among the devices; else it is staged like the others."""
+    if function.form != "blocking" or ("devices", "") not in function.words:
+        return []
+    names = ", ".join([*(p.name for p in function.parameters), "&code"])
+    return [f"if (int code = 0; coll::exchange::{function.name.removesuffix('_c').lower()}({names})) return code;"]
 
 
 def bypass(function):

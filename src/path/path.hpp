@@ -21,6 +21,11 @@ enum class kind : int {
   staged,     // through host memory shared by both processes, in blocks
   pipelined,  // off the node: through the host MPI, in blocks
   raw,        // as bytes of an ordinary host message
+  // Collectives; one call counts as one message.
+  coll_staged,    // through host memory, by the host MPI
+  coll_packed,    // one kernel a rank, data and flags in the same words
+  coll_exchange,  // one kernel a rank that signals and waits
+  coll_stepped,   // by device copies and kernels that the host orders
   count_
 };
 

@@ -81,6 +81,10 @@ class engine {
 
   /// Under the lock: does what can be done now.
   void progress() noexcept;
+  /// Under the lock: makes the host MPI move its own messages.
+  void poke_host_mpi() noexcept;
+  /// More ranks than cores on this node: whoever waits yields at once.
+  bool crowded() const noexcept { return crowded_; }
   /// Makes this rank ready to block; the lock is released between polls.
   void detach(held_lock& held) noexcept;
 
@@ -121,7 +125,6 @@ class engine {
   };
 
   void advance_offers() noexcept;
-  void poke_host_mpi() noexcept;
   void scan() noexcept;
   void advance_moving() noexcept;
   void retire() noexcept;

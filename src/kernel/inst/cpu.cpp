@@ -1,11 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernel/cpu.hpp"
 
+#include <array>
+
 #include "kernel/bodies.hpp"
+#include "kernel/reduction.hpp"
 
 namespace telpher::kernel {
 
+#define TELPHER_DECLARE(op) cpu_kernel cpu_reduction_##op(value_type type) noexcept;
+TELPHER_REDUCTION_OPS(TELPHER_DECLARE)
+#undef TELPHER_DECLARE
+
+namespace {
+
+using reduction_table = std::array<cpu_kernel, reduce_ops * value_types>;
+
+reduction_table make_reduction_table() {
+  reduction_table table{};
+  std::size_t next = 0;
+#define TELPHER_FILL(op)                    \
+  for (int t = 0; t < value_types; ++t)     \
+    table[next++] = cpu_reduction_##op(static_cast<value_type>(t));
+  TELPHER_REDUCTION_OPS(TELPHER_FILL)
+#undef TELPHER_FILL
+  return table;
+}
+
+const cpu_kernel& cpu_reduction_of(id k) {
+  static const reduction_table table = make_reduction_table();
+  return table[static_cast<std::size_t>(reduction_index(k))];
+}
+
+}  // namespace
+
 const cpu_kernel& cpu_kernel_of(id k) noexcept {
+  if (has_reduction(k)) return cpu_reduction_of(k);
   static constexpr cpu_kernel table[] = {
 #define TELPHER_KERNEL(name)                                                          \
   {#name, sizeof(name), [](const void* parameters, unsigned block, unsigned blocks) { \

@@ -3,6 +3,7 @@
 // `error`, `success`, `launch` and `load` in its own terms, and TELPHER_GRID_CONSTANT.
 #include "kernel/bodies.hpp"
 #include "kernel/gpu.hpp"
+#include "kernel/reduction.hpp"
 
 namespace telpher::kernel {
 
@@ -14,6 +15,10 @@ namespace telpher::kernel {
 #include "kernel/kernel.def"
 #undef TELPHER_KERNEL
 
+#define TELPHER_DECLARE(op) const void* gpu_reduction_##op(value_type type) noexcept;
+TELPHER_REDUCTION_OPS(TELPHER_DECLARE)
+#undef TELPHER_DECLARE
+
 namespace {
 
 const void* const functions[] = {
@@ -22,18 +27,40 @@ const void* const functions[] = {
 #undef TELPHER_KERNEL
 };
 
+const void* reduction_function(int index) {
+  const auto type = static_cast<value_type>(index % value_types);
+  switch (static_cast<reduce_op>(index / value_types)) {
+#define TELPHER_CASE(op) \
+  case reduce_op::op:    \
+    return gpu_reduction_##op(type);
+    TELPHER_REDUCTION_OPS(TELPHER_CASE)
+#undef TELPHER_CASE
+    case reduce_op::count_:
+      break;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 int gpu_launch(id k, const void* parameters, int blocks, int threads, void* stream) noexcept {
   void* arguments[] = {const_cast<void*>(parameters)};
-  return static_cast<int>(vendor::launch(functions[static_cast<int>(k)], dim3(blocks),
-                                         dim3(threads), arguments, stream));
+  const void* function = has_reduction(k) ? reduction_function(reduction_index(k))
+                                          : functions[static_cast<int>(k)];
+  return static_cast<int>(
+      vendor::launch(function, dim3(blocks), dim3(threads), arguments, stream));
 }
 
 int gpu_load() noexcept {
   for (const void* function : functions)
     if (const vendor::error e = vendor::load(function); e != vendor::success)
       return static_cast<int>(e);
+  for (int i = 0; i < reduce_ops * value_types; ++i) {
+    const void* function = reduction_function(i);
+    if (!function) continue;
+    if (const vendor::error e = vendor::load(function); e != vendor::success)
+      return static_cast<int>(e);
+  }
   return static_cast<int>(vendor::success);
 }
 

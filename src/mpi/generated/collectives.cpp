@@ -2,6 +2,7 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -13,6 +14,7 @@ extern "C" {
 // 6.4 Broadcast
 int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
+  if (int code = 0; coll::exchange::bcast(buffer, count, datatype, root, comm, &code)) return code;
   coll::staged call("MPI_Bcast", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -25,6 +27,9 @@ int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* 
                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (int code = 0; coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Gather", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -43,6 +48,9 @@ int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
   if (!entry::active())
     return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                          comm);
+  if (int code = 0; coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                            displs, recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Gatherv", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -59,6 +67,9 @@ int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (int code = 0; coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Scatter", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
@@ -76,6 +87,9 @@ int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[]
   if (!entry::active())
     return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                           comm);
+  if (int code = 0; coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                             recvcount, recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Scatterv", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
@@ -92,6 +106,9 @@ int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (int code = 0; coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -107,6 +124,9 @@ int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
   if (!entry::active())
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm);
+  if (int code = 0; coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                               displs, recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
@@ -120,6 +140,9 @@ int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (int code = 0; coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -135,6 +158,9 @@ int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls
   if (!entry::active())
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm);
+  if (int code = 0; coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                              recvcounts, rdispls, recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Alltoallv", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
@@ -164,6 +190,9 @@ int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls
 int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (int code = 0; coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                           &code))
+    return code;
   coll::staged call("MPI_Reduce", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -175,6 +204,8 @@ int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
 int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
   coll::staged call("MPI_Allreduce", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -185,6 +216,8 @@ int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype da
 int MPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype,
                      MPI_Op op) {
   if (!entry::active()) return pmpi::Reduce_local(inbuf, inoutbuf, count, datatype, op);
+  if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
+    return code;
   coll::staged call("MPI_Reduce_local", MPI_COMM_SELF);
   const void* s = call.input(inbuf, coll::uniform(count, datatype));
   void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
@@ -196,6 +229,9 @@ int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (int code = 0; coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
+                                                         comm, &code))
+    return code;
   coll::staged call("MPI_Reduce_scatter_block", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
@@ -209,6 +245,9 @@ int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[
                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (int code = 0; coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm,
+                                                   &code))
+    return code;
   coll::staged call("MPI_Reduce_scatter", comm);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
@@ -222,6 +261,8 @@ int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[
 int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm) {
   if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::scan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
   coll::staged call("MPI_Scan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -232,6 +273,8 @@ int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatyp
 int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                MPI_Comm comm) {
   if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
   coll::staged call("MPI_Exscan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf, coll::uniform(count, datatype));
@@ -243,6 +286,7 @@ int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
 // 6.4 Broadcast
 int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
+  if (int code = 0; coll::exchange::bcast(buffer, count, datatype, root, comm, &code)) return code;
   coll::staged call("MPI_Bcast_c", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -255,6 +299,9 @@ int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (int code = 0; coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                           recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Gather_c", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -273,6 +320,9 @@ int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
   if (!entry::active())
     return pmpi::Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            root, comm);
+  if (int code = 0; coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                            displs, recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Gatherv_c", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -289,6 +339,9 @@ int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (int code = 0; coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                            recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Scatter_c", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
@@ -306,6 +359,9 @@ int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_
   if (!entry::active())
     return pmpi::Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                             root, comm);
+  if (int code = 0; coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+                                             recvcount, recvtype, root, comm, &code))
+    return code;
   coll::staged call("MPI_Scatterv_c", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
@@ -322,6 +378,9 @@ int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (int code = 0; coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -337,6 +396,9 @@ int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
   if (!entry::active())
     return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm);
+  if (int code = 0; coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                               displs, recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
@@ -350,6 +412,9 @@ int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (int code = 0; coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -365,6 +430,9 @@ int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
   if (!entry::active())
     return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm);
+  if (int code = 0; coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                              recvcounts, rdispls, recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Alltoallv_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
@@ -394,6 +462,9 @@ int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
 int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (int code = 0; coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                           &code))
+    return code;
   coll::staged call("MPI_Reduce_c", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -405,6 +476,8 @@ int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dataty
 int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
   coll::staged call("MPI_Allreduce_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -415,6 +488,8 @@ int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
 int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op) {
   if (!entry::active()) return pmpi::Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
+  if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
+    return code;
   coll::staged call("MPI_Reduce_local_c", MPI_COMM_SELF);
   const void* s = call.input(inbuf, coll::uniform(count, datatype));
   void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
@@ -426,6 +501,9 @@ int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count rec
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (int code = 0; coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
+                                                         comm, &code))
+    return code;
   coll::staged call("MPI_Reduce_scatter_block_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
@@ -441,6 +519,9 @@ int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count rec
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (int code = 0; coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm,
+                                                   &code))
+    return code;
   coll::staged call("MPI_Reduce_scatter_c", comm);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
@@ -454,6 +535,8 @@ int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count rec
 int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::scan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
   coll::staged call("MPI_Scan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -464,6 +547,8 @@ int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype
 int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
   coll::staged call("MPI_Exscan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf, coll::uniform(count, datatype));

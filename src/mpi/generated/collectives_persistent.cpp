@@ -2,6 +2,7 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every rank reads its block from every rank. Serves alltoallv as well. In place the blocks are
+// published, since a rank writes where others still read.
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/schedule/builder.hpp"
+
+namespace telpher::coll {
+
+schedule alltoall_one_shot(const problem& p, std::int32_t rank) {
+  const std::uint64_t stride = aligned(p, largest_block(p));
+  builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks), p.mapped && !p.in_place);
+  const auto slot = [&](std::int32_t from, std::int32_t to) {
+    return slot_at(to, stride, block_count(p, from, to));
+  };
+  for (std::int32_t to = 0; to < p.ranks; ++to)
+    if (to != rank) b.publish(b.input_block(rank, to), slot(rank, to));
+  b.signal_others();
+  b.copy(b.output(b.output_block(rank, rank)),
+         b.input({input_offset(p, rank, rank), block_count(p, rank, rank)}));
+  for (std::int32_t i = 1; i < p.ranks; ++i) {
+    const std::int32_t peer = (rank + i) % p.ranks;
+    b.wait(peer);
+    b.copy(b.output(b.output_block(rank, peer)),
+           b.contribution(peer, b.input_block(peer, rank), slot(peer, rank)));
+  }
+  b.meet();
+  return b.take();
+}
+
+}  // namespace telpher::coll

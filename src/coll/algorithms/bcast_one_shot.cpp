@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every rank reads the root's vector.
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/schedule/builder.hpp"
+
+namespace telpher::coll {
+
+schedule bcast_one_shot(const problem& p, std::int32_t rank) {
+  const piece all = {0, p.count};
+  builder b(p, rank, p.count);
+  if (b.is_root()) {
+    b.publish(all);
+    b.signal_others();
+    b.wait_others();
+  } else {
+    b.wait(p.root);
+    b.copy(b.output(all), b.contribution(p.root, all));
+    b.signal(p.root);
+  }
+  return b.take();
+}
+
+}  // namespace telpher::coll

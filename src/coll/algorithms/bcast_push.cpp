@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The root writes its vector into every rank's scratch space.
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/schedule/builder.hpp"
+
+namespace telpher::coll {
+
+schedule bcast_push(const problem& p, std::int32_t rank) {
+  const piece all = {0, p.count};
+  builder b(p, rank, p.count);
+  if (b.is_root()) {
+    for (std::int32_t i = 1; i < p.ranks; ++i) {
+      const std::int32_t peer = (rank + i) % p.ranks;
+      b.wait(peer);
+      b.copy(b.scratch_of(peer, all), b.input(all));
+      b.signal(peer);
+    }
+  } else {
+    b.signal(p.root);
+    b.wait(p.root);
+    b.copy(b.output(all), b.scratch(all));
+  }
+  return b.take();
+}
+
+}  // namespace telpher::coll

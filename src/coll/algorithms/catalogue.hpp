@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All algorithms: one row each in catalogue.def, one file each beside it. A row's restrictions say
+// which problems an algorithm may be given; whoever chooses asks `allows`.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "coll/schedule/problem.hpp"
+
+namespace telpher::coll {
+
+enum restriction : unsigned {
+  anything = 0,
+  power_of_two = 1u << 0,      // ranks
+  commutative_only = 1u << 1,  // the reduction operation
+  not_in_place = 1u << 2,
+  one_node = 1u << 3,
+  mapped_only = 1u << 4,      // needs the users' buffers mapped
+  packed = 1u << 5,           // no restriction: the packed transport may run it, see below
+  between_nodes = 1u << 6,    // no restriction: has send and receive steps
+  equal_nodes = 1u << 7,      // every node has as many ranks
+  contiguous_nodes = 1u << 8  // ranks of a node follow each other
+};
+
+/// `packed`: across ranks the schedule only copies own input or own scratch to a peer's scratch,
+/// and afterwards reads its own scratch; so data and flags can travel in the same words, and the
+/// signal and wait steps are not needed.
+struct algorithm {
+  const char* name;  // one_shot
+  operation what;
+  unsigned restrictions;
+  schedule (*make)(const problem& p, std::int32_t rank);
+};
+
+std::span<const algorithm> algorithms() noexcept;
+/// Null if there is none of that name for the operation.
+const algorithm* find_algorithm(operation what, std::string_view name) noexcept;
+/// May the algorithm be given this problem? If not, `why` (if not null) says what forbids it.
+bool allows(const algorithm& a, const problem& p, const char** why = nullptr) noexcept;
+
+}  // namespace telpher::coll

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each rank reduces its share of the vector from all ranks into its scratch space; the root
+// collects the shares. n elements over each link instead of P n over the root's.
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/schedule/builder.hpp"
+
+namespace telpher::coll {
+
+schedule reduce_two_shot(const problem& p, std::int32_t rank) {
+  builder b(p, rank, 2 * aligned(p, p.count));
+  const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
+  const auto reduced = [&](std::int32_t r) {
+    const piece at = share(r);
+    return b.scratch_of(r, {aligned(p, p.count) + at.offset, at.count});
+  };
+  for (std::int32_t r = 0; r < p.ranks; ++r)
+    if (r != rank) b.publish(share(r));
+  b.meet();
+  b.reduce(b.is_root() ? b.output(share(rank)) : reduced(rank),
+           b.contributions(p.ranks, share(rank)));
+  b.meet();
+  if (b.is_root()) {
+    for (std::int32_t i = 1; i < p.ranks; ++i) {
+      const std::int32_t peer = (rank + i) % p.ranks;
+      b.copy(b.output(share(peer)), reduced(peer));
+    }
+    b.signal_others();
+  } else {
+    b.wait(p.root);
+  }
+  return b.take();
+}
+
+}  // namespace telpher::coll

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each rank computes the results of all ranks for its share of the vector, one after the other,
+// into its scratch space; then each reads its shares. Serves exscan as well. About 3 n elements
+// over each link, where one_shot has P n at the last rank.
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/schedule/builder.hpp"
+
+namespace telpher::coll {
+
+schedule scan_two_shot(const problem& p, std::int32_t rank) {
+  const std::uint64_t stride = aligned(p, share_of({0, p.count}, 0, p.ranks, p.granule).count);
+  const auto slots = static_cast<std::uint64_t>(p.ranks) * stride;
+  builder b(p, rank, slots + p.count);
+  const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
+  const auto published = [&](std::int32_t r) {
+    return piece{slots + share(r).offset, share(r).count};
+  };
+  const auto prefix = [&](std::int32_t owner, std::int32_t of) {  // reduced over ranks 0 to `of`
+    return b.scratch_of(owner, slot_at(of, stride, share(owner).count));
+  };
+  const std::int32_t behind = p.what == operation::scan ? 0 : 1;
+
+  for (std::int32_t r = 0; r < p.ranks; ++r)
+    if (r != rank) b.publish(share(r), published(r));
+  b.meet();
+  for (std::int32_t r = 0; r < p.ranks - behind; ++r) {
+    const span next = b.contribution(r, share(rank), published(rank));
+    if (r == 0)
+      b.copy(prefix(rank, 0), next);
+    else
+      b.reduce(prefix(rank, r), {prefix(rank, r - 1), next});
+  }
+  b.meet();
+  for (std::int32_t i = 0; i < p.ranks && rank >= behind; ++i) {
+    const std::int32_t owner = (rank + i) % p.ranks;
+    b.copy(b.output(share(owner)), prefix(owner, rank - behind));
+  }
+  b.meet();
+  return b.take();
+}
+
+}  // namespace telpher::coll

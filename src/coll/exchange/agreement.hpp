@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the ranks of a communicator in one node agree, call by call, whether a blocking collective
+// runs on the devices. Each sees only its own buffers. Nothing here waits: who polls decides how.
+//
+// Every rank has a line in shared memory, written by it alone, read by all. Calls
+// are numbered from 1, the same at all ranks. In call n a rank
+//   1. says its word in slot n % slots of its line: `host` or `device`. A rank that says host is
+//      done: it goes to the host MPI at once, waits for nobody, and may be any number of calls ahead.
+//   2. A rank that says device reads the words of all, then, if all said device, takes part in as
+//      many votes as the call needs (all ranks hold the same votes, since all know the same), and at
+//      last sets `read` to n. Then it runs the call, on the devices or staged as the host ranks do.
+//
+// Overwriting. A slot that holds a device word for call m is written again only when every rank that
+// said device in m has `read` >= m. So a reader of call n that finds a later number than n in a slot
+// knows that the word for n was host: had it been device, it would still be there. A device rank remembers
+// who else said device; a host word needs no such wait.
+//
+// That wait never blocks for long: the writer read all words and votes of m before it left m, so
+// they are all there, and a rank that said device in m finishes reading them without anybody's
+// help. No rank waits for a rank that waits elsewhere.
+//
+// What follows for the devices: when all said device in n, all have returned from every call before
+// n. So nothing of an earlier call is still being read or written: scratch space, flags and inboxes
+// of the communicator are free at the start of each call (kernel/exchange.hpp relies on it).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "path/slot.hpp"
+
+namespace telpher::coll::exchange {
+
+constexpr int most_ranks = 64;
+
+/// What peers must know of a rank's call. Copied out of the slot before `read` is set.
+struct description {
+  std::uint64_t signature;  // of what must be equal at all ranks: operation, root, type, count
+  std::uint64_t grain;      // divides every count and offset of this rank, in bytes
+  path::exported_memory input;
+  path::exported_memory output;
+  std::uint8_t has_input;
+  std::uint8_t has_output;
+  std::uint8_t in_place;
+  std::int8_t device;  // which of the rank's devices
+  std::uint64_t block_bytes[most_ranks];    // of the blocks that only this rank knows
+  std::uint64_t block_offsets[most_ranks];  // of these blocks in its input
+  std::uint64_t room[most_ranks];           // bytes it expects from each rank, in the v forms
+};
+
+enum class word : std::uint8_t { host = 1, device = 2 };
+
+struct alignas(64) agreement_slot {
+  static constexpr int votes = 4;
+  std::atomic<std::uint64_t> said;                      // call << 8 | word
+  std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes
+  description what;                                     // with word::device
+};
+
+struct alignas(64) agreement_line {
+  static constexpr std::uint64_t slots = 4;
+  /// The last call whose words and votes the owner has read for good.
+  alignas(64) std::atomic<std::uint64_t> read;
+  /// The last call in which the owner's device failed: nobody need wait for it.
+  alignas(64) std::atomic<std::uint64_t> failed;
+  path::exported_memory workspace;  // written before the vote that follows its making
+  agreement_slot slot[slots];
+};
+
+class agreement {
+ public:
+  enum class answer { pending, yes, no };
+
+  agreement() = default;
+  /// `lines` of all ranks, in rank order; they must be zero before any rank's first call.
+  agreement(agreement_line* const* lines, int ranks, int me) noexcept;
+
+  std::uint64_t call() const noexcept { return call_; }
+  agreement_line& line(int rank) const noexcept { return *lines_[static_cast<std::size_t>(rank)]; }
+  agreement_line& own() const noexcept { return line(me_); }
+
+  /// Begins the next call. May the slot be written? Poll until it may, then say.
+  void begin() noexcept;
+  bool may_say() noexcept;
+  /// The description to fill before saying device.
+  description& own_description() noexcept { return own_slot().what; }
+  void say(word w) noexcept;
+
+  /// After saying device: yes if all did, no if some rank said host (and all have spoken).
+  answer words() noexcept;
+  /// Of a rank that said device in this call.
+  const description& description_of(int rank) const noexcept { return slot_of(rank).what; }
+
+  /// The next vote of this call, and its result: yes if all voted yes.
+  void vote(bool yes) noexcept;
+  answer result() noexcept;
+
+  /// Ends reading: slots of this call may be written again, descriptions are gone.
+  void finish() noexcept;
+
+  /// A rank whose word or vote is still missing, or -1.
+  int missing() const noexcept;
+  bool failed_in_call(int rank) const noexcept {
+    return line(rank).failed.load(std::memory_order_acquire) == call_;
+  }
+  void fail_call() noexcept { own().failed.store(call_, std::memory_order_release); }
+
+ private:
+  agreement_slot& slot_of(int rank) const noexcept {
+    return line(rank).slot[call_ % agreement_line::slots];
+  }
+  agreement_slot& own_slot() const noexcept { return slot_of(me_); }
+
+  std::array<agreement_line*, most_ranks> lines_{};
+  int ranks_ = 0;
+  int me_ = 0;
+  std::uint64_t call_ = 0;
+  int votes_ = 0;
+  int seen_ = 0;            // ranks whose word or vote of the running round was read
+  bool all_ = true;         // and all of them said yes
+  std::uint64_t devices_ = 0;  // ranks that said device in this call
+  struct promise {          // what a slot of ours still owes to its readers
+    std::uint64_t call = 0;
+    std::uint64_t readers = 0;
+  };
+  std::array<promise, agreement_line::slots> owed_{};
+};
+
+}  // namespace telpher::coll::exchange

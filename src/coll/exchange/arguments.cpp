@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/arguments.hpp"
+
+#include <bit>
+#include <unordered_map>
+
+#include "datatype/datatype.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+using kernel::reduce_op;
+using kernel::value_type;
+
+// What MPI allows on a type.
+enum class family : std::uint8_t { integer, byte, logical, real, complex, pair };
+
+struct value_row {
+  family kind;
+  value_type type;
+};
+using value_table = std::unordered_map<MPI_Datatype, value_row>;
+
+void add(value_table& table, MPI_Datatype type, family kind, value_type value) {
+  if (type != MPI_DATATYPE_NULL) table.emplace(type, value_row{kind, value});
+}
+
+void add_integer(value_table& table, MPI_Datatype type, bool is_signed) {
+  int size = 0;
+  if (type == MPI_DATATYPE_NULL || pmpi::Type_size(type, &size) != MPI_SUCCESS) return;
+  const value_type value = size == 1   ? (is_signed ? value_type::i8 : value_type::u8)
+                           : size == 2 ? (is_signed ? value_type::i16 : value_type::u16)
+                           : size == 4 ? (is_signed ? value_type::i32 : value_type::u32)
+                                       : (is_signed ? value_type::i64 : value_type::u64);
+  if (size == 1 || size == 2 || size == 4 || size == 8) add(table, type, family::integer, value);
+}
+
+void add_real(value_table& table, MPI_Datatype type, family kind) {
+  int size = 0;
+  if (type == MPI_DATATYPE_NULL || pmpi::Type_size(type, &size) != MPI_SUCCESS) return;
+  if (kind == family::real && (size == 4 || size == 8))
+    add(table, type, kind, size == 4 ? value_type::f32 : value_type::f64);
+  if (kind == family::complex && (size == 8 || size == 16))
+    add(table, type, kind, size == 8 ? value_type::c32 : value_type::c64);
+}
+
+void add_pairs(value_table& table) {
+  add(table, MPI_FLOAT_INT, family::pair, value_type::f32_i32);
+  add(table, MPI_DOUBLE_INT, family::pair, value_type::f64_i32);
+  add(table, MPI_LONG_INT, family::pair,
+      sizeof(long) == 8 ? value_type::i64_i32 : value_type::i32_i32);
+  add(table, MPI_SHORT_INT, family::pair, value_type::i16_i32);
+  add(table, MPI_2INT, family::pair, value_type::i32_i32);
+  add(table, MPI_2INTEGER, family::pair, value_type::i32_i32);
+  add(table, MPI_2REAL, family::pair, value_type::f32_f32);
+  add(table, MPI_2DOUBLE_PRECISION, family::pair, value_type::f64_f64);
+}
+
+// Fortran's LOGICAL stays with the host MPI, which knows what its compiler takes for true; so do
+// long double and its kin, which no device has.
+value_table make_table() {
+  value_table t;
+  for (MPI_Datatype signed_type :
+       {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T,
+        MPI_INT32_T, MPI_INT64_T, MPI_INTEGER, MPI_AINT, MPI_OFFSET, MPI_COUNT})
+    add_integer(t, signed_type, true);
+  for (MPI_Datatype unsigned_type :
+       {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+        MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T})
+    add_integer(t, unsigned_type, false);
+  for (MPI_Datatype real : {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION})
+    add_real(t, real, family::real);
+  for (MPI_Datatype complex :
+       {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX})
+    add_real(t, complex, family::complex);
+  add(t, MPI_C_BOOL, family::logical, value_type::u8);
+  add(t, MPI_BYTE, family::byte, value_type::u8);
+  add_pairs(t);
+#ifdef MPIX_C_FLOAT16
+  add(t, MPIX_C_FLOAT16, family::real, value_type::f16);
+#endif
+#ifdef MPIX_BFLOAT16
+  add(t, MPIX_BFLOAT16, family::real, value_type::bf16);
+#endif
+  return t;
+}
+
+// The same bits whatever the sign: one kernel serves both.
+value_type without_sign(value_type t) {
+  switch (t) {
+    case value_type::i8:
+      return value_type::u8;
+    case value_type::i16:
+      return value_type::u16;
+    case value_type::i32:
+      return value_type::u32;
+    case value_type::i64:
+      return value_type::u64;
+    default:
+      return t;
+  }
+}
+
+struct op_row {
+  MPI_Op op;
+  reduce_op device;
+};
+
+bool find_op(MPI_Op op, reduce_op& out) {
+  const op_row rows[] = {{MPI_SUM, reduce_op::sum},       {MPI_PROD, reduce_op::prod},
+                         {MPI_MAX, reduce_op::max},       {MPI_MIN, reduce_op::min},
+                         {MPI_LAND, reduce_op::land},     {MPI_LOR, reduce_op::lor},
+                         {MPI_LXOR, reduce_op::lxor},     {MPI_BAND, reduce_op::band},
+                         {MPI_BOR, reduce_op::bor},       {MPI_BXOR, reduce_op::bxor},
+                         {MPI_MAXLOC, reduce_op::maxloc}, {MPI_MINLOC, reduce_op::minloc}};
+  for (const op_row& r : rows)
+    if (r.op == op) {
+      out = r.device;
+      return true;
+    }
+  return false;
+}
+
+bool allowed(reduce_op op, family kind) {
+  switch (op) {
+    case reduce_op::max:
+    case reduce_op::min:
+      return kind == family::integer || kind == family::real;
+    case reduce_op::sum:
+    case reduce_op::prod:
+      return kind == family::integer || kind == family::real || kind == family::complex;
+    case reduce_op::land:
+    case reduce_op::lor:
+    case reduce_op::lxor:
+      return kind == family::integer || kind == family::logical;
+    case reduce_op::band:
+    case reduce_op::bor:
+    case reduce_op::bxor:
+      return kind == family::integer || kind == family::byte;
+    case reduce_op::maxloc:
+    case reduce_op::minloc:
+      return kind == family::pair;
+    case reduce_op::count_:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept {
+  static const value_table table = make_table();
+  reduction r;
+  const auto found = table.find(type);
+  if (found == table.end() || !find_op(op, r.op) || !allowed(r.op, found->second.kind)) return r;
+  const bool ordered = r.op == reduce_op::max || r.op == reduce_op::min;
+  r.type = ordered ? found->second.type : without_sign(found->second.type);
+  r.known = kernel::reduces(r.op, r.type);
+  return r;
+}
+
+bool arguments::buffers(const void* send, void* receive) noexcept {
+  in_place = send == MPI_IN_PLACE || receive == MPI_IN_PLACE;
+  input = send == MPI_IN_PLACE ? receive : send;
+  output = receive == MPI_IN_PLACE ? nullptr : receive;
+  // Null is a buffer of no bytes, or MPI_BOTTOM, which checks of the bytes find out.
+  for (const void* b : {input, static_cast<const void*>(output)}) {
+    if (!b) continue;
+    const memory::place p = memory::classify(b);
+    if (!p.on_device() || (where.on_device() && !(where == p))) {
+      possible = false;
+      return false;
+    }
+    where = p;
+  }
+  return true;
+}
+
+std::uint64_t arguments::size_of(MPI_Datatype type) noexcept {
+  const auto found = datatype::layout_of(type);
+  if (!found || !(*found)->contiguous || (*found)->blocks.empty() ||
+      (*found)->blocks.front().offset != 0) {
+    possible = false;
+    return 0;
+  }
+  return (*found)->size;
+}
+
+void arguments::divide_grain(std::uint64_t n) noexcept {
+  if (n) grain = std::min(grain, std::uint64_t{1} << std::countr_zero(n));
+}
+
+void arguments::vector(std::int64_t count, MPI_Datatype type) noexcept {
+  if (count < 0) possible = false;
+  bytes = possible ? static_cast<std::uint64_t>(count) * size_of(type) : 0;
+  divide_grain(bytes);
+}
+
+// Values with padding are no run of bytes, but the kernels know them.
+void arguments::reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexcept {
+  reduce = reduction_of(op, type);
+  possible = possible && reduce.known && count >= 0;
+  if (!possible) return;
+  grain = kernel::value_bytes(reduce.type);
+  bytes = static_cast<std::uint64_t>(count) * grain;
+  for (const void* b : {input, static_cast<const void*>(output)})
+    if (reinterpret_cast<std::uintptr_t>(b) % std::min<std::uint64_t>(grain, 8)) possible = false;
+}
+
+// In place means the receiving side of a gather and the sending side of a scatter, which the calls
+// name second and first.
+void arguments::vectors(std::int64_t count, MPI_Datatype type, std::int64_t other_count,
+                        MPI_Datatype other_type, bool both) noexcept {
+  if (in_place) return vector(other_count, other_type);
+  vector(count, type);
+  const std::uint64_t said = bytes;
+  if (!both || !possible) return;
+  vector(other_count, other_type);
+  if (bytes != said) possible = false;
+}
+
+void arguments::own_block(std::int64_t count, MPI_Datatype type) noexcept {
+  if (!possible) return;
+  if (in_place) {
+    own_counts.push_back(output_counts[static_cast<std::size_t>(rank)]);
+    own_offsets.push_back(output_offsets[static_cast<std::size_t>(rank)]);
+    return;
+  }
+  vector(count, type);
+  own_counts.push_back(bytes);
+  own_offsets.push_back(0);
+}
+
+void arguments::expected_block(std::int64_t count, MPI_Datatype type) noexcept {
+  if (!in_place) vector(count, type);
+  output_counts.assign(static_cast<std::size_t>(ranks), 0);
+  output_offsets.assign(static_cast<std::size_t>(ranks), 0);
+  output_counts[static_cast<std::size_t>(root)] = bytes;
+}
+
+}  // namespace telpher::coll::exchange

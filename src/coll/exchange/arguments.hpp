@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A blocking collective as its wrapper was called, in the terms of the exchange: addresses, bytes,
+// a reduction that the device knows. A call that cannot run among devices (host memory, gaps in a
+// type, an operation of the program's) says so by `possible` and costs no more than that look.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "coll/exchange/agreement.hpp"
+#include "coll/schedule/problem.hpp"
+#include "host_mpi/host_mpi.hpp"
+#include "kernel/reduction.hpp"
+#include "memory/memory.hpp"
+
+namespace telpher::coll::exchange {
+
+/// Which predefined reductions the device does.
+struct reduction {
+  bool known = false;
+  kernel::reduce_op op{};
+  kernel::value_type type{};
+};
+reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept;
+
+class arguments {
+ public:
+  arguments(operation op, int size, int own) noexcept : what(op), ranks(size), rank(own) {}
+
+  // --- said by the wrapper, in this order ---
+
+  /// The buffers that count at this rank; null where one does not. MPI_IN_PLACE as `send` makes
+  /// `receive` both. False: nothing more need be said, the call is not for the devices.
+  bool buffers(const void* send, void* receive) noexcept;
+  void rooted(int root_) noexcept {
+    possible = root_ >= 0 && root_ < ranks;
+    if (possible) root = root_;
+  }
+  /// `count` elements make the vector, or the block of each rank.
+  void vector(std::int64_t count, MPI_Datatype type) noexcept;
+  /// The same where both sides of the call name it; they must mean as many bytes, unless one of them
+  /// does not count (MPI_IN_PLACE, or `both` false: the second one).
+  void vectors(std::int64_t count, MPI_Datatype type, std::int64_t other_count,
+               MPI_Datatype other_type, bool both) noexcept;
+  void reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexcept;
+  /// Blocks of the own input that others must be told of.
+  template <class Count, class Displacement>
+  void input_blocks(const Count* counts, const Displacement* displacements,
+                    MPI_Datatype type) noexcept {
+    blocks(counts, displacements, type, own_counts, own_offsets);
+  }
+  /// Blocks of the own output.
+  template <class Count, class Displacement>
+  void output_blocks(const Count* counts, const Displacement* displacements,
+                     MPI_Datatype type) noexcept {
+    blocks(counts, displacements, type, output_counts, output_offsets);
+  }
+  /// The one block that this rank sends; in place it lies among the blocks of the output, which
+  /// must be said before.
+  void own_block(std::int64_t count, MPI_Datatype type) noexcept;
+  /// The one block that this rank expects from the root.
+  void expected_block(std::int64_t count, MPI_Datatype type) noexcept;
+  /// Blocks whose counts all ranks know.
+  template <class Count>
+  void common_counts(const Count* counts) noexcept {
+    for (int r = 0; r < ranks; ++r) common.push_back(static_cast<std::uint64_t>(counts[r]));
+  }
+
+  // --- what came of it; bytes ---
+
+  operation what;
+  int ranks;
+  int rank;
+  int root = 0;
+  bool possible = true;
+  bool in_place = false;
+  const void* input = nullptr;
+  void* output = nullptr;
+  memory::place where;  // of the buffers; host if the call moves nothing here
+  std::uint64_t bytes = 0;  // of the vector or one block
+  std::uint64_t grain = 16;
+  reduction reduce;
+  std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
+  std::vector<std::uint64_t> common;  // elements of `bytes` each
+
+ private:
+  std::uint64_t size_of(MPI_Datatype type) noexcept;
+  void divide_grain(std::uint64_t bytes) noexcept;
+  bool is_root() const noexcept { return rank == root; }
+
+  template <class Count, class Displacement>
+  void blocks(const Count* counts, const Displacement* displacements, MPI_Datatype type,
+              std::vector<std::uint64_t>& to, std::vector<std::uint64_t>& offsets) noexcept {
+    const std::uint64_t size = size_of(type);
+    for (int r = 0; r < ranks && possible; ++r) {
+      if (counts[r] < 0 || displacements[r] < 0) possible = false;
+      to.push_back(static_cast<std::uint64_t>(counts[r]) * size);
+      offsets.push_back(to.back() ? static_cast<std::uint64_t>(displacements[r]) * size : 0);
+      divide_grain(to.back() | offsets.back());
+    }
+  }
+};
+
+}  // namespace telpher::coll::exchange

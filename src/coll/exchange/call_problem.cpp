@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/call_problem.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "base/settings.hpp"
+#include "path/pull.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+struct extents {
+  std::uint64_t input = 0, output = 0;
+};
+
+std::uint64_t reach(const std::vector<std::uint64_t>& counts,
+                    const std::vector<std::uint64_t>& offsets) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) most = std::max(most, offsets[i] + counts[i]);
+  return most;
+}
+
+extents without_in_place(const arguments& a) {
+  const std::uint64_t all = a.bytes * static_cast<std::uint64_t>(a.ranks);
+  switch (a.what) {
+    case operation::allgather:
+    case operation::gather:
+      return {a.bytes, all};
+    case operation::alltoall:
+      return {all, all};
+    case operation::scatter:
+    case operation::reduce_scatter_block:
+      return {all, a.bytes};
+    case operation::allgatherv:
+    case operation::gatherv:
+    case operation::alltoallv:
+      return {reach(a.own_counts, a.own_offsets), reach(a.output_counts, a.output_offsets)};
+    case operation::scatterv:
+      return {reach(a.own_counts, a.own_offsets),
+              a.output_counts.empty() ? 0 : a.output_counts[static_cast<std::size_t>(a.root)]};
+    case operation::reduce_scatter:
+      return {a.bytes, a.common[static_cast<std::size_t>(a.rank)] * a.grain};
+    default:
+      return {a.bytes, a.bytes};
+  }
+}
+
+// In place the buffer is both: the larger view of it.
+extents extents_of(const arguments& a) {
+  extents e = without_in_place(a);
+  if (a.in_place) e.input = e.output = std::max(e.input, e.output);
+  return e;
+}
+
+bool needs_input(const arguments& a) {
+  const bool from_root = a.what == operation::bcast || a.what == operation::scatter ||
+                         a.what == operation::scatterv;
+  return !from_root || a.rank == a.root;
+}
+
+bool needs_output(const arguments& a) {
+  if (a.what == operation::reduce || a.what == operation::gather || a.what == operation::gatherv)
+    return a.rank == a.root;
+  if (a.what == operation::bcast) return a.rank != a.root;
+  const bool scattered = a.what == operation::scatter || a.what == operation::scatterv;
+  return !(scattered && a.in_place);
+}
+
+bool describe_one(const arguments& a, const void* address, std::uint64_t bytes, bool worth_mapping,
+                  path::exported_memory& out, std::uint8_t& has) {
+  has = address != nullptr && bytes > 0;
+  if (!has) return true;
+  device::pointer_info info;
+  if (!(memory::classify(address, info) == a.where)) return false;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (at < info.base || bytes > info.bytes - (at - info.base)) return false;
+  out = {};
+  if (!worth_mapping) return true;
+  const path::region where{a.where, static_cast<std::byte*>(const_cast<void*>(address)), bytes};
+  return path::export_region(where, info, out) == status::ok;
+}
+
+std::uint64_t signature_of(const arguments& a) {
+  std::uint64_t mark = 1469598103934665603u;
+  const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
+  mix(static_cast<std::uint64_t>(a.what));
+  if (is_rooted(a.what)) mix(static_cast<std::uint64_t>(a.root));
+  if (!is_rooted(a.what)) mix(a.in_place);
+  if (!is_v_form(a.what)) mix(a.bytes);
+  for (const std::uint64_t n : a.common) mix(n);
+  if (a.reduce.known)
+    mix(static_cast<std::uint64_t>(a.reduce.op) << 8 | static_cast<std::uint64_t>(a.reduce.type));
+  return mark;
+}
+
+std::size_t index(int r) {
+  return static_cast<std::size_t>(r);
+}
+
+// --- the v forms ---
+
+/// What `from` sends to `to`, and what `to` expects of `from`, in bytes.
+std::uint64_t sent(const arguments& a, const agreement& talk, int from, int to) {
+  const bool one_block = a.what == operation::allgatherv || a.what == operation::gatherv;
+  return talk.description_of(from).block_bytes[one_block ? 0 : to];
+}
+
+bool expects(const arguments& a, int to) {
+  return a.what != operation::gatherv || to == a.root;
+}
+
+bool sends(const arguments& a, int from) {
+  return a.what != operation::scatterv || from == a.root;
+}
+
+bool counts_match(const arguments& a, const agreement& talk) {
+  for (int from = 0; from < a.ranks; ++from)
+    for (int to = 0; to < a.ranks; ++to) {
+      if (!expects(a, to) || !sends(a, from)) continue;
+      if (is_rooted(a.what) && from == to && talk.description_of(a.root).in_place) continue;
+      if (sent(a, talk, from, to) != talk.description_of(to).room[from]) return false;
+    }
+  return true;
+}
+
+void describe_v_form(const arguments& a, const agreement& talk, problem& p, std::uint64_t unit) {
+  const auto n = index(a.ranks);
+  const auto in_units = [&](std::uint64_t bytes) { return bytes / unit; };
+  if (a.what == operation::reduce_scatter) {
+    p.counts = a.common;
+    set_dense_offsets(p);
+    return;
+  }
+  if (a.what == operation::alltoallv) {
+    p.counts.resize(n * n);
+    p.input_offsets.resize(n * n);
+    for (std::size_t r = 0; r < n * n; ++r) {
+      const description& d = talk.description_of(static_cast<int>(r / n));
+      p.counts[r] = in_units(d.block_bytes[r % n]);
+      p.input_offsets[r] = in_units(d.block_offsets[r % n]);
+    }
+    p.output_offsets = p.input_offsets;  // in place they are; else only the own row counts
+  } else if (a.what == operation::scatterv) {
+    const description& d = talk.description_of(a.root);
+    for (std::size_t r = 0; r < n; ++r) {
+      p.counts.push_back(in_units(d.block_bytes[r]));
+      p.input_offsets.push_back(in_units(d.block_offsets[r]));
+    }
+    return;
+  } else {  // allgatherv, gatherv
+    p.output_offsets.resize(n * n);
+    for (std::size_t r = 0; r < n; ++r) {
+      const description& d = talk.description_of(static_cast<int>(r));
+      p.counts.push_back(in_units(d.block_bytes[0]));
+      p.output_offsets[r * n + r] = in_units(d.block_offsets[0]);
+    }
+  }
+  for (std::size_t b = 0; b < a.output_offsets.size(); ++b)
+    p.output_offsets[index(a.rank) * n + b] = in_units(a.output_offsets[b]);
+}
+
+}  // namespace
+
+bool has_buffers(const arguments& a) noexcept {
+  const extents e = extents_of(a);
+  return (a.input || e.input == 0 || !needs_input(a)) &&
+         (a.output || e.output == 0 || !needs_output(a));
+}
+
+bool describe_buffers(const arguments& a, description& d) noexcept {
+  const extents e = extents_of(a);
+  // Asking for handles costs; whether they are of use all ranks judge alike.
+  const bool worth_mapping =
+      is_v_form(a.what) || config().coll_buffers == "mapped" ||
+      a.bytes * static_cast<std::uint64_t>(a.ranks) >= config().coll_mapped_threshold;
+  return describe_one(a, a.input, e.input, worth_mapping, d.input, d.has_input) &&
+         describe_one(a, a.output, e.output, worth_mapping, d.output, d.has_output);
+}
+
+void describe_call(const arguments& a, description& d) noexcept {
+  d.signature = signature_of(a);
+  d.grain = a.grain;
+  d.in_place = a.in_place;
+  for (std::size_t i = 0; i < a.own_counts.size(); ++i) {
+    d.block_bytes[i] = a.own_counts[i];
+    d.block_offsets[i] = a.own_offsets[i];
+  }
+  for (std::size_t i = 0; i < a.output_counts.size(); ++i) d.room[i] = a.output_counts[i];
+}
+
+bool describe_problem(const arguments& a, const agreement& talk, problem& p, std::uint64_t& unit) {
+  unit = a.grain;
+  for (int r = 0; r < a.ranks; ++r) unit = std::min(unit, talk.description_of(r).grain);
+  p.what = a.what;
+  p.ranks = a.ranks;
+  p.root = a.root;
+  p.count = a.bytes / unit;
+  p.in_place = talk.description_of(is_rooted(a.what) ? a.root : 0).in_place != 0;
+  constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
+  p.granule = std::max<std::uint64_t>(1, share_bytes / unit);
+  if (!is_v_form(a.what)) return true;
+  if (a.what != operation::reduce_scatter && !counts_match(a, talk)) return false;
+  describe_v_form(a, talk, p, unit);
+  return true;
+}
+
+std::uint64_t size_class(std::uint64_t bytes) noexcept {
+  return bytes == 0 ? 0 : std::bit_ceil(bytes);
+}
+
+}  // namespace telpher::coll::exchange

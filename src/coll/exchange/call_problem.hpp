@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Between a rank's arguments, what it tells its peers of them, and the problem that all of them make
+// out of what they were told.
+#pragma once
+
+#include "coll/exchange/agreement.hpp"
+#include "coll/exchange/arguments.hpp"
+
+namespace telpher::coll::exchange {
+
+/// No buffer that holds bytes is missing (MPI_BOTTOM, or the program's mistake).
+bool has_buffers(const arguments& a) noexcept;
+
+/// Fills what peers need to reach the buffers. False: the bytes are not one allocation's.
+bool describe_buffers(const arguments& a, description& d) noexcept;
+
+/// Fills the rest.
+void describe_call(const arguments& a, description& d) noexcept;
+
+/// The problem, from the descriptions of all ranks; `unit` becomes the bytes of its elements. False
+/// where what is sent is not what is expected: the host MPI has the words for that.
+bool describe_problem(const arguments& a, const agreement& talk, problem& p, std::uint64_t& unit);
+
+/// The power of two that is not less.
+std::uint64_t size_class(std::uint64_t bytes) noexcept;
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/communicator.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "coll/exchange/launch.hpp"
+#include "host_mpi/job.hpp"
+#include "ticket/blocking_call.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+std::mutex guard;
+std::unordered_map<MPI_Comm, std::unique_ptr<communicator>>& table() {
+  static auto* one = new std::unordered_map<MPI_Comm, std::unique_ptr<communicator>>;
+  return *one;
+}
+
+// Settings by which all ranks must choose alike.
+std::uint64_t settings_mark() {
+  const settings& s = config();
+  std::uint64_t mark = 1469598103934665603u;
+  const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
+  const std::hash<std::string> hash;
+  for (const std::string* text : {&s.coll_algorithm, &s.coll_transport, &s.coll_buffers})
+    mix(hash(*text));
+  for (const std::uint64_t n : {s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox}) mix(n);
+  mix(static_cast<std::uint64_t>(s.coll_blocks));
+  return mark;
+}
+
+bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
+  ticket::engine& e = ticket::the_engine();
+  bool here = true;
+  for (int r = 0; r < ranks; ++r) {
+    world.push_back(host_mpi::world_rank(e.job(), comm, r));
+    here = here && world.back() >= 0 && e.shares_node(world.back());
+  }
+  return here;
+}
+
+/// What a rank tells the others when they make a communicator's state.
+struct card {
+  std::uint64_t part_at;
+  std::uint64_t mark;
+  std::uint64_t willing;
+};
+
+}  // namespace
+
+// --- life ---
+
+communicator* communicator::of(MPI_Comm of_comm) noexcept {
+  {
+    std::lock_guard lock(guard);
+    if (const auto found = table().find(of_comm); found != table().end()) return found->second.get();
+  }
+  int inter = 0, size = 0, own_rank = 0;
+  if (of_comm == MPI_COMM_NULL || pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS) return nullptr;
+  pmpi::Comm_size(of_comm, &size);
+  pmpi::Comm_rank(of_comm, &own_rank);
+  try {
+    std::unique_ptr<communicator> fresh;
+    if (!inter && size > 1 && size <= most_ranks) {
+      fresh = std::make_unique<communicator>(of_comm, size, own_rank);
+      if (!fresh->join()) fresh.reset();
+    }
+    std::lock_guard lock(guard);
+    return (table()[of_comm] = std::move(fresh)).get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+bool communicator::join() noexcept {
+  ticket::engine& e = ticket::the_engine();
+  bool willing = world_ranks(comm, ranks, world);
+  {
+    auto held = e.lock();
+    const auto at = willing ? e.own().arena().take(sizeof(shared_part)) : std::nullopt;
+    has_part_ = willing = at.has_value();
+    part_at_ = at.value_or(0);
+    if (willing) new (e.own().staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
+  }
+  const card mine{part_at_, settings_mark(), willing};
+  std::array<card, most_ranks> cards{};
+  {
+    ticket::blocking_call blocked;
+    if (pmpi::Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm) !=
+        MPI_SUCCESS)
+      return false;
+  }
+  std::array<agreement_line*, most_ranks> lines{};
+  for (int r = 0; r < ranks; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    if (!cards[i].willing) return false;
+    if (cards[i].mark != mine.mark) {
+      TELPHER_WARN("ranks have different TELPHER_COLL settings: collectives are staged");
+      return false;
+    }
+  }
+  auto held = e.lock();
+  for (int r = 0; r < ranks; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    auto* part = reinterpret_cast<shared_part*>(
+        e.peer(world[i]).staging(cards[i].part_at, sizeof(shared_part), nullptr));
+    if (!part) return false;
+    lines[i] = &part->line;
+    step_flags_of[i] = &part->flags;
+  }
+  talk = agreement(lines.data(), ranks, rank);
+  return true;
+}
+
+communicator::~communicator() {
+  if (!has_part_) return;
+  ticket::engine& e = ticket::the_engine();
+  auto held = e.lock();
+  e.own().arena().give(part_at_, sizeof(shared_part));
+}
+
+// Peers may still look at this rank's line, and their devices at its workspace, until they have
+// entered MPI_Comm_free as well.
+void communicator::forget(MPI_Comm freed) noexcept {
+  std::unique_ptr<communicator> gone;
+  {
+    std::lock_guard lock(guard);
+    const auto found = table().find(freed);
+    if (found == table().end()) return;
+    gone = std::move(found->second);
+    table().erase(found);
+  }
+  if (!gone) return;
+  ticket::blocking_call blocked;
+  pmpi::Barrier(freed);
+}
+
+void communicator::shut_down() noexcept {
+  const MPI_Comm control = ticket::the_engine().job().control;
+  ticket::blocking_call blocked;
+  pmpi::Barrier(control);  // no rank is in a collective
+  {
+    std::lock_guard lock(guard);
+    table().clear();
+  }
+  memory::ipc_cache::instance().clear();
+  pmpi::Barrier(control);  // no rank has a workspace mapped
+  workspace::release_kept();
+  release_lanes();
+}
+
+// --- waiting ---
+
+bool waiter::pause() noexcept {
+  ticket::engine& e = ticket::the_engine();
+  ++polls_;
+  {
+    auto held = e.lock();
+    e.progress();
+    if (polls_ % 64 == 0) e.poke_host_mpi();
+  }
+  if (e.crowded() || polls_ > 2000) ::sched_yield();
+  if (polls_ % 256 != 0) return false;
+  const std::uint64_t now = ticket::now_ns();
+  if (since_ns_ == 0) {
+    since_ns_ = now;
+    next_report_us_ = config().stall_warning.value;
+  }
+  if (static_cast<double>(now - since_ns_) / 1e3 < next_report_us_) return false;
+  next_report_us_ *= 2;
+  return true;
+}
+
+double waiter::seconds() const noexcept {
+  return static_cast<double>(ticket::now_ns() - since_ns_) / 1e9;
+}
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is kept for a communicator whose collectives may run among devices: the lines of agreement,
+// the workspaces as mapped here, and which of the program's allocations all ranks have mapped. Made
+// at the first blocking collective on the communicator, by all its ranks together; gone with
+// MPI_Comm_free. One thread at a time uses it, as MPI demands of collectives on one communicator.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coll/exchange/agreement.hpp"
+#include "coll/exchange/program.hpp"
+#include "coll/exchange/stepped.hpp"
+#include "coll/exchange/workspace.hpp"
+#include "host_mpi/host_mpi.hpp"
+#include "memory/ipc_cache.hpp"
+#include "ticket/engine.hpp"
+
+namespace telpher::coll::exchange {
+
+/// A rank's part of the communicator's shared memory; in the rank's segment.
+struct shared_part {
+  agreement_line line;
+  step_flags flags;
+};
+
+class communicator {
+ public:
+  /// The state of a communicator, made at first use (collective then); null where its collectives
+  /// never run among devices: an intercommunicator, one rank or too many, several nodes.
+  static communicator* of(MPI_Comm comm) noexcept;
+  /// Collective, before the communicator is freed.
+  static void forget(MPI_Comm comm) noexcept;
+  /// Collective over the job: gives all back.
+  static void shut_down() noexcept;
+
+  communicator(MPI_Comm c, int size, int own_rank) noexcept
+      : comm(c), ranks(size), rank(own_rank), mapped(static_cast<std::size_t>(size)) {}
+  ~communicator();
+
+  enum class phase {
+    fresh,     // no workspace yet
+    ready,     // workspaces are mapped by all
+    unusable,  // some rank could not: always staged
+  };
+
+  MPI_Comm comm;
+  int ranks;
+  int rank;
+  std::vector<int> world;  // world ranks
+  agreement talk;
+  phase state = phase::fresh;
+  memory::place where;         // this rank's device, once ready
+  bool shared_device = false;  // two ranks have the same
+  workspace own;
+  std::vector<memory::ipc_cache::mapping> mapped;  // peers' workspaces
+  space_map base{};                                // scratch and inboxes of all
+  std::array<std::uint64_t*, most_ranks> kernel_flags{};
+  std::array<step_flags*, most_ranks> step_flags_of{};
+  std::uint64_t epoch = 0;
+  std::uint32_t packed_epoch = 0;
+
+  /// An allocation of the program that every rank of the communicator has mapped. All ranks hear of
+  /// the same allocations in the same order, so all keep and drop the same.
+  struct known_allocation {
+    int rank;
+    path::exported_memory memory;
+    memory::ipc_cache::mapping mapping;  // none for own memory
+    std::uint64_t last_call;
+  };
+  std::vector<known_allocation> known;
+  std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
+
+ private:
+  bool join() noexcept;
+  std::uint64_t part_at_ = 0;
+  bool has_part_ = false;
+};
+
+/// How a thread waits here: it keeps tickets and the host MPI in motion.
+class waiter {
+ public:
+  /// Between two polls; true when a report is due.
+  bool pause() noexcept;
+  double seconds() const noexcept;
+
+ private:
+  std::uint32_t polls_ = 0;
+  std::uint64_t since_ns_ = 0;
+  double next_report_us_ = 0;
+};
+
+/// Polls until `done()`; `report(seconds)` is called when the wait lasts longer than
+/// TELPHER_STALL_WARNING.
+template <class Done, class Report>
+void wait_for(Done&& done, Report&& report) noexcept {
+  waiter w;
+  while (!done())
+    if (w.pause()) report(w.seconds());
+}
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/program.hpp"
+
+#include <new>
+
+#include "base/log.hpp"
+#include "kernel/exchange.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+using kernel::exchange_op;
+
+constexpr std::uint64_t largest_number = 0xffff;
+
+class compiler {
+ public:
+  explicit compiler(const compilation& c) : c_(c) {}
+
+  status add(const step& s) {
+    switch (s.kind) {
+      case step_kind::copy:
+      case step_kind::reduce:
+        return add_move(s);
+      case step_kind::signal:
+        return add_flag(exchange_op::signal, s.peer, signals_);
+      case step_kind::wait:
+        return add_flag(exchange_op::wait, s.peer, waits_);
+      case step_kind::send:
+      case step_kind::receive:
+        break;
+    }
+    return status::invalid_argument;
+  }
+
+  std::vector<std::uint64_t> take() { return std::move(words_); }
+
+ private:
+  using numbers = std::array<std::uint64_t, most_ranks>;
+
+  status add_move(const step& s) {
+    last_flag_ = none;
+    const auto kind = s.kind == step_kind::copy ? exchange_op::copy : exchange_op::reduce;
+    words_.push_back(static_cast<std::uint64_t>(kind) | s.sources.size() << 8);
+    words_.push_back(s.to.count * c_.unit);
+    if (!add_address(s.to)) return status::invalid_argument;
+    for (const span& from : s.sources)
+      if (!add_address(from)) return status::invalid_argument;
+    return status::ok;
+  }
+
+  bool add_address(const span& s) {
+    const std::uint64_t address = address_of(s, c_);
+    words_.push_back(address);
+    return address != 0;
+  }
+
+  status add_flag(exchange_op kind, std::int32_t peer, numbers& count) {
+    if (c_.packed) return status::ok;
+    const std::uint64_t number = ++count[static_cast<std::size_t>(peer)];
+    if (number > largest_number) return status::invalid_argument;
+    const std::uint64_t head = static_cast<std::uint64_t>(kind) | number << 16;
+    const std::uint64_t bit = std::uint64_t{1} << peer;
+    if (last_flag_ != none && words_[last_flag_] == head && !(words_[last_flag_ + 1] & bit)) {
+      words_[last_flag_ + 1] |= bit;
+      return status::ok;
+    }
+    last_flag_ = words_.size();
+    words_.push_back(head);
+    words_.push_back(bit);
+    return status::ok;
+  }
+
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  const compilation& c_;
+  std::vector<std::uint64_t> words_;
+  std::size_t last_flag_ = none;  // a step that more peers may join
+  numbers signals_{};
+  numbers waits_{};
+};
+
+}  // namespace
+
+std::uint64_t address_of(const span& s, const compilation& c) noexcept {
+  const spaces& at = c.map[static_cast<std::size_t>(s.rank)];
+  if (s.where == space::scratch && c.packed)
+    return at.inbox ? (at.inbox + s.offset * packed_stride(c.unit)) | kernel::packed_mark : 0;
+  const std::uint64_t base = s.where == space::input    ? at.input
+                             : s.where == space::output ? at.output
+                                                        : at.scratch;
+  return base ? base + s.offset * c.unit : 0;
+}
+
+result<std::vector<std::uint64_t>> compile(const compilation& c) noexcept {
+  try {
+    compiler work(c);
+    for (const step& s : c.what.steps) TELPHER_TRY(work.add(s));
+    return work.take();
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+}
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a rank's schedule to the program of the exchange kernel: spans become addresses as mapped in
+// this process, runs of signals (and of waits) become one step with a mask of peers. In the packed
+// transport scratch spans become packed memory, and signals and waits are left out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/status.hpp"
+#include "coll/exchange/agreement.hpp"
+#include "coll/schedule/schedule.hpp"
+
+namespace telpher::coll::exchange {
+
+/// Where a rank's spaces lie, as mapped in this process; 0: not mapped.
+struct spaces {
+  std::uint64_t input = 0;
+  std::uint64_t output = 0;
+  std::uint64_t scratch = 0;
+  std::uint64_t inbox = 0;  // packed memory
+};
+using space_map = std::array<spaces, most_ranks>;
+
+struct compilation {
+  const schedule& what;
+  const space_map& map;
+  std::uint64_t unit = 1;  // bytes of an element
+  bool packed = false;
+};
+
+/// Bytes of packed memory for one element of scratch: a span begins at a word of its own, whatever
+/// the size of its elements.
+constexpr std::uint64_t packed_stride(std::uint64_t unit) {
+  return unit < 4 ? 8 : 2 * unit;
+}
+
+/// The address of a span, with the mark of packed memory where it lies there.
+std::uint64_t address_of(const span& s, const compilation& c) noexcept;
+
+/// The words of the program. invalid_argument: a span is not mapped, or a step is for another node.
+result<std::vector<std::uint64_t>> compile(const compilation& c) noexcept;
+
+}  // namespace telpher::coll::exchange

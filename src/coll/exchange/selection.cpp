@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/selection.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "base/settings.hpp"
+#include "coll/exchange/program.hpp"
+#include "kernel/kernel.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+constexpr std::uint64_t unlimited = ~std::uint64_t{0};
+
+struct row {
+  operation what;
+  std::uint64_t most_bytes;
+  int most_ranks;
+  const char* algorithm;
+  transport by;
+};
+constexpr row rows[] = {
+#define TELPHER_CHOICE(operation_, most_bytes, ranks, algorithm, by) \
+  {operation::operation_, most_bytes, ranks, #algorithm, transport::by},
+#include "coll/exchange/selection.def"
+#undef TELPHER_CHOICE
+};
+
+/// What the setting names for an operation, or "".
+std::string_view forced_algorithm(operation what) {
+  std::string_view list = config().coll_algorithm;
+  const std::string_view name = to_string(what);
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), entry.size() + 1));
+    if (entry.size() > name.size() && entry.substr(0, name.size()) == name &&
+        entry[name.size()] == '=')
+      return entry.substr(name.size() + 1);
+  }
+  return {};
+}
+
+transport transport_for(transport wanted, const algorithm& a, const facts& f) {
+  const std::string& forced = config().coll_transport;
+  if (f.shared_device || forced == "stepped") return transport::stepped;
+  if (forced == "packed") wanted = transport::packed;
+  if (forced == "exchange") wanted = transport::exchange;
+  if (wanted == transport::packed && !(a.restrictions & restriction::packed))
+    return transport::exchange;
+  return wanted;
+}
+
+bool wants_mapped(const facts& f, std::uint64_t bytes, transport by) {
+  const std::string& forced = config().coll_buffers;
+  if (!f.exportable || by == transport::packed || forced == "workspace") return false;
+  return forced == "mapped" || bytes >= config().coll_mapped_threshold;
+}
+
+/// Elements of scratch space that the schedules of all ranks really touch.
+std::uint64_t scratch_touched(const algorithm& a, const problem& p) {
+  std::uint64_t most = 0;
+  const auto look = [&](const span& s) {
+    if (s.where == space::scratch) most = std::max(most, s.offset + s.count);
+  };
+  for (int r = 0; r < p.ranks; ++r)
+    for (const step& s : a.make(p, r).steps) {
+      look(s.to);
+      for (const span& from : s.sources) look(from);
+    }
+  return most;
+}
+
+// An algorithm asks for the scratch space of its worst case; that of large vectors is looked at.
+bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f) {
+  if (c.by == transport::packed)
+    return c.plan.scratch * packed_stride(f.unit) <= config().coll_inbox;
+  return c.plan.scratch * f.unit <= config().coll_scratch ||
+         scratch_touched(a, p) * f.unit <= config().coll_scratch;
+}
+
+// Enough blocks that each has some work; no more than the links need.
+int blocks_for(std::uint64_t bytes, transport by) {
+  if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
+  const std::uint64_t share = by == transport::packed ? 4096 : 32768;
+  return static_cast<int>(std::min<std::uint64_t>(bytes / share + 1, 32));
+}
+
+bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
+  p.mapped = c.mapped;
+  if (!allows(a, p)) return false;
+  c.plan = a.make(p, me);
+  if (!fits(c, a, p, f)) return false;
+  c.blocks = blocks_for(volume(p, f.unit), c.by);
+  c.what = &a;
+  return true;
+}
+
+/// Tries one algorithm: by the transport that is wanted; where the packed one has no room without
+/// it; where the workspace has no room on the program's buffers.
+bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const facts& f, int me) {
+  const std::uint64_t bytes = volume(p, f.unit);
+  c.by = transport_for(wanted, a, f);
+  c.mapped = wants_mapped(f, bytes, c.by);
+  if (accept_as(c, a, p, f, me)) return true;
+  if (c.by == transport::packed) {
+    c.by = transport::exchange;
+    c.mapped = wants_mapped(f, bytes, c.by);
+    if (accept_as(c, a, p, f, me)) return true;
+  }
+  if (c.mapped || !f.exportable || config().coll_buffers == "workspace") return false;
+  c.mapped = true;
+  return accept_as(c, a, p, f, me);
+}
+
+}  // namespace
+
+path::kind kind_of(transport t) noexcept {
+  switch (t) {
+    case transport::packed:
+      return path::kind::coll_packed;
+    case transport::exchange:
+      return path::kind::coll_exchange;
+    case transport::stepped:
+      break;
+  }
+  return path::kind::coll_stepped;
+}
+
+std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept {
+  std::uint64_t most = p.count;
+  const bool blocks = p.what == operation::allgather || p.what == operation::alltoall ||
+                      p.what == operation::gather || p.what == operation::scatter ||
+                      p.what == operation::reduce_scatter_block;
+  if (blocks) most *= static_cast<std::uint64_t>(p.ranks);
+  if (is_v_form(p.what)) most = largest_block(p) * static_cast<std::uint64_t>(p.ranks);
+  return most * unit;
+}
+
+choice choose(problem& p, const facts& f, int me) noexcept {
+  choice c;
+  try {
+    if (const auto name = forced_algorithm(p.what); !name.empty()) {
+      const algorithm* a = find_algorithm(p.what, name);
+      if (a && accept(c, *a,
+                      a->restrictions & restriction::packed ? transport::packed
+                                                            : transport::exchange,
+                      p, f, me))
+        return c;
+    }
+    const std::uint64_t bytes = volume(p, f.unit);
+    for (const row& r : rows) {
+      if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
+      const algorithm* a = find_algorithm(r.what, r.algorithm);
+      if (a && accept(c, *a, r.by, p, f, me)) return c;
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  c.what = nullptr;
+  return c;
+}
+
+}  // namespace telpher::coll::exchange

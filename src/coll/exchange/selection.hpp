@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which algorithm runs a call, by which transport, on which buffers: by the table of selection.def
+// and the settings. All ranks choose from the same facts, so all choose the same.
+#pragma once
+
+#include <cstdint>
+
+#include "coll/algorithms/catalogue.hpp"
+#include "path/path.hpp"
+
+namespace telpher::coll::exchange {
+
+enum class transport : std::uint8_t { packed, exchange, stepped };
+
+/// What all ranks know besides the problem.
+struct facts {
+  std::uint64_t unit = 1;      // bytes of an element
+  bool shared_device = false;  // two ranks have the same: no kernel may wait
+  bool exportable = false;     // every buffer of every rank could be mapped
+};
+
+struct choice {
+  const algorithm* what = nullptr;
+  transport by = transport::exchange;
+  bool mapped = false;
+  int blocks = 1;
+  schedule plan;
+
+  explicit operator bool() const noexcept { return what != nullptr; }
+};
+
+path::kind kind_of(transport t) noexcept;
+
+/// Bytes of the longest vector of any rank.
+std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept;
+
+/// The choice for rank `me`; none if nothing fits. Sets `p.mapped` to what was chosen.
+choice choose(problem& p, const facts& f, int me) noexcept;
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/stepped.hpp"
+
+#include <memory>
+
+#include "kernel/exchange.hpp"
+
+namespace telpher::coll::exchange {
+
+status stepped::advance() noexcept {
+  while (next_ < c_.what.steps.size()) {
+    const step& s = c_.what.steps[next_];
+    if (s.kind == step_kind::signal)
+      TELPHER_TRY(signal(s.peer));
+    else if (s.kind == step_kind::wait)
+      TELPHER_TRY(wait(s.peer));
+    else
+      TELPHER_TRY(move(s));
+    ++next_;
+  }
+  return settle();
+}
+
+status stepped::move(const step& s) noexcept {
+  dirty_ = true;
+  recorded_ = false;
+  const std::uint64_t bytes = s.to.count * c_.unit;
+  const std::uint64_t to = address_of(s.to, c_);
+  if (s.kind == step_kind::copy)
+    return t_.where.owner->copy(reinterpret_cast<void*>(to),
+                                reinterpret_cast<const void*>(address_of(s.sources[0], c_)), bytes,
+                                lane_.stream());
+  if (s.kind != step_kind::reduce) return status::invalid_argument;
+  // A program of one reduction: nothing in it waits.
+  schedule one;
+  try {
+    one.steps.push_back(s);
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  auto words = compile({one, c_.map, c_.unit, false});
+  TELPHER_TRY(words);
+  auto parameters = std::make_unique<kernel::exchange>();
+  run launched;
+  constexpr std::uint64_t block_bytes = 64 * 1024;
+  const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 64));
+  return launched.start(lane_, t_.reduction, *parameters, *words, blocks);
+}
+
+status stepped::settle() noexcept {
+  if (!dirty_) return status::ok;
+  if (!recorded_) {
+    if (!event_) {
+      auto e = memory::pooled_event::acquire(t_.where);
+      TELPHER_TRY(e);
+      event_ = std::move(*e);
+    }
+    TELPHER_TRY(event_.record(lane_.stream()));
+    recorded_ = true;
+  }
+  TELPHER_TRY(event_.query());
+  dirty_ = false;
+  return status::ok;
+}
+
+status stepped::signal(int peer) noexcept {
+  TELPHER_TRY(settle());
+  const auto p = static_cast<std::size_t>(peer);
+  const std::uint64_t number = ++signals_[p];
+  t_.flags[p]->from[static_cast<std::size_t>(c_.what.rank)].store(t_.epoch << 16 | number,
+                                                                  std::memory_order_release);
+  return status::ok;
+}
+
+status stepped::wait(int peer) noexcept {
+  const auto p = static_cast<std::size_t>(peer);
+  const auto& flag = t_.flags[static_cast<std::size_t>(c_.what.rank)]->from[p];
+  awaited_ = peer;
+  if (flag.load(std::memory_order_acquire) < (t_.epoch << 16 | (waits_[p] + 1)))
+    return status::would_block;
+  ++waits_[p];
+  awaited_ = -1;
+  return status::ok;
+}
+
+}  // namespace telpher::coll::exchange

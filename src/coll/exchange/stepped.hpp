@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs a schedule without kernels that wait: the host polls flags in shared host memory and gives the
+// device one step after the other. For ranks that share a device, where a waiting kernel could keep
+// the kernel that it waits for from running.
+//
+// flags[q][p] lies in rank q's line, is written by rank p only and holds epoch << 16 | number of p's
+// last signal to q, as the kernel's flags do. A signal is stored (release) after all of the rank's
+// device work before it is done and visible; a wait loads with acquire and comes before any work
+// that follows it is given to the device.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "coll/exchange/launch.hpp"
+#include "coll/exchange/program.hpp"
+#include "memory/streams.hpp"
+
+namespace telpher::coll::exchange {
+
+struct alignas(64) step_flags {
+  std::array<std::atomic<std::uint64_t>, most_ranks> from;
+};
+
+class stepped {
+ public:
+  struct terms {
+    memory::place where;
+    std::array<step_flags*, most_ranks> flags;  // of each rank
+    std::uint64_t epoch;
+    kernel::id reduction;  // the kernel for reduce steps
+  };
+  stepped(const compilation& c, const terms& t, lane& on) noexcept : c_(c), t_(t), lane_(on) {}
+
+  /// Does what can be done now: ok when all is done, would_block while something is awaited.
+  status advance() noexcept;
+  /// The peer that is waited for, or -1.
+  int awaited() const noexcept { return awaited_; }
+
+ private:
+  status move(const step& s) noexcept;
+  status settle() noexcept;
+  status signal(int peer) noexcept;
+  status wait(int peer) noexcept;
+
+  const compilation& c_;
+  const terms& t_;
+  lane& lane_;
+  std::size_t next_ = 0;
+  bool dirty_ = false;      // work was given to the device since the last settle
+  bool recorded_ = false;   // and the event stands behind it
+  memory::pooled_event event_;
+  std::array<std::uint64_t, most_ranks> signals_{}, waits_{};
+  int awaited_ = -1;
+};
+
+}  // namespace telpher::coll::exchange

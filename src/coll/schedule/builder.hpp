@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What algorithms are written with: spans by name, steps as verbs. Steps that move nothing are left
+// out, so that an algorithm need not ask about empty blocks or MPI_IN_PLACE.
+//
+// Peers read a rank's input through `contribution`: the input itself where it is exposed, else the
+// copy that `publish` puts into a slot of the rank's scratch space.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "coll/schedule/problem.hpp"
+
+namespace telpher::coll {
+
+/// A piece of a vector: where it begins and how many elements it has.
+struct piece {
+  std::uint64_t offset = 0;
+  std::uint64_t count = 0;
+};
+
+/// Slot `index` of a row of slots that hold `stride` elements each.
+inline piece slot_at(std::int32_t index, std::uint64_t stride, std::uint64_t count) {
+  return {static_cast<std::uint64_t>(index) * stride, count};
+}
+
+/// Piece `index` of `parts` nearly equal ones of the whole, cut at multiples of the granule.
+piece share_of(piece whole, std::int32_t index, std::int32_t parts, std::uint64_t granule);
+
+class builder {
+ public:
+  /// `exposed`: peers read this call's inputs where they are. Wrong if they are not mapped, or if
+  /// outputs that lie in inputs are written before the last peer has read.
+  builder(const problem& p, std::int32_t rank, std::uint64_t scratch, bool exposed);
+  builder(const problem& p, std::int32_t rank, std::uint64_t scratch)
+      : builder(p, rank, scratch, p.mapped) {}
+
+  const problem& what() const noexcept { return problem_; }
+  std::int32_t rank() const noexcept { return made_.rank; }
+  std::int32_t ranks() const noexcept { return made_.ranks; }
+  bool is_root() const noexcept { return rank() == problem_.root; }
+
+  // Spans. Without a rank: own.
+  span input(piece at) const { return {rank(), space::input, at.offset, at.count}; }
+  span output(piece at) const { return {rank(), space::output, at.offset, at.count}; }
+  span scratch(piece at) const { return {rank(), space::scratch, at.offset, at.count}; }
+  span output_of(std::int32_t r, piece at) const { return {r, space::output, at.offset, at.count}; }
+  span scratch_of(std::int32_t r, piece at) const {
+    return {r, space::scratch, at.offset, at.count};
+  }
+  /// The piece of rank r's input as its peers may read it after it published that piece and
+  /// signalled: the piece itself, or the slot.
+  span contribution(std::int32_t r, piece at, piece slot) const;
+  span contribution(std::int32_t r, piece at) const { return contribution(r, at, at); }
+  /// Contributions of the first `n` ranks, in rank order.
+  std::vector<span> contributions(std::int32_t n, piece at) const;
+
+  // Blocks of operations that are made of blocks.
+  piece input_block(std::int32_t r, std::int32_t block) const;
+  piece output_block(std::int32_t r, std::int32_t block) const;
+
+  // Steps.
+  void copy(span to, span from);
+  void reduce(span to, std::vector<span> sources);
+  void publish(piece at, piece slot);
+  void publish(piece at) { publish(at, at); }
+  void signal(std::int32_t peer);
+  void wait(std::int32_t peer);
+  void signal_others();
+  void wait_others();
+  /// Nobody passes before all have come.
+  void meet();
+  void send(std::int32_t peer, span from);
+  void receive(std::int32_t peer, span to);
+
+  schedule take() { return std::move(made_); }
+
+ private:
+  bool same_place(const span& a, const span& b) const;
+
+  const problem& problem_;
+  bool exposed_;
+  schedule made_;
+};
+
+}  // namespace telpher::coll

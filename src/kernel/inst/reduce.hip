@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reductions of one operation for HIP.
+#include <hip/hip_runtime.h>
+
+#define TELPHER_GRID_CONSTANT
+#include "kernel/inst/reduce_gpu.inl"

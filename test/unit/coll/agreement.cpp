@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The protocol of agreement: a device rank hears what every rank said in its call, however far host
+// ranks have run ahead; a slot that somebody has still to read is not written; votes; and many calls
+// by threads that fall asleep at random places.
+#include "coll/exchange/agreement.hpp"
+
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+
+using namespace telpher::coll::exchange;
+
+namespace {
+
+/// The lines of some ranks, and each rank's view of them.
+class node {
+ public:
+  explicit node(int ranks) : lines_(new agreement_line[static_cast<std::size_t>(ranks)]{}) {
+    for (int r = 0; r < ranks; ++r) pointers_.push_back(&lines_[static_cast<std::size_t>(r)]);
+    for (int r = 0; r < ranks; ++r) views_.emplace_back(pointers_.data(), ranks, r);
+  }
+  agreement& operator[](int r) { return views_[static_cast<std::size_t>(r)]; }
+
+  bool says(int r, word w) {
+    agreement& a = (*this)[r];
+    a.begin();
+    if (!a.may_say()) return false;
+    a.say(w);
+    return true;
+  }
+
+ private:
+  std::unique_ptr<agreement_line[]> lines_;
+  std::vector<agreement_line*> pointers_;
+  std::vector<agreement> views_;
+};
+
+using answer = agreement::answer;
+
+}  // namespace
+
+TEST_CASE(all_devices_agree) {
+  node n(3);
+  CHECK(n.says(0, word::device));
+  CHECK(n.says(1, word::device));
+  CHECK_EQ(n[0].words(), answer::pending);
+  CHECK_EQ(n[0].missing(), 2);
+  CHECK(n.says(2, word::device));
+  for (int r = 0; r < 3; ++r) CHECK_EQ(n[r].words(), answer::yes);
+}
+
+TEST_CASE(one_host_rank_and_nobody_goes_to_the_devices) {
+  node n(2);
+  CHECK(n.says(0, word::device));
+  CHECK(n.says(1, word::host));
+  CHECK_EQ(n[0].words(), answer::no);
+}
+
+TEST_CASE(a_host_rank_runs_ahead_without_waiting) {
+  node n(2);
+  for (int i = 0; i < 100; ++i) CHECK(n.says(1, word::host));
+  for (int i = 0; i < 100; ++i) {
+    CHECK(n.says(0, word::device));
+    CHECK_EQ(n[0].words(), answer::no);
+    n[0].finish();
+  }
+  CHECK(n.says(0, word::device));
+  CHECK_EQ(n[0].words(), answer::pending);
+}
+
+// Rank 1 has read all of call 1 and goes on as a host rank; rank 0 has still to read. Rank 1's word
+// for call 1 must stay.
+TEST_CASE(a_device_word_stays_until_it_was_read) {
+  node n(2);
+  CHECK(n.says(0, word::device));
+  CHECK(n.says(1, word::device));
+  CHECK_EQ(n[1].words(), answer::yes);
+  n[1].finish();
+  for (std::uint64_t i = 1; i < agreement_line::slots; ++i) CHECK(n.says(1, word::host));
+  CHECK(!n.says(1, word::host));
+  CHECK_EQ(n[0].words(), answer::yes);
+  n[0].finish();
+  CHECK(n[1].may_say());
+}
+
+TEST_CASE(a_host_reader_is_not_waited_for) {
+  node n(2);
+  CHECK(n.says(0, word::host));
+  CHECK(n.says(1, word::device));
+  CHECK_EQ(n[1].words(), answer::no);
+  n[1].finish();
+  for (std::uint64_t i = 0; i < 2 * agreement_line::slots; ++i) CHECK(n.says(1, word::host));
+}
+
+TEST_CASE(votes_are_counted_one_by_one) {
+  node n(2);
+  CHECK(n.says(0, word::device));
+  CHECK(n.says(1, word::device));
+  CHECK_EQ(n[0].words(), answer::yes);
+  CHECK_EQ(n[1].words(), answer::yes);
+  n[0].vote(true);
+  CHECK_EQ(n[0].result(), answer::pending);
+  n[1].vote(true);
+  CHECK_EQ(n[0].result(), answer::yes);
+  n[0].vote(true);
+  CHECK_EQ(n[1].result(), answer::yes);
+  n[1].vote(false);
+  CHECK_EQ(n[0].result(), answer::no);
+  CHECK_EQ(n[1].result(), answer::no);
+}
+
+TEST_CASE(a_failure_belongs_to_its_call) {
+  node n(2);
+  CHECK(n.says(0, word::device));
+  CHECK(n.says(1, word::device));
+  n[1].fail_call();
+  CHECK(n[0].failed_in_call(1));
+  CHECK(n.says(0, word::host));
+  CHECK(!n[0].failed_in_call(1));
+}
+
+namespace {
+
+/// What rank r says in a call: known to all, so that each can check what it hears.
+word said_by(int r, std::uint64_t call) {
+  std::uint64_t x = (call / 7) * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(r) * 77;
+  x ^= x >> 31;
+  return x % 4 == 0 ? word::host : word::device;
+}
+
+int wrong_answers(agreement& a, int me, int ranks, std::uint64_t calls) {
+  int wrong = 0;
+  std::minstd_rand random(static_cast<unsigned>(me) + 1);
+  const auto dawdle = [&] {
+    if (random() % 8 == 0) std::this_thread::yield();
+  };
+  for (std::uint64_t c = 1; c <= calls; ++c) {
+    a.begin();
+    while (!a.may_say()) std::this_thread::yield();
+    if (said_by(me, c) == word::host) {
+      a.say(word::host);
+      dawdle();
+      continue;
+    }
+    a.own_description().signature = c;
+    a.say(word::device);
+    dawdle();
+    bool all = true;
+    for (int r = 0; r < ranks; ++r) all = all && said_by(r, c) == word::device;
+    while (a.words() == answer::pending) std::this_thread::yield();
+    wrong += (a.words() == answer::yes) != all;
+    for (int r = 0; r < ranks && all; ++r) wrong += a.description_of(r).signature != c;
+    if (all) {
+      a.vote(c % 3 != 0 || me != 0);
+      while (a.result() == answer::pending) std::this_thread::yield();
+      wrong += (a.result() == answer::yes) != (c % 3 != 0);
+    }
+    dawdle();
+    a.finish();
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE(many_calls_in_any_order) {
+  constexpr int ranks = 3;
+  node n(ranks);
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(ranks);
+  for (int r = 0; r < ranks; ++r)
+    threads.emplace_back([&, r] {
+      wrong[static_cast<std::size_t>(r)] = wrong_answers(n[r], r, ranks, 3000);
+    });
+  for (std::thread& t : threads) t.join();
+  for (const int w : wrong) CHECK_EQ(w, 0);
+}

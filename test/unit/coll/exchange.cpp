@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange kernel as the CPU runs it: every algorithm of the catalogue, by both transports, on
+// mapped buffers and through the workspace, by ranks that are threads and dawdle, call after call on
+// the same memory, against a plain loop over all inputs. Forced interleavings: a rank that ends
+// early must not disturb one that is late.
+#include "kernel/exchange.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/exchange/program.hpp"
+#include "kernel/cpu.hpp"
+#include "kernel/reduction.hpp"
+
+using namespace telpher::coll;
+using namespace telpher::coll::exchange;
+namespace kernel = telpher::kernel;
+
+namespace {
+
+constexpr std::size_t flags_count = kernel::exchange::most_blocks * kernel::exchange::most_ranks;
+constexpr std::size_t space_elements = 4096;
+using element = std::uint32_t;
+
+struct rank_memory {
+  std::vector<std::uint64_t> flags = std::vector<std::uint64_t>(flags_count);
+  std::vector<std::uint64_t> inbox = std::vector<std::uint64_t>(8 * space_elements);
+  std::vector<element> scratch = std::vector<element>(8 * space_elements);
+  std::vector<element> input, output;
+  std::uint32_t arrivals = 0, done = 0, stop = 0;
+};
+
+element value(int rank, std::size_t i, std::uint64_t call) {
+  return static_cast<element>((static_cast<std::size_t>(rank) * 7919 + i * 31 + call * 101) % 1000);
+}
+
+/// One node of ranks with memory that is used again by each call.
+class node {
+ public:
+  explicit node(int ranks) : memory_(static_cast<std::size_t>(ranks)) {}
+
+  /// Runs one call; how many elements of all outputs are wrong.
+  int run(const algorithm& a, problem p, bool packed, int blocks) {
+    ++call_;
+    const int n = p.ranks;
+    std::vector<std::vector<element>> before;
+    for (int r = 0; r < n; ++r) {
+      rank_memory& m = memory_[static_cast<std::size_t>(r)];
+      m.input.resize(space_elements);
+      for (std::size_t i = 0; i < space_elements; ++i) m.input[i] = value(r, i, call_);
+      m.output.assign(space_elements, 0xffffffffu);
+      if (p.in_place && (!is_rooted(p.what) || r == p.root)) m.output = m.input;
+      before.push_back(p.in_place && (!is_rooted(p.what) || r == p.root) ? m.output : m.input);
+    }
+    std::vector<std::thread> threads;
+    for (int r = 0; r < n; ++r)
+      threads.emplace_back([&, r] { run_rank(a, p, r, packed, blocks); });
+    for (std::thread& t : threads) t.join();
+    int wrong = 0;
+    for (int r = 0; r < n; ++r) wrong += wrong_elements(p, r, before);
+    return wrong;
+  }
+
+ private:
+  void run_rank(const algorithm& a, const problem& p, int rank, bool packed, int blocks) {
+    space_map map{};
+    kernel::exchange k;
+    for (int r = 0; r < p.ranks; ++r) {
+      rank_memory& m = memory_[static_cast<std::size_t>(r)];
+      spaces& s = map[static_cast<std::size_t>(r)];
+      const auto address = [](auto& v) { return reinterpret_cast<std::uintptr_t>(v.data()); };
+      const bool in_place = p.in_place && (!is_rooted(p.what) || r == p.root);
+      if (p.mapped || r == rank) {
+        s.output = address(m.output);
+        s.input = in_place ? s.output : address(m.input);
+      }
+      s.scratch = address(m.scratch);
+      s.inbox = address(m.inbox);
+      k.flags[r] = m.flags.data();
+    }
+    const schedule plan = a.make(p, rank);
+    const auto words = compile({plan, map, sizeof(element), packed});
+    if (!words) {
+      bad_.fetch_add(1);
+      return;
+    }
+    rank_memory& own = memory_[static_cast<std::size_t>(rank)];
+    k.epoch = call_;
+    k.packed_epoch = static_cast<std::uint32_t>(call_);
+    k.code_words = static_cast<std::uint32_t>(words->size());
+    k.long_code = (*const_cast<std::vector<std::uint64_t>*>(&*words)).data();
+    k.me = static_cast<std::uint32_t>(rank);
+    k.done_value = static_cast<std::uint32_t>(call_);
+    k.arrivals = &own.arrivals;
+    k.done = &own.done;
+    k.stop = &own.stop;
+    std::minstd_rand random(static_cast<unsigned>(rank * 31 + static_cast<int>(call_)));
+    for (unsigned i = random() % 4; i > 0; --i) std::this_thread::yield();
+    const auto id = kernel::exchange_with(kernel::reduce_op::sum, kernel::value_type::u32);
+    for (int b = 0; b < blocks; ++b)
+      kernel::cpu_kernel_of(id).run_block(&k, static_cast<unsigned>(b),
+                                          static_cast<unsigned>(blocks));
+    if (own.done != k.done_value) bad_.fetch_add(1);
+  }
+
+  int wrong_elements(const problem& p, int rank, const std::vector<std::vector<element>>& in) {
+    const std::vector<element>& out = memory_[static_cast<std::size_t>(rank)].output;
+    int wrong = bad_.exchange(0);
+    const auto check = [&](std::size_t at, element wanted) { wrong += out[at] != wanted; };
+    const auto sum = [&](int first, int last, std::size_t at) {
+      element s = 0;
+      for (int r = first; r < last; ++r) s += in[static_cast<std::size_t>(r)][at];
+      return s;
+    };
+    const auto count = static_cast<std::size_t>(p.count), me = static_cast<std::size_t>(rank);
+    for (std::size_t i = 0; i < count; ++i) switch (p.what) {
+        case operation::allreduce:
+          check(i, sum(0, p.ranks, i));
+          break;
+        case operation::reduce:
+          if (rank == p.root) check(i, sum(0, p.ranks, i));
+          break;
+        case operation::bcast:
+          if (rank != p.root) check(i, in[static_cast<std::size_t>(p.root)][i]);
+          break;
+        case operation::scan:
+          check(i, sum(0, rank + 1, i));
+          break;
+        case operation::exscan:
+          if (rank > 0) check(i, sum(0, rank, i));
+          break;
+        case operation::reduce_scatter_block:
+          check(i, sum(0, p.ranks, me * count + i));
+          break;
+        case operation::scatter:
+          if (!(p.in_place && rank == p.root))
+            check(i, in[static_cast<std::size_t>(p.root)][me * count + i]);
+          break;
+        case operation::allgather:
+        case operation::gather:
+          for (std::size_t r = 0; r < in.size() && (p.what == operation::allgather || rank == p.root);
+               ++r) {
+            const bool aliased = p.in_place && (p.what == operation::allgather || rank == static_cast<int>(r));
+            check(r * count + i, in[r][aliased ? r * count + i : i]);
+          }
+          break;
+        case operation::alltoall:
+          for (std::size_t r = 0; r < in.size(); ++r) check(r * count + i, in[r][me * count + i]);
+          break;
+        default:
+          break;
+      }
+    return wrong;
+  }
+
+  std::vector<rank_memory> memory_;
+  std::uint64_t call_ = 0;
+  std::atomic<int> bad_{0};
+};
+
+/// Every algorithm on problems of a size, in a fixed order, on one memory.
+int wrong_of_all(int ranks, std::uint64_t count, bool packed, bool mapped, bool in_place) {
+  node n(ranks);
+  int wrong = 0;
+  for (int round = 0; round < 2; ++round)
+    for (const algorithm& a : algorithms()) {
+      if (is_v_form(a.what) || a.what == operation::barrier) continue;
+      if (packed && !(a.restrictions & restriction::packed)) continue;
+      if (in_place && a.what == operation::bcast) continue;
+      problem p;
+      p.what = a.what;
+      p.ranks = ranks;
+      p.root = ranks - 1;
+      p.count = count;
+      p.mapped = mapped;
+      p.in_place = in_place;
+      p.granule = 32;
+      if (!allows(a, p)) continue;
+      wrong += n.run(a, p, packed, count > 100 ? 3 : 1);
+    }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE(exchange_through_the_workspace) {
+  for (const int ranks : {2, 3, 5})
+    for (const std::uint64_t count : {1u, 37u, 500u})
+      CHECK_EQ(wrong_of_all(ranks, count, false, false, false), 0);
+}
+
+TEST_CASE(exchange_on_mapped_buffers) {
+  for (const int ranks : {2, 3, 5})
+    for (const std::uint64_t count : {1u, 37u, 500u})
+      CHECK_EQ(wrong_of_all(ranks, count, false, true, false), 0);
+}
+
+TEST_CASE(exchange_in_place) {
+  for (const bool mapped : {false, true})
+    for (const int ranks : {2, 4}) CHECK_EQ(wrong_of_all(ranks, 37, false, mapped, true), 0);
+}
+
+TEST_CASE(packed_words) {
+  for (const bool in_place : {false, true})
+    for (const int ranks : {2, 3, 5})
+      for (const std::uint64_t count : {1u, 37u, 300u})
+        CHECK_EQ(wrong_of_all(ranks, count, true, false, in_place), 0);
+}
+
+TEST_CASE(a_waiting_block_gives_up_when_told) {
+  std::vector<std::uint64_t> flags(flags_count);
+  std::uint32_t done = 0, stop = 7, arrivals = 0;
+  kernel::exchange k{};
+  k.epoch = 1;
+  k.flags[0] = k.flags[1] = flags.data();
+  k.code[0] = static_cast<std::uint64_t>(kernel::exchange_op::wait) | 1 << 16;
+  k.code[1] = 2;
+  k.code_words = 2;
+  k.done_value = 7;
+  k.arrivals = &arrivals;
+  k.done = &done;
+  k.stop = &stop;
+  kernel::cpu_kernel_of(kernel::id::exchange).run_block(&k, 0, 1);
+  CHECK_EQ(done, 7);
+}
+
+TEST_CASE(slices_cover_a_span_once) {
+  for (const std::uint64_t bytes : {0u, 1u, 63u, 64u, 65u, 1000u, 4096u})
+    for (const unsigned blocks : {1u, 2u, 3u, 32u}) {
+      std::uint64_t next = 0;
+      for (unsigned b = 0; b < blocks; ++b) {
+        const kernel::slice s = kernel::slice_of(bytes, b, blocks);
+        if (s.bytes) CHECK_EQ(s.begin, next);
+        next += s.bytes;
+      }
+      CHECK_EQ(next, bytes);
+    }
+}
+
+namespace {
+
+template <class Half, class Round>
+int wrong_halves(Round round) {
+  int wrong = 0;
+  for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
+    const Half h{static_cast<std::uint16_t>(bits)};
+    const float wide = kernel::widen(h);
+    if (wide == wide) wrong += round(wide).bits != h.bits;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE(halves_survive_widening) {
+  CHECK_EQ(wrong_halves<kernel::values::f16>(kernel::round_to_f16), 0);
+  CHECK_EQ(wrong_halves<kernel::values::bf16>(kernel::round_to_bf16), 0);
+  CHECK_EQ(kernel::widen(kernel::values::f16{0x3c00}), 1.0f);
+  CHECK_EQ(kernel::round_to_f16(65520.0f).bits, 0x7c00);
+  CHECK_EQ(kernel::round_to_f16(65519.0f).bits, 0x7bff);
+  CHECK_EQ(kernel::round_to_f16(1.0f + 1.0f / 2048).bits, 0x3c00);  // a tie: to even
+}
