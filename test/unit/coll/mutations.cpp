@@ -238,6 +238,6 @@ TEST_CASE(a_target_in_an_input) {
 TEST_CASE(a_step_before_its_wait) {
   expect_refused(hoist_over_wait);
 }
-TEST_CASE(a_step_after_its_signal) {
-  expect_refused(sink_under_signal);
+TEST_CASE(a_step_after_the_last_signal) {
+  expect_refused(move_to_the_end);
 }
