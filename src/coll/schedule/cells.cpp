@@ -26,42 +26,56 @@ std::map<std::uint64_t, cells::cell>::const_iterator cells::holding(std::uint64_
   return offset < next->first + next->second.count ? next : cells_.end();
 }
 
-symbol cells::read(std::uint64_t offset, std::uint64_t count, const access& by,
-                   const ordered& before, std::string& error) {
-  const auto found = holding(offset);
-  if (found == cells_.end() || offset + count > found->first + found->second.count) {
-    error = "reads " + text_of(offset, count) + ", of which not all was written by one step";
-    return {};
-  }
-  cell& from = cells_[found->first];
-  if (!from.initial()) {
-    if (found->first != offset || from.count != count)
-      error = "reads " + text_of(offset, count) + " of what was written as " +
-              text_of(found->first, from.count) + ": slices would differ";
-    else if (!before(from.writer))
-      error = "reads " + text_of(offset, count) + " in a race with the write of rank " +
-              std::to_string(from.writer.rank);
-  }
-  from.readings.push_back({offset, count, by});
-  return {from.content.value, from.content.origin + (offset - found->first)};
+std::string cells::check_read(const cell& from, const reading& fresh, const ordered& before) {
+  if (from.initial()) return {};
+  const std::string what = "reads " + text_of(fresh.offset, fresh.count);
+  const order lies = before(from.writer);
+  if (lies == order::none)
+    return what + " in a race with the write of rank " + std::to_string(from.writer.rank);
+  const bool same = from.written_offset == fresh.offset && from.written_count == fresh.count;
+  if (lies == order::sliced && !same)
+    return what + " of what was written as " + text_of(from.written_offset, from.written_count) +
+           ": slices would differ";
+  return {};
 }
 
-std::string cells::check_overwritten(std::uint64_t at, const cell& old, const reading& fresh,
-                                     const ordered& before) const {
-  const std::string what = "writes " + text_of(fresh.offset, fresh.count);
-  if (!old.initial()) {
-    if (at != fresh.offset || old.count != fresh.count)
-      return what + " over what was written as " + text_of(at, old.count) + ": slices would differ";
-    if (!before(old.writer))
-      return what + " in a race with the write of rank " + std::to_string(old.writer.rank);
+std::string cells::read(std::uint64_t offset, std::uint64_t count, content& found, const access& by,
+                        const ordered& before) {
+  std::uint64_t at = offset;
+  while (at < offset + count) {
+    const auto here = holding(at);
+    if (here == cells_.end())
+      return "reads " + text_of(offset, count) + ", of which not all was written";
+    cell& from = cells_[here->first];
+    if (auto error = check_read(from, {offset, count, by}, before); !error.empty()) return error;
+    from.readings.push_back({offset, count, by});
+    const std::uint64_t end = std::min(here->first + from.count, offset + count);
+    append(found, from.holds, at - here->first, end - at);
+    at = end;
   }
+  return {};
+}
+
+std::string cells::check_overwritten(const cell& old, const reading& fresh, const ordered& before) {
+  const std::string what = "writes " + text_of(fresh.offset, fresh.count);
+  const auto check = [&](const reading& earlier, const char* verb) -> std::string {
+    const order lies = before(earlier.by);
+    if (lies == order::none)
+      return what + " in a race with rank " + std::to_string(earlier.by.rank) + ", which " + verb +
+             " it";
+    const bool same = earlier.offset == fresh.offset && earlier.count == fresh.count;
+    if (lies == order::sliced && !same)
+      return what + " over what was " + verb + " as " + text_of(earlier.offset, earlier.count) +
+             ": slices would differ";
+    return {};
+  };
+  if (!old.initial())
+    if (auto error = check({old.written_offset, old.written_count, old.writer}, "written");
+        !error.empty())
+      return error;
   for (const reading& r : old.readings) {
     if (!overlap(r.offset, r.count, fresh.offset, fresh.count)) continue;
-    if (r.offset != fresh.offset || r.count != fresh.count)
-      return what + " over what was read as " + text_of(r.offset, r.count) +
-             ": slices would differ";
-    if (!before(r.by))
-      return what + " in a race with the read of rank " + std::to_string(r.by.rank);
+    if (auto error = check(r, "read"); !error.empty()) return error;
   }
   return {};
 }
@@ -69,25 +83,33 @@ std::string cells::check_overwritten(std::uint64_t at, const cell& old, const re
 void cells::keep_rest(std::uint64_t at, const cell& old, std::uint64_t begin, std::uint64_t end) {
   if (begin >= end) return;
   cell rest = {.count = end - begin,
-               .content = {old.content.value, old.content.origin + (begin - at)}};
+               .writer = old.writer,
+               .written_offset = old.written_offset,
+               .written_count = old.written_count};
+  append(rest.holds, old.holds, begin - at, end - begin);
   std::copy_if(old.readings.begin(), old.readings.end(), std::back_inserter(rest.readings),
                [&](const reading& r) { return overlap(r.offset, r.count, begin, end - begin); });
   cells_[begin] = std::move(rest);
 }
 
-std::string cells::write(std::uint64_t offset, std::uint64_t count, symbol content,
-                         const access& by, const ordered& before) {
+std::string cells::write(std::uint64_t offset, std::uint64_t count, content holds, const access& by,
+                         const ordered& before) {
   auto at = cells_.upper_bound(offset);
   if (at != cells_.begin() && offset < std::prev(at)->first + std::prev(at)->second.count) --at;
   while (at != cells_.end() && at->first < offset + count) {
-    const auto [begin, old] = std::move(*at);
-    if (auto error = check_overwritten(begin, old, {offset, count, by}, before); !error.empty())
+    const std::uint64_t begin = at->first;
+    if (auto error = check_overwritten(at->second, {offset, count, by}, before); !error.empty())
       return error;
+    const cell old = std::move(at->second);
     at = cells_.erase(at);
     keep_rest(begin, old, begin, std::min(offset, begin + old.count));
     keep_rest(begin, old, std::max(begin, offset + count), begin + old.count);
   }
-  cells_[offset] = {.count = count, .content = content, .writer = by};
+  cells_[offset] = {.count = count,
+                    .holds = std::move(holds),
+                    .writer = by,
+                    .written_offset = offset,
+                    .written_count = count};
   return {};
 }
 

@@ -21,9 +21,11 @@ struct access {
   std::int32_t message = -1;  // of a send: the message that reads; see verify.cpp
 };
 
-struct symbol {
-  value_id value = -1;
-  std::uint64_t origin = 0;  // element of the contributing inputs that the first element is of
+/// How the step under way lies to an earlier access.
+enum class order : std::uint8_t {
+  none,     // a race
+  sliced,   // after it, slice by slice: both must use the same span
+  stopped,  // after all of it: a message lies between
 };
 
 class cells {
@@ -35,24 +37,25 @@ class cells {
   };
   struct cell {
     std::uint64_t count = 0;
-    symbol content;
-    access writer;  // rank -1: there from the start
+    content holds;
+    access writer;                     // rank -1: there from the start
+    std::uint64_t written_offset = 0;  // as it was written; parts may since be overwritten
+    std::uint64_t written_count = 0;
     std::vector<reading> readings;
     bool initial() const noexcept { return writer.rank < 0; }
   };
-  /// Did that access happen before the one under way?
-  using ordered = std::function<bool(const access&)>;
+  using ordered = std::function<order(const access&)>;
 
   /// Elements [0, count) are there from the start.
   void begin(std::uint64_t count, value_id value) {
-    if (count > 0) cells_[0] = {.count = count, .content = {value, 0}};
+    if (count > 0) cells_[0] = {.count = count, .holds = {{count, value, 0}}};
   }
 
-  /// Reads a span: its symbol, or what is wrong in `error`.
-  symbol read(std::uint64_t offset, std::uint64_t count, const access& by, const ordered& before,
-              std::string& error);
+  /// Reads a span; what is wrong, or an empty text.
+  std::string read(std::uint64_t offset, std::uint64_t count, content& found, const access& by,
+                   const ordered& before);
   /// Writes a span; what is wrong, or an empty text.
-  std::string write(std::uint64_t offset, std::uint64_t count, symbol content, const access& by,
+  std::string write(std::uint64_t offset, std::uint64_t count, content holds, const access& by,
                     const ordered& before);
 
   const std::map<std::uint64_t, cell>& all() const noexcept { return cells_; }
@@ -60,8 +63,9 @@ class cells {
   std::map<std::uint64_t, cell>::const_iterator holding(std::uint64_t offset) const;
 
  private:
-  std::string check_overwritten(std::uint64_t at, const cell& old, const reading& fresh,
-                                const ordered& before) const;
+  static std::string check_read(const cell& from, const reading& fresh, const ordered& before);
+  static std::string check_overwritten(const cell& old, const reading& fresh,
+                                       const ordered& before);
   void keep_rest(std::uint64_t at, const cell& old, std::uint64_t begin, std::uint64_t end);
 
   std::map<std::uint64_t, cell> cells_;

@@ -56,4 +56,20 @@ class value_table {
   std::map<std::pair<value_id, value_id>, value_id> combined_;
 };
 
+/// Some elements of one value: element i is of element origin + i of the contributing inputs.
+struct part {
+  std::uint64_t count = 0;
+  value_id value = -1;
+  std::uint64_t origin = 0;
+};
+
+/// What a span holds, from its first element on.
+using content = std::vector<part>;
+
+/// Appends elements [offset, offset + count) of `from`; joins parts that continue each other.
+void append(content& to, const content& from, std::uint64_t offset, std::uint64_t count);
+
+/// a op b, element by element; false if elements of different places meet.
+bool combine(value_table& values, content& a, const content& b);
+
 }  // namespace telpher::coll

@@ -19,15 +19,22 @@ namespace {
 
 using clocks = std::vector<std::uint32_t>;
 
+/// What a rank knows of the others: the latest clocks that happened before, and those of which all
+/// slices did, because a message came in between.
+struct knowledge {
+  clocks seen;
+  clocks stopped;
+};
+
 struct mark {  // a signal, or the sending end of a message
-  std::shared_ptr<const clocks> seen;
+  std::shared_ptr<const knowledge> known;
   std::uint32_t clock;
   std::int32_t message;
 };
 
 struct message {
   span from;
-  symbol content;
+  content holds;
   access received;  // rank -1: not yet
 };
 
@@ -38,10 +45,10 @@ struct channel {  // from one rank to another
 
 struct rank_state {
   std::size_t next = 0;
-  clocks seen;
-  std::shared_ptr<const clocks> snapshot;  // of `seen`, while it has not changed
-  std::vector<std::int32_t> sending;       // messages not known to be received
-  clocks touched;                          // by rank: its last access to this rank's spaces
+  knowledge known;
+  std::shared_ptr<const knowledge> snapshot;  // of `known`, while it has not changed
+  std::vector<std::int32_t> sending;          // messages not known to be received
+  clocks touched;                             // by rank: its last access to this rank's spaces
 };
 
 const char* const space_names[] = {"input", "output", "scratch"};
@@ -99,8 +106,9 @@ class run {
         return fail("rank " + std::to_string(r) + ": the schedule is for another rank or size");
       if (s.scratch != all_[0].scratch)
         return fail("rank " + std::to_string(r) + ": asks for another size of scratch than rank 0");
-      state(r).seen.assign(states_.size(), 0);
-      state(r).seen[index(r)] = 1;
+      state(r).known.seen.assign(states_.size(), 0);
+      state(r).known.seen[index(r)] = 1;
+      state(r).known.stopped.assign(states_.size(), 0);
       state(r).touched.assign(states_.size(), 0);
       const std::uint64_t in = input_extent(problem_, r);
       const std::uint64_t out = output_extent(problem_, r);
@@ -126,7 +134,7 @@ class run {
     if (!same_node(rank, s.rank)) return fail_step(rank, "reaches into another node");
     if (s.where != space::scratch && !problem_.mapped)
       return fail_step(rank, "reaches a buffer that is not mapped");
-    if (state(rank).seen[index(s.rank)] == 0)
+    if (state(rank).known.seen[index(s.rank)] == 0)
       return fail_step(rank, "touches rank " + std::to_string(s.rank) +
                                  "'s memory before that rank signalled in");
     return true;
@@ -203,27 +211,27 @@ class run {
       return fail_step(rank, "a copy of several sources");
     if (s.kind == step_kind::reduce && (s.sources.size() < 2 || !is_reduction(problem_.what)))
       return fail_step(rank, "nothing to reduce");
-    symbol result;
+    content result;
     for (const span& from : s.sources) {
-      symbol next;
+      content next;
       if (from.count != s.to.count) return fail_step(rank, "source and target differ in size");
       if (!read(rank, from, -1, next)) return false;
-      if (result.value >= 0 && result.origin != next.origin)
-        return fail_step(rank, "reduces elements " + std::to_string(result.origin) + " and " +
-                                   std::to_string(next.origin) + " with each other");
-      result = {result.value < 0 ? next.value : values_.combine(result.value, next.value),
-                next.origin};
+      if (result.empty())
+        result = std::move(next);
+      else if (!combine(values_, result, next))
+        return fail_step(rank, "reduces elements of different places with each other");
     }
-    return write(rank, s.to, result);
+    return write(rank, s.to, std::move(result));
   }
 
   bool send(std::int32_t rank, const step& s) {
     if (s.sources.size() != 1 || s.sources[0].rank != rank)
       return fail_step(rank, "sends what is not its own");
-    symbol content;
+    stop(rank);
+    content holds;
     const auto number = static_cast<std::int32_t>(sent_.size());
-    if (!read(rank, s.sources[0], number, content)) return false;
-    sent_.push_back({s.sources[0], content, {}});
+    if (!read(rank, s.sources[0], number, holds)) return false;
+    sent_.push_back({s.sources[0], std::move(holds), {}});
     state(rank).sending.push_back(number);
     between(messages_to_, rank, s.peer).marks.push_back(mark_now(rank, number));
     return true;
@@ -232,55 +240,73 @@ class run {
   bool receive(std::int32_t rank, const step& s) {
     if (s.to.rank != rank) return fail_step(rank, "receives into another rank's memory");
     const std::int32_t number = take(rank, between(messages_to_, s.peer, rank), s.peer);
+    stop(rank);
     message& m = sent_[index(number)];
     m.received = {rank, clock_of(rank), -1};
     if (m.from.count != s.to.count)
       return fail_step(rank, "receives " + std::to_string(s.to.count) +
                                  " elements of a message of " + std::to_string(m.from.count));
-    return write(rank, s.to, m.content);
+    return write(rank, s.to, m.holds);
+  }
+
+  /// A message: all slices of what the rank has done or waited for are done.
+  void stop(std::int32_t rank) {
+    rank_state& own = state(rank);
+    own.known.seen[index(rank)] = clock_of(rank);
+    own.known.stopped = own.known.seen;
+    own.snapshot.reset();
+    has_messages_ = true;
   }
 
   mark mark_now(std::int32_t rank, std::int32_t number) {
     rank_state& own = state(rank);
-    if (!own.snapshot) own.snapshot = std::make_shared<const clocks>(own.seen);
+    if (!own.snapshot) own.snapshot = std::make_shared<const knowledge>(own.known);
     return {own.snapshot, clock_of(rank), number};
   }
 
-  /// Joins the next mark of a channel into the rank's clock; its message.
+  static void join(clocks& into, const clocks& from) {
+    for (std::size_t q = 0; q < into.size(); ++q) into[q] = std::max(into[q], from[q]);
+  }
+
+  /// Joins the next mark of a channel into what the rank knows; its message.
   std::int32_t take(std::int32_t rank, channel& c, std::int32_t from) {
     const mark m = std::exchange(c.marks[c.taken++], mark{});
     rank_state& own = state(rank);
-    for (std::size_t q = 0; q < own.seen.size(); ++q)
-      own.seen[q] = std::max(own.seen[q], (*m.seen)[q]);
-    own.seen[index(from)] = std::max(own.seen[index(from)], m.clock);
+    join(own.known.seen, m.known->seen);
+    if (has_messages_) join(own.known.stopped, m.known->stopped);
+    own.known.seen[index(from)] = std::max(own.known.seen[index(from)], m.clock);
     own.snapshot.reset();
     return m.message;
   }
 
-  /// Has `a` happened before the step that `rank` is at?
-  bool happened(std::int32_t rank, const access& a) {
-    if (a.message >= 0 && a.rank != rank) {
+  /// How the step that `rank` is at lies to `a`.
+  order order_of(std::int32_t rank, const access& a) {
+    if (a.message >= 0) {
       const access& end = sent_[index(a.message)].received;
-      return end.rank >= 0 && happened(rank, end);
+      // An executor waits for its own sends before it overwrites what they read.
+      if (a.rank == rank) return order::stopped;
+      return end.rank >= 0 ? order_of(rank, end) : order::none;
     }
-    return a.rank == rank || state(rank).seen[index(a.rank)] >= a.clock;
+    const knowledge& known = state(rank).known;
+    if (known.stopped[index(a.rank)] >= a.clock) return order::stopped;
+    if (a.rank == rank || known.seen[index(a.rank)] >= a.clock) return order::sliced;
+    return order::none;
   }
 
-  bool read(std::int32_t rank, const span& s, std::int32_t number, symbol& content) {
+  bool read(std::int32_t rank, const span& s, std::int32_t number, content& found) {
     if (!check_span(rank, s)) return false;
-    std::string error;
-    content = place(s).read(
-        s.offset, s.count, touch(rank, s, number),
-        [&](const access& a) { return happened(rank, a); }, error);
+    const std::string error = place(s).read(s.offset, s.count, found, touch(rank, s, number),
+                                            [&](const access& a) { return order_of(rank, a); });
     return error.empty() || fail_step(rank, error + describe(s));
   }
 
-  bool write(std::int32_t rank, const span& s, symbol content) {
+  bool write(std::int32_t rank, const span& s, content holds) {
     if (!check_span(rank, s)) return false;
     if (s.where == space::input && !aliased(problem_, s.rank))
       return fail_step(rank, "writes to an input");
-    const std::string error = place(s).write(s.offset, s.count, content, touch(rank, s, -1),
-                                             [&](const access& a) { return happened(rank, a); });
+    const std::string error =
+        place(s).write(s.offset, s.count, std::move(holds), touch(rank, s, -1),
+                       [&](const access& a) { return order_of(rank, a); });
     return error.empty() || fail_step(rank, error + describe(s));
   }
 
@@ -305,7 +331,7 @@ class run {
                       std::to_string(pair / states_.size()));
     for (std::int32_t r = 0; r < problem_.ranks; ++r)
       for (std::int32_t by = 0; by < problem_.ranks; ++by)
-        if (by != r && state(r).touched[index(by)] > state(r).seen[index(by)])
+        if (by != r && state(r).touched[index(by)] > state(r).known.seen[index(by)])
           return fail("rank " + std::to_string(r) + " ends while rank " + std::to_string(by) +
                       " may still touch its memory");
     return true;
@@ -319,23 +345,28 @@ class run {
       for (std::uint64_t at = e.offset; at < e.offset + e.count;) {
         const auto found = output.holding(at);
         if (found == output.all().end()) return fail(who + "has nothing at " + std::to_string(at));
-        const auto& [begin, cell] = *found;
-        if (!holds(cell.content.value, e))
-          return fail(who + "has wrong contributions at " + std::to_string(at));
-        if (cell.content.origin + (at - begin) != e.origin + (at - e.offset))
-          return fail(who + "holds other elements than it should at " + std::to_string(at));
-        at = begin + cell.count;
+        const std::uint64_t end = std::min(found->first + found->second.count, e.offset + e.count);
+        content here;
+        append(here, found->second.holds, at - found->first, end - at);
+        for (const part& one : here) {
+          if (!holds(one.value, e))
+            return fail(who + "has wrong contributions at " + std::to_string(at));
+          if (one.origin != e.origin + (at - e.offset))
+            return fail(who + "holds other elements than it should at " + std::to_string(at));
+          at += one.count;
+        }
       }
     for (const auto& [begin, cell] : output.all()) {
-      const auto last = std::upper_bound(
-          expected.begin(), expected.end(), begin,
-          [](std::uint64_t offset, const expectation& e) { return offset < e.offset; });
-      const bool inside = last != expected.begin() &&
-                          begin + cell.count <= std::prev(last)->offset + std::prev(last)->count;
-      if (!cell.initial() && !inside)
+      if (!cell.initial() && !covered(expected, begin, begin + cell.count))
         return fail(who + "is written where nothing belongs, at " + std::to_string(begin));
     }
     return true;
+  }
+
+  static bool covered(const std::vector<expectation>& all, std::uint64_t begin, std::uint64_t end) {
+    for (const expectation& e : all)
+      if (e.offset <= begin && begin < e.offset + e.count) begin = e.offset + e.count;
+    return begin >= end;
   }
 
   bool holds(value_id value, const expectation& e) const {
@@ -352,25 +383,29 @@ class run {
   }
 
   bool check_same_bits() {
-    const cells& first = place({0, space::output, 0, 0});
+    const content first = whole_output(0);
     for (std::int32_t r = 1; r < problem_.ranks; ++r) {
-      const cells& other = place({r, space::output, 0, 0});
-      for (std::uint64_t at = 0; at < problem_.count;) {
-        const auto a = first.holding(at);
-        const auto b = other.holding(at);
-        if (a->second.content.value != b->second.content.value)
-          return fail("ranks 0 and " + std::to_string(r) + " reduce element " + std::to_string(at) +
-                      " in different orders");
-        at = std::min(a->first + a->second.count, b->first + b->second.count);
-      }
+      const content other = whole_output(r);
+      const bool same = std::equal(
+          first.begin(), first.end(), other.begin(), other.end(),
+          [](const part& a, const part& b) { return a.count == b.count && a.value == b.value; });
+      if (!same)
+        return fail("ranks 0 and " + std::to_string(r) + " reduce elements in different orders");
     }
     return true;
+  }
+
+  content whole_output(std::int32_t rank) {
+    content all;
+    for (const auto& [begin, cell] : place({rank, space::output, 0, 0}).all())
+      append(all, cell.holds, 0, cell.count);
+    return all;
   }
 
   bool check_barrier() {
     for (std::int32_t r = 0; r < problem_.ranks; ++r)
       for (std::int32_t other = 0; other < problem_.ranks; ++other)
-        if (state(r).seen[index(other)] == 0)
+        if (state(r).known.seen[index(other)] == 0)
           return fail("rank " + std::to_string(r) + " may leave before rank " +
                       std::to_string(other) + " came");
     return true;
@@ -385,6 +420,7 @@ class run {
   std::unordered_map<std::uint64_t, channel> messages_to_;
   std::vector<message> sent_;
   std::vector<std::array<std::uint64_t, 3>> extents_;  // of each rank's spaces
+  bool has_messages_ = false;
   std::string error_;
 };
 
