@@ -7,7 +7,7 @@
 namespace telpher::coll {
 
 schedule allgather_ring(const problem& p, std::int32_t rank) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   const std::uint64_t stride = aligned(p, largest_block(p));
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   const std::int32_t next = (rank + 1) % p.ranks;

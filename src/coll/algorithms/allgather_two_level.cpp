@@ -8,7 +8,7 @@
 namespace telpher::coll {
 
 schedule allgather_two_level(const problem& p, std::int32_t rank) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   const std::uint64_t stride = aligned(p, largest_block(p));
   const std::uint64_t published = stride * static_cast<std::uint64_t>(p.ranks);
   builder b(p, rank, published + stride);

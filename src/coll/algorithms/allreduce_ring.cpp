@@ -8,7 +8,7 @@
 namespace telpher::coll {
 
 schedule allreduce_ring(const problem& p, std::int32_t rank) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   const std::uint64_t landings = aligned(p, p.count);
   builder b(p, rank, 2 * landings);
   const std::int32_t next = (rank + 1) % p.ranks;

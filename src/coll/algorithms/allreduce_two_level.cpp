@@ -11,7 +11,7 @@ class frame {
  public:
   frame(const problem& p, std::int32_t rank, const second_level& among)
       : p_(p),
-        map_(p),
+        map_(map_of(p)),
         among_(among),
         own_{map_, map_.local_of(rank), map_.node_of(rank)},
         members_(map_.members_of(own_.node)),
@@ -82,7 +82,7 @@ class frame {
   }
 
   const problem& p_;
-  node_map map_;
+  const node_map& map_;
   const second_level& among_;
   lane own_;
   const std::vector<std::int32_t>& members_;

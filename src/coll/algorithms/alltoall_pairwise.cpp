@@ -8,7 +8,7 @@
 namespace telpher::coll {
 
 schedule alltoall_pairwise(const problem& p, std::int32_t rank) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   const auto& members = map.members_of(map.node_of(rank));
   const std::uint64_t stride = aligned(p, largest_block(p));
   const bool exposed = p.mapped && !p.in_place;

@@ -10,7 +10,7 @@
 namespace telpher::coll {
 
 schedule bcast_two_level(const problem& p, std::int32_t rank) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   const lane own = {map, map.local_of(rank), map.node_of(rank)};
   const auto& members = map.members_of(own.node);
   const std::int32_t root_node = map.node_of(p.root);

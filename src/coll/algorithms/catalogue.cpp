@@ -24,12 +24,12 @@ constexpr algorithm rows[] = {
 };
 
 std::int32_t nodes_of(const problem& p) {
-  return p.node_of.empty() ? 1 : node_map(p).nodes();
+  return p.node_of.empty() ? 1 : map_of(p).nodes();
 }
 
 /// Ranks of a node follow each other.
 bool has_node_order(const problem& p) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   return std::is_sorted(map.node.begin(), map.node.end());
 }
 

@@ -3,6 +3,7 @@
 #include "coll/algorithms/nodes.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 
 namespace telpher::coll {
@@ -20,6 +21,18 @@ node_map::node_map(const problem& p) {
   }
   lanes = p.ranks;
   for (const auto& own : members) lanes = std::min(lanes, static_cast<std::int32_t>(own.size()));
+}
+
+const node_map& map_of(const problem& p) {
+  struct cached {
+    std::int32_t ranks;
+    std::vector<std::int32_t> node_of;
+    node_map map;
+  };
+  thread_local std::unique_ptr<const cached> last;
+  if (!last || last->ranks != p.ranks || last->node_of != p.node_of)
+    last = std::make_unique<const cached>(cached{p.ranks, p.node_of, node_map(p)});
+  return last->map;
 }
 
 }  // namespace telpher::coll

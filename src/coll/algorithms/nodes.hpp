@@ -35,6 +35,10 @@ struct node_map {
   bool same_node(std::int32_t a, std::int32_t b) const { return node_of(a) == node_of(b); }
 };
 
+/// The problem's node map; the same object for problems with the same nodes asked one after the
+/// other, good until this thread asks for other nodes.
+const node_map& map_of(const problem& p);
+
 /// One of the leaders of a lane, and the others.
 struct lane {
   const node_map& map;

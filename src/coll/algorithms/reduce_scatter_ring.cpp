@@ -6,7 +6,7 @@
 namespace telpher::coll {
 
 schedule reduce_scatter_ring(const problem& p, std::int32_t rank) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   const std::uint64_t stride = aligned(p, largest_block(p));
   const std::uint64_t landings = stride * static_cast<std::uint64_t>(p.ranks);
   builder b(p, rank, 2 * landings);

@@ -8,7 +8,7 @@
 namespace telpher::coll {
 
 schedule reduce_scatter_two_level(const problem& p, std::int32_t rank) {
-  const node_map map(p);
+  const node_map& map = map_of(p);
   const lane own = {map, map.local_of(rank), map.node_of(rank)};
   const auto& members = map.members_of(own.node);
   const bool leads = own.number < map.lanes;
