@@ -5,3 +5,4 @@
 #include "kernel/copy_batch.hpp"
 #include "kernel/linger.hpp"
 #include "kernel/pack_blocks.hpp"
+#include "kernel/zfp.hpp"
