@@ -111,6 +111,29 @@ struct zfp_blocks : zfp_array {
 #include "kernel/zfp.def"
 #undef TELPHER_ZFP
 
+/// The kernels of the lossless codec (kernel/mpc.hpp), of words of 32 or 64 bits.
+struct mpc_stream {
+  void* values;
+  std::uint64_t words;   // whole words of the kernel's width
+  std::uint64_t chunks;  // of chunk_bytes; the last may be shorter
+  std::uint64_t payload_words;
+  std::uint32_t stride;    // a word is predicted by the one so many before it; at least 1
+  std::uint32_t* scratch;  // encoding: slot_words for each chunk
+  std::uint32_t* offsets;  // chunks + 1: where each chunk starts in the payload, in 32-bit words
+  std::uint32_t* payload;  // 8-byte aligned
+
+  static constexpr unsigned chunk_bytes = 4096;
+  static constexpr unsigned slot_words = chunk_bytes / 4 + chunk_bytes / 4 / 32;
+};
+using mpc_encode_32 = mpc_stream;
+using mpc_encode_64 = mpc_stream;
+using mpc_gather = mpc_stream;
+using mpc_decode_32 = mpc_stream;
+using mpc_decode_64 = mpc_stream;
+struct mpc_place : mpc_stream {
+  static constexpr int most_threads = 256;
+};
+
 /// The largest block that a kernel is launched with: what its parameter struct says, for a kernel
 /// whose work items need many registers, else 1024.
 template <class P>

@@ -140,73 +140,53 @@ template <class S, int dims>
 TELPHER_DEVICE std::uint32_t encode_block(const S* v, bit_sink& out) {
   using U = word_of<S>;
   constexpr unsigned values = block_values(dims);
-  U u[values];
-  int e = 0;
-  unsigned planes = width<U>;
-  if constexpr (scalar<S>::floating) {
-    U largest = 0;
-    TELPHER_UNROLL
-    for (unsigned i = 0; i < values; ++i) {
-      const U m = magnitude(v[i]);
-      largest = m > largest ? m : largest;
-    }
-    const unsigned field = exponent_field<S>(largest);
-    if (field == 0) return 0;
-    e = static_cast<int>(field) - scalar<S>::bias;
-    planes = planes_of<S, dims>(e);
-    out.put(2 * std::uint64_t{field} + 1, 1 + scalar<S>::exponent_bits);
-    TELPHER_UNROLL
-    for (unsigned i = 0; i < values; ++i) u[i] = to_fixed(v[i], e);
-  } else {
-    TELPHER_UNROLL
-    for (unsigned i = 0; i < values; ++i) u[i] = static_cast<U>(v[i]);
-    e = static_cast<int>(width<U>) - 2;
+  U largest = 0;
+  TELPHER_UNROLL
+  for (unsigned i = 0; i < values; ++i) {
+    const U m = magnitude(v[i]);
+    largest = m > largest ? m : largest;
   }
+  const unsigned field = exponent_field<S>(largest);
+  if (field == 0) return 0;
+  const int e = static_cast<int>(field) - scalar<S>::bias;
+  out.put(2 * std::uint64_t{field} + 1, 1 + scalar<S>::exponent_bits);
+  U u[values];
+  TELPHER_UNROLL
+  for (unsigned i = 0; i < values; ++i) u[i] = to_fixed(v[i], e);
   transform<dims>(u);
   U ordered[values];
   TELPHER_UNROLL
   for (unsigned i = 0; i < values; ++i) ordered[i] = to_negabinary(u[place_of<dims>(i)]);
   turn_planes<U, values>(ordered);
-  const unsigned whole = encode_planes<U, values>(out, ordered, width<U> - planes);
+  const unsigned lowest = width<U> - planes_of<S, dims>(e);
+  const unsigned whole = encode_planes<U, values>(out, ordered, lowest);
+  // What the missing planes leave, or the rounding to the type where that is more.
   const int cut = e + 2 * (dims + 1) - static_cast<int>(whole);
-  int exponent = cut;
-  if constexpr (scalar<S>::floating) {
-    const int rounding = e - scalar<S>::mantissa_bits;
-    exponent = cut > rounding ? cut : rounding;
-  }
-  return static_cast<std::uint32_t>(exponent + 1 + zfp_array::exponent_zero);
+  const int rounding = e - scalar<S>::mantissa_bits;
+  return static_cast<std::uint32_t>((cut > rounding ? cut : rounding) + 1 +
+                                    zfp_array::exponent_zero);
 }
 
 template <class S, int dims>
 TELPHER_DEVICE void decode_block(bit_source& in, S* v) {
   using U = word_of<S>;
   constexpr unsigned values = block_values(dims);
-  int e = 0;
-  unsigned planes = width<U>;
-  if constexpr (scalar<S>::floating) {
-    const auto header = static_cast<unsigned>(in.take(1 + scalar<S>::exponent_bits));
-    if ((header & 1) == 0) {
-      TELPHER_UNROLL
-      for (unsigned i = 0; i < values; ++i) v[i] = 0;
-      return;
-    }
-    e = static_cast<int>(header / 2) - scalar<S>::bias;
-    planes = planes_of<S, dims>(e);
+  const auto header = static_cast<unsigned>(in.take(1 + scalar<S>::exponent_bits));
+  if ((header & 1) == 0) {
+    TELPHER_UNROLL
+    for (unsigned i = 0; i < values; ++i) v[i] = 0;
+    return;
   }
+  const int e = static_cast<int>(header / 2) - scalar<S>::bias;
   U ordered[values];
-  decode_planes<U, values>(in, ordered, width<U> - planes);
+  decode_planes<U, values>(in, ordered, width<U> - planes_of<S, dims>(e));
   turn_planes<U, values>(ordered);
   U u[values];
   TELPHER_UNROLL
   for (unsigned i = 0; i < values; ++i) u[place_of<dims>(i)] = from_negabinary(ordered[i]);
   untransform<dims>(u);
   TELPHER_UNROLL
-  for (unsigned i = 0; i < values; ++i) {
-    if constexpr (scalar<S>::floating)
-      v[i] = from_fixed<S>(u[i], e);
-    else
-      v[i] = static_cast<S>(u[i]);
-  }
+  for (unsigned i = 0; i < values; ++i) v[i] = from_fixed<S>(u[i], e);
 }
 
 // --- the array, tile by tile ---

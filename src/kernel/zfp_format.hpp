@@ -16,24 +16,12 @@ struct scalar;
 template <>
 struct scalar<float> {
   using word = std::uint32_t;
-  static constexpr bool floating = true;
   static constexpr int mantissa_bits = 23, exponent_bits = 8, bias = 127;
 };
 template <>
 struct scalar<double> {
   using word = std::uint64_t;
-  static constexpr bool floating = true;
   static constexpr int mantissa_bits = 52, exponent_bits = 11, bias = 1023;
-};
-template <>
-struct scalar<std::int32_t> {
-  using word = std::uint32_t;
-  static constexpr bool floating = false;
-};
-template <>
-struct scalar<std::int64_t> {
-  using word = std::uint64_t;
-  static constexpr bool floating = false;
 };
 
 template <class S>

@@ -160,6 +160,9 @@ struct plane_layout {
   static constexpr unsigned rows = values < bits ? values : bits;
   static constexpr unsigned halves = values / rows;  // 2 where 64 values have 32 bits
   static constexpr unsigned slices = bits / rows;
+  // Sixty-four copies of the loop's body take compilers minutes; a loop that is left as one indexes
+  // its planes in memory.
+  static constexpr int unrolled = rows <= 32 ? static_cast<int>(rows) : 1;
   static_assert(halves <= 2);
 };
 
@@ -176,15 +179,19 @@ TELPHER_DEVICE void turn_planes(U* u) {
 template <class U, unsigned values>
 TELPHER_DEVICE unsigned encode_planes(bit_sink& out, const U* u, unsigned lowest) {
   using layout = plane_layout<U, values>;
+  U words[values];
+  TELPHER_UNROLL
+  for (unsigned i = 0; i < values; ++i) words[i] = u[i];
   unsigned n = 0;
   unsigned whole = 0;
   for (unsigned slice = layout::slices; slice-- > 0;) {
-    TELPHER_UNROLL
+    TELPHER_UNROLL_BY(layout::unrolled)
     for (unsigned r = layout::rows; r-- > 0;) {
       if (out.left() == 0 || slice * layout::rows + r < lowest) return whole;
-      std::uint64_t plane = u[r] >> (slice * layout::rows);
+      std::uint64_t plane = words[r] >> (slice * layout::rows);
       if constexpr (layout::slices > 1) plane = low_bits(plane, values);
-      if constexpr (layout::halves > 1) plane |= std::uint64_t{u[layout::rows + r]} << layout::rows;
+      if constexpr (layout::halves > 1)
+        plane |= std::uint64_t{words[layout::rows + r]} << layout::rows;
       encode_plane<values>(out, plane, n);
       whole += out.left() != 0;
     }
@@ -193,21 +200,29 @@ TELPHER_DEVICE unsigned encode_planes(bit_sink& out, const U* u, unsigned lowest
 }
 
 template <class U, unsigned values>
-TELPHER_DEVICE void decode_planes(bit_source& in, U* u, unsigned lowest) {
+TELPHER_DEVICE void read_planes(bit_source& in, U* words, unsigned lowest) {
   using layout = plane_layout<U, values>;
-  TELPHER_UNROLL
-  for (unsigned i = 0; i < values; ++i) u[i] = 0;
   unsigned n = 0;
   for (unsigned slice = layout::slices; slice-- > 0;) {
-    TELPHER_UNROLL
+    TELPHER_UNROLL_BY(layout::unrolled)
     for (unsigned r = layout::rows; r-- > 0;) {
       if (in.left() == 0 || slice * layout::rows + r < lowest) return;
       const std::uint64_t plane = decode_plane<values>(in, n);
-      u[r] |= static_cast<U>(plane) << (slice * layout::rows);
+      words[r] |= static_cast<U>(plane) << (slice * layout::rows);
       if constexpr (layout::halves > 1)
-        u[layout::rows + r] |= static_cast<U>(plane >> layout::rows);
+        words[layout::rows + r] |= static_cast<U>(plane >> layout::rows);
     }
   }
+}
+
+template <class U, unsigned values>
+TELPHER_DEVICE void decode_planes(bit_source& in, U* u, unsigned lowest) {
+  U words[values];
+  TELPHER_UNROLL
+  for (unsigned i = 0; i < values; ++i) words[i] = 0;
+  read_planes<U, values>(in, words, lowest);
+  TELPHER_UNROLL
+  for (unsigned i = 0; i < values; ++i) u[i] = words[i];
 }
 
 }  // namespace telpher::kernel::zfp
