@@ -9,7 +9,7 @@ TEST = $(PYTHON) test/run.py
 PATHS = mapped,ipc_get,ipc_put,batch,linger,staged,pipelined,raw
 WITH ?=
 # The host MPI is not instrumented: under sanitizers the core is what is tested.
-CORE = base_,path_,ticket_,memory_,contract
+CORE = base_,codec_,path_,ticket_,memory_,contract
 
 .PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-mpis check-system stress lint format install clean
 
@@ -39,12 +39,12 @@ demo:
 	@$(PYTHON) tools/demo.py
 
 check:
-	@$(SETUP) --with mpich --with ompi
+	@$(SETUP) --with mpich --with ompi --with zfp
 	@$(BUILD) dev
 	@$(TEST) build/dev --ring unit,contract,mpi
 
 check-asan:
-	@$(SETUP) --with mpich --with ompi
+	@$(SETUP) --with mpich --with ompi --with zfp
 	@$(BUILD) asan --target telpher_core_tests
 	@$(TEST) build/asan --ring unit,contract --name $(CORE)
 

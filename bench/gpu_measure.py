@@ -174,6 +174,24 @@ def rate(session: Session) -> str:
     return judge(rows, len(runs), sum(line[1] != "-" for line in lines))
 
 
+# --- codecs ---
+
+def codec(session: Session) -> str:
+    file = session.scratch / "codec.json"
+    file.unlink(missing_ok=True)
+    done = session.command([session.build / "bin/telpher-bench-codec", "-s", "1m,16m,64m,256m", "-r", "4,8,16,32",
+                            "--min-time", "0.05", "--json", file], 240,
+                           {"TELPHER_BACKEND": session.options.backend,
+                            "TELPHER_PLUGIN_PATH": str(session.build / "lib")})
+    rows = json.loads(file.read_text())["rows"] if file.is_file() else []
+    session.rows += [row | {"label": "codec"} for row in rows]
+    lines = [[f"{row['codec']} {row['type']} {row['dims']}D rate {row['rate']:g} {size_text(row['bytes'])}",
+              f"{row['encode_gbps']:.1f}", f"{row['decode_gbps']:.1f}", f"{row['copy_gbps']:.1f}",
+              f"{row['encode_of_copy']:.2f}", f"{row['decode_of_copy']:.2f}"] for row in rows]
+    session.table("codecs, GB/s of plain bytes", ["run", "encode", "decode", "copy", "e/copy", "d/copy"], lines)
+    return f"{len(rows)} rows" if done.good and rows else "FAILED"
+
+
 # --- forced paths ---
 
 def paths(session: Session) -> str:

@@ -29,6 +29,7 @@ STEPS = {
     "pt2pt": (gpu_measure.pt2pt, "latency, bandwidth, both ways; kinds of memory; one device for two ranks"),
     "memory": (gpu_measure.memory, "device memory by every kind of allocation"),
     "rate": (gpu_measure.rate, "messages a second"),
+    "codec": (gpu_measure.codec, "encode and decode of ZFP and MPC against a device copy"),
     "mpi": (gpu_tests.mpi, "the programs of test/mpi on two ranks"),
     "host": (gpu_measure.host, "what host-only traffic pays"),
     "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch and JAX"),

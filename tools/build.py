@@ -42,6 +42,8 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
              f"TELPHER_MPICH_PREFIX={prefixes.get('mpich', '')}",
              f"TELPHER_OMPI_PREFIX={prefixes.get('ompi', '')}"]
     cache += [f"TELPHER_STANDARD_ABI={'OFF' if preset in ONE_MPI else 'ON'}"]
+    if state.get("zfp"):
+        cache += [f"TELPHER_ZFP_LIBRARY={state['zfp']}"]
     if state.get("cuda"):
         cache += [f"TELPHER_CUDA_ROOT={state['cuda']}"]
     if preset == "vendors":

@@ -23,10 +23,11 @@ MAY_INCLUDE = {
     "memory": "base kernel device",
     "host_mpi": "base",
     "datatype": "base kernel device memory host_mpi",
-    "path": "base kernel device memory host_mpi datatype",
-    "ticket": "base kernel device memory host_mpi datatype path",
-    "coll": "base kernel device memory host_mpi datatype path ticket",
-    "mpi": "base kernel device memory host_mpi datatype path ticket coll api",
+    "codec": "base kernel device memory",
+    "path": "base kernel device memory host_mpi datatype codec",
+    "ticket": "base kernel device memory host_mpi datatype codec path",
+    "coll": "base kernel device memory host_mpi datatype codec path ticket",
+    "mpi": "base kernel device memory host_mpi datatype codec path ticket coll api",
     "api": "base kernel device memory",
 }
 MPI_HEADER_FOLDERS = ("src/mpi/", "src/host_mpi/", "test/", "bench/", "examples/", "apps/")

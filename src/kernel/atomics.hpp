@@ -156,4 +156,34 @@ TELPHER_DEVICE word_pair load_pair_system(const void* at) {
 
 #endif
 
+// --- within one block, in its shared memory; no order ---
+
+/// Sets bits of a word that several work items of the block write.
+TELPHER_DEVICE void or_shared(std::uint32_t* at, std::uint32_t value) {
+#if defined(TELPHER_LANGUAGE_CPU)
+  *at |= value;
+#else
+  atomicOr(at, value);
+#endif
+}
+
+/// Makes a word at least `value`: among the work items of a block, or among the device's blocks.
+TELPHER_DEVICE void raise_shared(std::uint32_t* at, std::uint32_t value) {
+#if defined(TELPHER_LANGUAGE_CPU)
+  if (*at < value) *at = value;
+#else
+  atomicMax(at, value);
+#endif
+}
+TELPHER_DEVICE void raise_device(std::uint32_t* at, std::uint32_t value) {
+#if defined(TELPHER_LANGUAGE_CPU)
+  std::uint32_t seen = __atomic_load_n(at, __ATOMIC_RELAXED);
+  while (seen < value &&
+         !__atomic_compare_exchange_n(at, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+#else
+  atomicMax(at, value);
+#endif
+}
+
 }  // namespace telpher::kernel

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernel/lang.hpp"
+
 namespace telpher::kernel {
 
 enum class id : int {
@@ -98,5 +100,69 @@ struct pack_blocks {
   const std::uint64_t* packed_offset;
 };
 using unpack_blocks = pack_blocks;
+
+/// zfp_encode and zfp_decode of an array in C order, x fastest, and its fixed-rate stream of
+/// `block_bits` for each block of 4^dims values. The stream is stream_words() words long.
+struct zfp_array {
+  void* values;
+  std::uint32_t* stream;
+  std::uint64_t extent[3];  // in values; 1 for missing dimensions
+  std::uint64_t blocks;
+  std::uint32_t block_bits;
+  /// Device memory, or null. Encoding raises it to b + exponent_zero, where 2^b is a bound of the
+  /// absolute error of every value; it stays as it is if nothing but zeros was encoded.
+  std::uint32_t* worst;
+
+  static constexpr int exponent_zero = 4096;
+  /// As many threads as a block may have, and as many ZFP blocks as it takes at a time.
+  TELPHER_BOTH static constexpr unsigned threads_for(int dims) { return dims < 3 ? 128 : 64; }
+  /// Whole 64-bit words, counted in 32-bit ones.
+  TELPHER_BOTH static constexpr std::uint64_t stream_words(std::uint64_t blocks,
+                                                           std::uint32_t block_bits) {
+    return (blocks * block_bits + 63) / 64 * 2;
+  }
+};
+template <int dims>
+struct zfp_blocks : zfp_array {
+  static constexpr int most_threads = threads_for(dims);
+};
+#define TELPHER_ZFP(name, type, dims)         \
+  using zfp_encode_##name = zfp_blocks<dims>; \
+  using zfp_decode_##name = zfp_blocks<dims>;
+#include "kernel/zfp.def"
+#undef TELPHER_ZFP
+
+/// The kernels of the lossless codec (kernel/mpc.hpp), of words of 32 or 64 bits.
+struct mpc_stream {
+  void* values;
+  std::uint64_t words;   // whole words of the kernel's width
+  std::uint64_t chunks;  // of chunk_bytes; the last may be shorter
+  std::uint64_t payload_words;
+  std::uint32_t stride;    // a word is predicted by the one so many before it; at least 1
+  std::uint32_t* scratch;  // encoding: slot_words for each chunk
+  std::uint32_t* offsets;  // chunks + 1: where each chunk starts in the payload, in 32-bit words
+  std::uint32_t* payload;  // 8-byte aligned
+
+  static constexpr unsigned chunk_bytes = 4096;
+  static constexpr unsigned slot_words = chunk_bytes / 4 + chunk_bytes / 4 / 32;
+};
+using mpc_encode_32 = mpc_stream;
+using mpc_encode_64 = mpc_stream;
+using mpc_gather = mpc_stream;
+using mpc_decode_32 = mpc_stream;
+using mpc_decode_64 = mpc_stream;
+struct mpc_place : mpc_stream {
+  static constexpr int most_threads = 256;
+};
+
+/// The largest block that a kernel is launched with: what its parameter struct says, for a kernel
+/// whose work items need many registers, else 1024.
+template <class P>
+constexpr int most_threads() {
+  if constexpr (requires { P::most_threads; })
+    return P::most_threads;
+  else
+    return 1024;
+}
 
 }  // namespace telpher::kernel

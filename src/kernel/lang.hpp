@@ -28,11 +28,16 @@
 #define TELPHER_BOTH inline  // for the host and for kernels
 #define TELPHER_DEVICE_CALL inline  // a function that is not copied into each kernel
 #define TELPHER_SHARED       // a block is one work item: its automatic variables are the block's
+#define TELPHER_UNROLL
+#define TELPHER_UNROLL_BY(count)
 #else
 #define TELPHER_DEVICE __device__ __forceinline__
 #define TELPHER_BOTH __host__ __device__ __forceinline__
 #define TELPHER_DEVICE_CALL static __device__ __noinline__
 #define TELPHER_SHARED __shared__
+#define TELPHER_UNROLL _Pragma("unroll")  // where an array is to stay in registers
+#define TELPHER_PRAGMA(text) _Pragma(#text)
+#define TELPHER_UNROLL_BY(count) TELPHER_PRAGMA(unroll count)
 #endif
 
 namespace telpher::kernel {

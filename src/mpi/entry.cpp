@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "codec/choice.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
 #include "ticket/engine.hpp"
@@ -28,6 +29,7 @@ void report_setting_problems() noexcept {
 
 void start(int provided) noexcept {
   report_setting_problems();
+  codec::configured();  // says now what is wrong with its text
   ticket::engine& e = ticket::the_engine();
   const status s = e.start(provided == MPI_THREAD_MULTIPLE);
   if (s != status::ok) {

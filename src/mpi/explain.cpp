@@ -6,6 +6,8 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "codec/accounting.hpp"
+#include "codec/choice.hpp"
 #include "device/registry.hpp"
 #include "memory/ipc_cache.hpp"
 #include "path/path.hpp"
@@ -58,6 +60,9 @@ void explain_paths() {
   say("  else: ipc_get; staged where memory cannot be opened");
   say("device messages, other nodes: raw up to " + size_text(s.raw_limit) +
       ", then pipelined in blocks of " + size_text(s.staged_block));
+  if (codec::configured().any())
+    say("  compressed by " + s.compression + " from " + size_text(s.compression_threshold) +
+        (s.compression_force ? " on" : " on, where the model says that it pays"));
   say("sends up to " + size_text(s.eager_limit) + " do not wait for a late receiver");
 }
 
@@ -78,7 +83,20 @@ void started() noexcept {
   explain_paths();
 }
 
+// What a lossy codec may have changed is said without being asked for statistics.
+void explain_compression() {
+  for (const codec::method m : {codec::method::zfp, codec::method::mpc}) {
+    const std::string line = codec::summary(m);
+    if (line.empty()) continue;
+    if (config().statistics)
+      say("compression, " + line);
+    else
+      TELPHER_INFO("compression, %s", line.c_str());
+  }
+}
+
 void ending() noexcept {
+  explain_compression();
   if (!config().statistics) return;
   for (int k = 1; k < static_cast<int>(path::kind::count_); ++k) {
     const auto kind = static_cast<path::kind>(k);

@@ -48,7 +48,7 @@ status offer::send() noexcept {
   } else {
     t.reply_tag = e.next_reply_tag();
     remote_ = std::make_unique<path::pipelined_send>(
-        path::wire{e.job().control, peer_, t.reply_tag}, message_.payload);
+        path::wire{e.job().control, peer_, t.reply_tag}, compressed(t));
   }
   seal(t, e.job().nonce);
   std::memcpy(wire_bytes, &t, sizeof t);
@@ -56,6 +56,22 @@ status offer::send() noexcept {
   TELPHER_TRY(send_carrier(wire_bytes));
   if (near) e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
   return status::ok;
+}
+
+// The bytes that travel: the payload, or what it was compressed to. Where that fails the payload
+// itself goes, which is right as well.
+path::region offer::compressed(ticket& t) noexcept {
+  if (!message_.coding) return message_.payload;
+  auto coded = path::compress(message_.payload, message_.coding);
+  if (!coded) {
+    TELPHER_DEBUG("a message of %zu bytes goes uncompressed: %s", message_.payload.bytes,
+                  to_string(coded.error()));
+    return message_.payload;
+  }
+  coded_ = std::move(*coded);
+  t.coding = message_.coding;
+  t.coded_bytes = coded_.bytes;
+  return {message_.payload.where, static_cast<std::byte*>(coded_.data.data()), coded_.bytes};
 }
 
 status offer::send_carrier(const void* bytes) noexcept {

@@ -10,11 +10,14 @@
 
 #include "base/recycled.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "path/compressed.hpp"
 #include "path/pipelined.hpp"
 #include "path/staged.hpp"
 #include "path/transfer.hpp"
 
 namespace telpher::ticket {
+
+struct ticket;
 
 /// A message in device memory, as the program sent it.
 struct message {
@@ -25,6 +28,7 @@ struct message {
   int tag;
   MPI_Comm comm;
   bool synchronous = false;
+  codec::plan coding;  // if it leaves the node
 };
 
 class offer final : public recycled<offer> {
@@ -59,6 +63,7 @@ class offer final : public recycled<offer> {
  private:
   bool on_node() const noexcept { return cell_ != nullptr; }
   status send_carrier(const void* ticket) noexcept;
+  path::region compressed(ticket& t) noexcept;
   void advance_on_node() noexcept;
   void advance_off_node() noexcept;
   void consider_staging() noexcept;
@@ -76,6 +81,7 @@ class offer final : public recycled<offer> {
   MPI_Request carrier_ = MPI_REQUEST_NULL;  // the ticket's own message
   std::unique_ptr<path::transfer> transfer_;
   std::unique_ptr<path::pipelined_send> remote_;
+  path::compressed_payload coded_;
   std::unique_ptr<path::staging_piece> stored_;  // ring or whole payload until the receiver is done
   std::uint64_t since_ns_ = 0;
   bool exportable_ = false;

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "memory/windows.hpp"
+#include "path/compressed.hpp"
 #include "path/ipc_put.hpp"
 #include "path/pipelined.hpp"
 #include "path/pull.hpp"
@@ -242,11 +243,7 @@ status receive::choose_path() noexcept {
   engine& e = the_engine();
   auto to = destination();
   TELPHER_TRY(to);
-  if (ticket_.slot == no_slot) {
-    transfer_ = std::make_unique<path::pipelined_receive>(
-        path::wire{e.job().control, ticket_.sender, ticket_.reply_tag}, *to);
-    return status::ok;
-  }
+  if (ticket_.slot == no_slot) return ask_for_blocks(*to);
   path::segment& sender = e.peer(ticket_.sender);
   if (!sender) return status::corrupt;
   path::slot& cell = sender.cell(ticket_.slot);
@@ -258,6 +255,18 @@ status receive::choose_path() noexcept {
     return status::corrupt;
   }
   transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, *to);
+  return status::ok;
+}
+
+status receive::ask_for_blocks(const path::region& to) noexcept {
+  const path::wire w{the_engine().job().control, ticket_.sender, ticket_.reply_tag};
+  if (!ticket_.coding) {
+    transfer_ = std::make_unique<path::pipelined_receive>(w, to);
+    return status::ok;
+  }
+  auto coded = std::make_unique<path::compressed_receive>(ticket_.coding, to);
+  TELPHER_TRY(coded->start(w, ticket_.coded_bytes));
+  transfer_ = std::move(coded);
   return status::ok;
 }
 
@@ -306,12 +315,13 @@ status receive::discard() noexcept {
     transfer_ = std::make_unique<discarded>(sender, sender.cell(ticket_.slot), ticket_.epoch);
     return status::ok;
   }
-  auto scratch = memory::buffer::host(bytes_, nullptr);
+  const std::size_t travels = ticket_.coding ? ticket_.coded_bytes : bytes_;
+  auto scratch = memory::buffer::host(travels, nullptr);
   TELPHER_TRY(scratch);
   packed_ = std::move(*scratch);
   transfer_ = std::make_unique<path::pipelined_receive>(
       path::wire{e.job().control, ticket_.sender, ticket_.reply_tag},
-      path::region{{}, static_cast<std::byte*>(packed_.data()), bytes_});
+      path::region{{}, static_cast<std::byte*>(packed_.data()), travels});
   return status::ok;
 }
 

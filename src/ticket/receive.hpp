@@ -83,6 +83,7 @@ class receive {
   void redeem(const std::byte* bytes) noexcept;
   result<path::region> destination() noexcept;
   status choose_path() noexcept;
+  status ask_for_blocks(const path::region& to) noexcept;
   status pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept;
   status ask_for_put(path::slot& cell, const path::region& to) noexcept;
   status discard() noexcept;

@@ -33,6 +33,8 @@ const char* flaw(const ticket& t, int ranks, std::uint32_t slots) noexcept {
   if (m.allocation_bytes < t.bytes || m.address < m.base ||
       m.address - m.base > m.allocation_bytes - t.bytes)
     return "payload outside its allocation";
+  if (t.coding && t.slot != no_slot) return "compressed, and on one node";
+  if (t.coding && !codec::sound(t.coding, t.bytes, t.coded_bytes)) return "no such compression";
   return nullptr;
 }
 

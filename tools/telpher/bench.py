@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`telpher bench`: runs telpher-bench-<abi> through `telpher run`; what it does not know goes to bench."""
+import os
+import subprocess
+
 from . import UserError, host_mpi, libraries
 from .run import run
 
 OWN = ("-n", "-np", "--mpi", "--backend", "--set", "--visible", "--bind", "--mpirun-args")
 USAGE = """telpher bench [-n N] [--mpi mpich|ompi|mpi_abi] [--backend NAME] [--set NAME=VALUE] test [options]
-  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)"""
+  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)
+telpher bench codec [--backend NAME] [options]: encode and decode of the codecs, without MPI"""
 
 
 def split(arguments: list) -> tuple:
@@ -30,10 +34,29 @@ def split(arguments: list) -> tuple:
     return own, abi, rest
 
 
+def bench_codec(arguments: list) -> int:
+    own, _, rest = split(arguments)
+    extra = {own[i]: own[i + 1] for i in range(0, len(own), 2)}
+    unknown = set(extra) - {"--backend"}
+    if unknown:
+        raise UserError(f"telpher bench codec has no option {', '.join(sorted(unknown))}: it runs without MPI")
+    path = libraries.program("telpher-bench-codec")
+    if not path:
+        raise UserError(f"no telpher-bench-codec in {libraries.home()}/bin")
+    env = dict(os.environ)
+    folder = next((f for f in libraries.folders() if os.path.isfile(os.path.join(f, "libtelpher-emu.so"))), "")
+    env.setdefault("TELPHER_PLUGIN_PATH", folder)
+    if "--backend" in extra:
+        env["TELPHER_BACKEND"] = extra["--backend"]
+    return subprocess.run([path, *rest], env=env).returncode
+
+
 def bench(arguments: list) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE)
         return 0
+    if arguments[0] == "codec":
+        return bench_codec(arguments[1:])
     own, wanted, rest = split(arguments)
     if not {"-n", "-np"} & set(own):
         own += ["-n", "2"]

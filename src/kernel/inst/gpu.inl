@@ -8,7 +8,7 @@
 namespace telpher::kernel {
 
 #define TELPHER_KERNEL(name)                                       \
-  __global__ void __launch_bounds__(1024)                          \
+  __global__ void __launch_bounds__(most_threads<name>())                          \
       name##_kernel(TELPHER_GRID_CONSTANT const name parameters) { \
     name##_body(work{}, parameters);                               \
   }

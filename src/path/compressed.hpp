@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two ends of a compressed message, which travels by pipelined: the sender compresses on its
+// device before the ticket goes out, the receiver lets the compressed bytes arrive in memory of
+// Telpher's and decompresses them to where they belong, on its device or on the CPU.
+#pragma once
+
+#include <optional>
+
+#include "codec/encoder.hpp"
+#include "memory/streams.hpp"
+#include "path/pipelined.hpp"
+
+namespace telpher::path {
+
+/// A payload in compressed form, in device memory.
+struct compressed_payload {
+  memory::buffer data;
+  std::size_t bytes = 0;
+};
+
+/// Compresses and waits for it; counts the message. not_supported where it does not become smaller.
+result<compressed_payload> compress(const region& from, const codec::plan& p) noexcept;
+
+/// The receiver's half.
+class compressed_receive final : public transfer {
+ public:
+  compressed_receive(const codec::plan& p, const region& to) noexcept : plan_(p), to_(to) {}
+  /// Gets memory for the bytes and asks for them; before anything else.
+  status start(const wire& w, std::size_t bytes) noexcept;
+  status poll() noexcept override;
+  kind moved_by() const noexcept override { return kind::pipelined; }
+
+ private:
+  status decode() noexcept;
+  status decode_on_device(void* to) noexcept;
+  bool aligned() const noexcept;
+
+  codec::plan plan_;
+  region to_;
+  region arriving_;
+  memory::buffer data_;     // the compressed bytes
+  memory::buffer aligned_;  // the values, where the destination is not aligned to them
+  std::optional<pipelined_receive> bytes_;
+  memory::pooled_event decoded_;
+};
+
+}  // namespace telpher::path
