@@ -319,6 +319,13 @@ bool receive::advance() noexcept {
   if (phase_ != phase::moving) return settled();
   status s = transfer_->poll();
   if (s == status::would_block) return false;
+  if (s == status::peer_lost || s == status::host_mpi_error) {
+    // The host MPI may still write to its blocks and to a buffer that it was given.
+    [[maybe_unused]] auto* kept = transfer_.release();
+    [[maybe_unused]] auto* bytes = new memory::buffer(std::move(packed_));
+    settle(s);
+    return true;
+  }
   const bool pulled = dynamic_cast<path::pull*>(transfer_.get()) != nullptr;
   if (s == status::not_supported) {  // the sender could not push
     path::segment& sender = the_engine().peer(ticket_.sender);
