@@ -7,6 +7,7 @@ UTS and mount namespace with its own /dev/shm, so that nothing but the network i
 
 Needs root and a kernel with network namespaces, bridges and veth; `why_not()` says what is missing.
 """
+import itertools
 import os
 import shutil
 import subprocess
@@ -38,10 +39,12 @@ def ip(*words: str) -> None:
 class Nodes:
     """`count` nodes whose links are shaped to `rate` (tc's form: 1gbit), if given."""
 
+    made = itertools.count()
+
     def __init__(self, count: int, rate: str = ""):
         self.rate = rate
-        # Interface names have 15 letters at most.
-        self.mark = f"t{os.getpid() % 10 ** 6:x}"
+        # Interface names have 15 letters at most. A launcher must not meet an old node's name again.
+        self.mark = f"t{os.getpid() % 10 ** 6:x}{next(Nodes.made) % 100:02d}"
         self.names = [f"{self.mark}n{i}" for i in range(count)]
         self.switch = f"{self.mark}sw"
 
@@ -85,7 +88,8 @@ class Nodes:
             set -- bash -c "$*" """))
 
     def script(self, name: str, head: str) -> None:
-        inner = ('mount -t tmpfs tmpfs /dev/shm; hostname "$1"; shift; exec "$@"')
+        inner = (f'export TMPDIR={self.folder}/$1; mkdir -p "$TMPDIR"; mount -t tmpfs tmpfs /dev/shm; '
+                 'hostname "$1"; shift; exec "$@"')
         path = self.folder / name
         path.write_text(f"#!/bin/bash\n{head}\nexec ip netns exec \"$node\" unshare --uts --ipc --mount "
                         f"--pid --fork --kill-child --mount-proc bash -c '{inner}' _ \"$node\" \"$@\"\n")
