@@ -7,7 +7,7 @@ namespace telpher::path {
 namespace {
 
 constexpr const char* names[] = {"auto",   "mapped", "ipc_get", "ipc_put",   "batch",
-                                 "linger", "local",  "staged",  "pipelined", "raw"};
+                                 "linger", "local",  "staged",  "pipelined", "direct", "rdma", "raw"};
 static_assert(std::size(names) == static_cast<int>(kind::count_));
 
 struct counter {

@@ -37,8 +37,12 @@ status lost(const wire& w, const char* what, std::size_t done, std::size_t all) 
 
 // --- sender ---
 
-pipelined_send::pipelined_send(const wire& w, const region& from) noexcept
-    : wire_(w), from_(from), plan_(plan_of(from.bytes)), copies_(from.where, memory::lane::out) {
+pipelined_send::pipelined_send(const wire& w, const region& from, bool announces) noexcept
+    : wire_(w),
+      from_(from),
+      plan_(plan_of(from.bytes)),
+      decided_(!announces),
+      copies_(from.where, memory::lane::out) {
   pmpi::Irecv(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
@@ -59,13 +63,34 @@ status pipelined_send::hear() noexcept {
   return reply_.magic == reply_magic ? status::ok : status::corrupt;
 }
 
+// With one message the sender says how the bytes go. One that hurries grants blocks: nobody may
+// reach its memory any more.
+status pipelined_send::decide() noexcept {
+  if (decided_ || (!asked_ && !hurries_)) return status::ok;
+  decided_ = true;
+  direct_ = grant_rdma(wire_, from_, reply_.target, asked_ && !hurries_ && reply_.writable, grant_);
+  return pmpi::Isend(&grant_, sizeof grant_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
+                     &grant_request_) == MPI_SUCCESS
+             ? status::ok
+             : status::host_mpi_error;
+}
+
+status pipelined_send::poll_direct() noexcept {
+  const status s = direct_->poll();
+  if (s != status::would_block) return s;
+  if (direct_->moved() != direct_moved_) clock_.moved();
+  direct_moved_ = direct_->moved();
+  return clock_.expired(config().transfer_timeout) ? lost(wire_, "a message to", 0, plan_.count())
+                                                   : status::would_block;
+}
+
 // How many more blocks may be started.
 std::size_t pipelined_send::room() const noexcept {
   const std::size_t left = plan_.count() - copies_.started();
   if (hurries_) return left;
   const std::size_t busy = filling_.size() + flying_.size();
   if (asked_) return busy < depth() ? std::min(left, depth() - busy) : 0;
-  return copies_.started() == 0 && early_blocks_ < most_early_blocks ? 1 : 0;
+  return decided_ && copies_.started() == 0 && early_blocks_ < most_early_blocks ? 1 : 0;
 }
 
 status pipelined_send::fill() noexcept {
@@ -118,10 +143,15 @@ status pipelined_send::reap() noexcept {
 
 status pipelined_send::poll() noexcept {
   if (const status s = hear(); s != status::ok && s != status::would_block) return s;
+  TELPHER_TRY(decide());
+  if (grant_request_ != MPI_REQUEST_NULL)
+    if (const status s = test(grant_request_); s != status::ok && s != status::would_block) return s;
+  if (direct_) return poll_direct();
   TELPHER_TRY(reap());
   TELPHER_TRY(fill());
   TELPHER_TRY(launch());
-  if (asked_ && sent_ == plan_.count() && flying_.empty()) return status::ok;
+  const bool all_gone = flying_.empty() && grant_request_ == MPI_REQUEST_NULL;
+  if (asked_ && sent_ == plan_.count() && all_gone) return status::ok;
   if (asked_ && clock_.expired(config().transfer_timeout))
     return lost(wire_, "a message to", sent_ - flying_.size(), plan_.count());
   return status::would_block;
@@ -138,20 +168,51 @@ status pipelined_send::hurry() noexcept {
     held_bytes_ += rest_.size();
   }
   hurries_ = true;
+  TELPHER_TRY(decide());
   TELPHER_TRY(fill());
   return launch();
 }
 
 // --- receiver ---
 
-pipelined_receive::pipelined_receive(const wire& w, const region& to) noexcept
-    : wire_(w), to_(to), plan_(plan_of(to.bytes)), copies_(to.where, memory::lane::in) {
-  reply_ = {reply_magic, 1};
+pipelined_receive::pipelined_receive(const wire& w, const region& to, bool announced) noexcept
+    : wire_(w),
+      to_(to),
+      plan_(plan_of(to.bytes)),
+      granted_(!announced),
+      copies_(to.where, memory::lane::in) {
+  reply_ = {reply_magic, 0, {}};
+  if (announced) {
+    target_ = reachable::of(to);
+    if (target_) reply_ = {reply_magic, 1, target_.name()};
+    pmpi::Irecv(&grant_, sizeof grant_, MPI_BYTE, w.peer, w.block_tag(), w.control,
+                &grant_request_);
+  }
   pmpi::Isend(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
 pipelined_receive::~pipelined_receive() {
   if (reply_request_ != MPI_REQUEST_NULL) pmpi::Wait(&reply_request_, MPI_STATUS_IGNORE);
+}
+
+status pipelined_receive::hear_grant() noexcept {
+  if (granted_) return status::ok;
+  TELPHER_TRY(test(grant_request_));
+  granted_ = true;
+  clock_.moved();
+  if (grant_.how == grant::blocks) return status::ok;
+  if ((grant_.how != grant::read && grant_.how != grant::write) || !target_) return status::corrupt;
+  direct_ = accept_rdma(wire_, to_.bytes, std::move(target_), grant_);
+  return status::ok;
+}
+
+status pipelined_receive::poll_direct() noexcept {
+  const status s = direct_->poll();
+  if (s == status::ok) landed_ = plan_.count();
+  if (s != status::would_block) return s;
+  if (direct_->moved() != direct_moved_) clock_.moved();
+  direct_moved_ = direct_->moved();
+  return status::ok;
 }
 
 status pipelined_receive::post() noexcept {
@@ -192,14 +253,22 @@ status pipelined_receive::land() noexcept {
   return status::ok;
 }
 
-status pipelined_receive::poll() noexcept {
+status pipelined_receive::advance_blocks() noexcept {
   TELPHER_TRY(post());
   TELPHER_TRY(land());
-  if (to_.where.on_device()) {
-    auto finished = copies_.finished();
-    TELPHER_TRY(finished);
-    for (; landed_ < *finished; ++landed_) landing_.pop_front();
-  }
+  if (!to_.where.on_device()) return status::ok;
+  auto finished = copies_.finished();
+  TELPHER_TRY(finished);
+  for (; landed_ < *finished; ++landed_) landing_.pop_front();
+  return status::ok;
+}
+
+status pipelined_receive::poll() noexcept {
+  if (const status s = hear_grant(); s != status::ok && s != status::would_block) return s;
+  if (direct_ && landed_ < plan_.count())
+    TELPHER_TRY(poll_direct());
+  else if (granted_ && !direct_)
+    TELPHER_TRY(advance_blocks());
   if (reply_request_ != MPI_REQUEST_NULL) {
     const status s = test(reply_request_);
     if (s != status::ok && s != status::would_block) return s;

@@ -16,6 +16,7 @@
 
 #include "host_mpi/host_mpi.hpp"
 #include "path/block_plan.hpp"
+#include "path/rdma.hpp"
 #include "path/stall_clock.hpp"
 #include "path/staged.hpp"
 
@@ -24,7 +25,8 @@ namespace telpher::path {
 /// What the receiver says to the sender.
 struct reply {
   std::uint32_t magic;
-  std::uint32_t action;  // 1: send the blocks
+  std::uint32_t writable;      // 1: `target` may be written by one-sided transfers
+  net::remote_memory target;
 };
 
 struct wire {
@@ -38,20 +40,21 @@ struct wire {
 /// The sender's half; posts the receive of the reply when made, before the ticket goes out.
 class pipelined_send final : public transfer {
  public:
-  pipelined_send(const wire& w, const region& from) noexcept;
+  /// `announces`: the ticket said that a grant comes in front of the blocks (path/rdma.hpp).
+  pipelined_send(const wire& w, const region& from, bool announces) noexcept;
   ~pipelined_send() override;
   /// ok once every block has left and the receiver has answered.
   status poll() noexcept override;
-  kind moved_by() const noexcept override { return kind::pipelined; }
+  kind moved_by() const noexcept override { return direct_ ? kind::rdma : kind::pipelined; }
 
   bool asked() const noexcept { return asked_; }
   /// From now on nothing waits for the receiver. An error: no memory, everything is as before.
   status hurry() noexcept;
   bool hurries() const noexcept { return hurries_; }
   /// The host MPI has every block: it needs nothing more of us.
-  bool all_sent() const noexcept { return sent_ == plan_.count(); }
+  bool all_sent() const noexcept { return !direct_ && sent_ == plan_.count(); }
   /// Every byte is in host memory: the send buffer is free.
-  bool copied() const noexcept { return copied_ == plan_.count(); }
+  bool copied() const noexcept { return !direct_ && copied_ == plan_.count(); }
 
   /// Bytes that all hurrying senders of this process hold in host memory.
   static std::size_t held_bytes() noexcept { return held_bytes_; }
@@ -63,6 +66,8 @@ class pipelined_send final : public transfer {
     MPI_Request request;
   };
   status hear() noexcept;
+  status decide() noexcept;
+  status poll_direct() noexcept;
   std::size_t room() const noexcept;
   status fill() noexcept;
   status launch() noexcept;
@@ -75,6 +80,11 @@ class pipelined_send final : public transfer {
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
   bool asked_ = false;
   bool hurries_ = false;
+  bool decided_;  // the blocks may leave, or `direct_` moves the bytes
+  grant grant_{};
+  MPI_Request grant_request_ = MPI_REQUEST_NULL;
+  std::unique_ptr<rdma_transfer> direct_;
+  std::size_t direct_moved_ = 0;
   block_copies copies_;
   std::deque<flight> filling_;  // blocks whose copy from the device runs, in order
   std::deque<flight> flying_;
@@ -91,10 +101,10 @@ class pipelined_send final : public transfer {
 /// The receiver's half; sends the reply when made.
 class pipelined_receive final : public transfer {
  public:
-  pipelined_receive(const wire& w, const region& to) noexcept;
+  pipelined_receive(const wire& w, const region& to, bool announced) noexcept;
   ~pipelined_receive() override;
   status poll() noexcept override;
-  kind moved_by() const noexcept override { return kind::pipelined; }
+  kind moved_by() const noexcept override { return direct_ ? kind::rdma : kind::pipelined; }
 
  private:
   struct flight {
@@ -102,6 +112,9 @@ class pipelined_receive final : public transfer {
     MPI_Request request;
     std::size_t index;
   };
+  status hear_grant() noexcept;
+  status advance_blocks() noexcept;
+  status poll_direct() noexcept;
   status post() noexcept;
   status land() noexcept;
 
@@ -110,6 +123,12 @@ class pipelined_receive final : public transfer {
   block_plan plan_;
   reply reply_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
+  bool granted_;
+  grant grant_{};
+  MPI_Request grant_request_ = MPI_REQUEST_NULL;
+  reachable target_;
+  std::unique_ptr<rdma_transfer> direct_;
+  std::size_t direct_moved_ = 0;
   std::deque<flight> posted_;
   std::deque<memory::buffer> landing_;  // blocks whose copy to the device runs, in order
   block_copies copies_;

@@ -64,6 +64,7 @@ status engine::start(bool threaded) noexcept {
   takes_.assign(static_cast<std::size_t>(job_.size), taking::unknown);
   answered_ns_.assign(static_cast<std::size_t>(job_.size), 0);
   bell_.start(job_);
+  path::rdma::start(job_.control, job_.size);
   small_tickets_ = job_.all_devices && config().small_tickets;
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
   path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&
@@ -80,6 +81,7 @@ void engine::stop() noexcept {
     TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
   posted_.clear();
   bell_.stop();
+  path::rdma::stop();
   path::puller::shut_down();
   datatype::shut_down();
   for (path::segment& s : peers_) s.release_pins();
@@ -107,6 +109,7 @@ void engine::progress() noexcept {
   // What waits for our own messages alone never calls the host MPI, which then moves nothing: neither
   // the tickets that have not left nor the program's sends of host memory.
   if (polls_ % look_at_all_every == 0 && bell_.listen()) full_scans_ = scans_for_a_bell;
+  path::rdma::progress();
   advance_offers();
   scan();
   path::puller::flush_all(posted_.size() + moving_.size() > 1);

@@ -29,7 +29,7 @@ offer::~offer() {
 
 status offer::send() noexcept {
   engine& e = the_engine();
-  const bool near = e.shares_node(peer_) && path::forced() != path::kind::pipelined;
+  const bool near = e.shares_node(peer_) && !path::between_nodes(path::forced());
   ticket t{};
   t.bytes = message_.payload.bytes;
   t.sender = e.job().rank;
@@ -47,8 +47,9 @@ status offer::send() noexcept {
     t.epoch = epoch_;
   } else {
     t.reply_tag = e.next_reply_tag();
+    t.announces = path::rdma::serves(peer_, message_.payload.bytes);
     remote_ = std::make_unique<path::pipelined_send>(
-        path::wire{e.job().control, peer_, t.reply_tag}, message_.payload);
+        path::wire{e.job().control, peer_, t.reply_tag}, message_.payload, t.announces);
   }
   seal(t, e.job().nonce);
   std::memcpy(wire_bytes, &t, sizeof t);

@@ -242,7 +242,7 @@ status receive::choose_path() noexcept {
   TELPHER_TRY(to);
   if (ticket_.slot == no_slot) {
     transfer_ = std::make_unique<path::pipelined_receive>(
-        path::wire{e.job().control, ticket_.sender, ticket_.reply_tag}, *to);
+        path::wire{e.job().control, ticket_.sender, ticket_.reply_tag}, *to, ticket_.announces);
     return status::ok;
   }
   path::segment& sender = e.peer(ticket_.sender);
@@ -309,7 +309,7 @@ status receive::discard() noexcept {
   packed_ = std::move(*scratch);
   transfer_ = std::make_unique<path::pipelined_receive>(
       path::wire{e.job().control, ticket_.sender, ticket_.reply_tag},
-      path::region{{}, static_cast<std::byte*>(packed_.data()), bytes_});
+      path::region{{}, static_cast<std::byte*>(packed_.data()), bytes_}, ticket_.announces);
   return status::ok;
 }
 

@@ -30,11 +30,13 @@ struct ticket {
   std::uint32_t slot;            // index in the sender's segment, or no_slot
   std::uint32_t epoch;           // of the slot's use
   path::exported_memory memory;  // where the payload lies
-  std::uint8_t unused[ticket_bytes - 16 - 8 - 8 - 16 - sizeof(path::exported_memory)];
+  std::uint32_t announces;       // 1: a grant comes in front of the blocks (path/rdma.hpp)
+  std::uint32_t reserved;
+  std::uint8_t unused[ticket_bytes - 16 - 8 - 8 - 16 - sizeof(path::exported_memory) - 8];
 };
 static_assert(sizeof(ticket) == ticket_bytes && std::is_trivially_copyable_v<ticket>);
 
-constexpr std::uint32_t ticket_version = 1;
+constexpr std::uint32_t ticket_version = 2;
 
 /// Fills mark, version and checksum; the rest must be set.
 void seal(ticket& t, const nonce& mark) noexcept;
