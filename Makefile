@@ -11,7 +11,7 @@ WITH ?=
 # The host MPI is not instrumented: under sanitizers the core is what is tested.
 CORE = base_,codec_,path_,ticket_,memory_,contract
 
-.PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-mpis check-system stress lint format install clean
+.PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-mpis check-nodes check-system stress lint format install clean
 
 help:
 	@echo "make demo           build Telpher, run the demonstration on what is here"
@@ -21,6 +21,7 @@ help:
 	@echo "make check-tsan     tests of the core under ThreadSanitizer"
 	@echo "make check-vendors  compile the CUDA and HIP back ends (fetches or installs their compilers)"
 	@echo "make check-mpis     both MPIs at 2 to 8 ranks, every path forced in turn"
+	@echo "make check-nodes    2 to 4 pretended nodes, and 2 nodes made of network namespaces (needs root)"
 	@echo "make check-system   the tests over the MPIs that this machine brings"
 	@echo "make stress         the long random runs"
 	@echo "make lint           layers, sizes, licences, generated files, spelling, style"
@@ -67,6 +68,12 @@ check-mpis:
 	@$(SETUP) --with mpich --with ompi
 	@$(BUILD) dev
 	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS)
+
+check-nodes:
+	@$(SETUP) --with mpich --with ompi
+	@$(BUILD) dev
+	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --name matching,progress,random --vary TELPHER_PRETENDED_NODES=2,3,4 --wide
+	@$(PYTHON) test/nodes.py build/dev
 
 check-system:
 	@$(SETUP)

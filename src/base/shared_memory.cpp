@@ -51,10 +51,15 @@ result<shared_memory> shared_memory::create(std::size_t bytes, const char* label
 result<shared_memory> shared_memory::open(const shared_memory_name& name) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", name.pid, name.descriptor);
+  // In another PID namespace the same number may be anybody's: opening a device or a pipe could do
+  // something to it, so that is looked at first.
+  struct stat info {};
+  if (::stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+      static_cast<std::uint64_t>(info.st_size) != name.bytes)
+    return status::not_supported;
   shared_memory m;
   m.descriptor_ = ::open(path, O_RDWR | O_CLOEXEC);
   if (m.descriptor_ < 0) return status::not_supported;
-  struct stat info {};
   if (::fstat(m.descriptor_, &info) != 0 || static_cast<std::uint64_t>(info.st_size) != name.bytes)
     return status::not_supported;
   void* address = ::mmap(nullptr, name.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_mpi/job.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/log.hpp"
@@ -18,47 +23,59 @@ bool same_pretended_node(const job& j, int peer) {
   return nodes == 0 || j.rank * nodes / j.size == peer * nodes / j.size;
 }
 
-// Two ranks share a node if the host MPI says so and each could open the other's segment.
+// What a rank says of itself so that others can try to open its memory.
+struct card {
+  shared_memory_name segment;
+  std::uint64_t kernel;  // hash of the running kernel's boot id; 0: not known
+};
+
+// Two different boot ids are proof that nothing can be shared. Equal ones prove nothing: containers
+// of one machine show the same.
+std::uint64_t running_kernel() {
+  char id[64] = {};
+  const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  const ssize_t n = ::read(file, id, sizeof id);
+  ::close(file);
+  return n > 0 ? std::hash<std::string_view>{}({id, static_cast<std::size_t>(n)}) : 0;
+}
+
+bool may_share(const card& own, const card& other) {
+  return own.kernel == 0 || other.kernel == 0 || own.kernel == other.kernel;
+}
+
+// Two ranks share a node if each could open the other's segment. The host MPI is not asked: it goes
+// by host names, which containers, renamed hosts and its own settings make wrong both ways.
 status meet_node(job& j) {
-  MPI_Comm node = MPI_COMM_NULL;
-  if (pmpi::Comm_split_type(j.control, MPI_COMM_TYPE_SHARED, j.rank, MPI_INFO_NULL, &node) !=
+  const auto count = static_cast<std::size_t>(j.size);
+  std::vector<card> cards(count);
+  const card own{j.own.name(), running_kernel()};
+  if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, j.control) !=
       MPI_SUCCESS)
     return status::host_mpi_error;
-  int n = 0, me = 0;
-  pmpi::Comm_size(node, &n);
-  pmpi::Comm_rank(node, &me);
-  const auto count = static_cast<std::size_t>(n);
-  struct card {
-    shared_memory_name segment;
-    int rank;
-  };
-  std::vector<card> cards(count);
-  const card own{j.own.name(), j.rank};
-  pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, node);
-  std::vector<std::uint8_t> opened(count), matrix(count * count);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (cards[i].rank == j.rank) {
+  std::vector<std::uint8_t> opened(count), opened_us(count);
+  for (int r = 0; r < j.size; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    if (r == j.rank) {
       opened[i] = 1;
       continue;
     }
-    if (!same_pretended_node(j, cards[i].rank)) continue;
+    if (!same_pretended_node(j, r) || !may_share(own, cards[i])) continue;
     auto segment = shared_memory::open(cards[i].segment);
     opened[i] = segment.has_value();
-    if (segment)
-      j.peers[static_cast<std::size_t>(cards[i].rank)] = std::move(*segment);
-    else
-      TELPHER_INFO("rank %d shares this node but its memory cannot be opened: treated as remote",
-                   cards[i].rank);
+    if (segment) j.peers[i] = std::move(*segment);
   }
-  pmpi::Allgather(opened.data(), n, MPI_BYTE, matrix.data(), n, MPI_BYTE, node);
-  for (std::size_t i = 0; i < count; ++i) {
-    const bool both = opened[i] && matrix[i * count + static_cast<std::size_t>(me)];
-    if (both)
-      j.node.push_back(cards[i].rank);
+  if (pmpi::Alltoall(opened.data(), 1, MPI_BYTE, opened_us.data(), 1, MPI_BYTE, j.control) !=
+      MPI_SUCCESS)
+    return status::host_mpi_error;
+  for (int r = 0; r < j.size; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    if (opened[i] && opened_us[i])
+      j.node.push_back(r);
     else
-      j.peers[static_cast<std::size_t>(cards[i].rank)] = shared_memory();
+      j.peers[i] = shared_memory();
   }
-  pmpi::Comm_free(&node);
+  TELPHER_DEBUG("%zu of %d ranks share this node", j.node.size(), j.size);
   return status::ok;
 }
 

@@ -125,7 +125,7 @@ bool goes_by_ticket(const ticket::message& m, send_mode mode, int peer) noexcept
   if (peer < 0 || mode == send_mode::buffered || forced == path::kind::raw) return false;
   if (m.payload.bytes < ticket::ticket_bytes && !e.small_tickets()) return false;
   if (window_of(m)) return false;  // the CPU moves it: no ticket is cheaper
-  if (e.shares_node(peer) || forced == path::kind::pipelined) return true;
+  if (e.shares_node(peer) || path::between_nodes(forced)) return true;
   return m.payload.bytes > config().raw_limit;
 }
 

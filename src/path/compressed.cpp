@@ -26,7 +26,7 @@ status compressed_receive::start(const wire& w, std::size_t bytes) noexcept {
   TELPHER_TRY(data);
   data_ = std::move(*data);
   arriving_ = {to_.where, static_cast<std::byte*>(data_.data()), bytes};
-  bytes_.emplace(w, arriving_);
+  bytes_.emplace(w, arriving_, false);
   return status::ok;
 }
 

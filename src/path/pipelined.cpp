@@ -6,8 +6,16 @@
 namespace telpher::path {
 namespace {
 
-constexpr std::size_t depth = 4;  // blocks in each stage
 constexpr std::uint32_t reply_magic = 0x54504c52;
+constexpr std::size_t most_early_blocks = 16;  // of all messages: bounds what waits in pinned memory
+
+std::size_t depth() noexcept {
+  return static_cast<std::size_t>(config().pipeline_depth);
+}
+
+block_plan plan_of(std::size_t bytes) noexcept {
+  return {bytes, config().pipeline_block, 0, config().pipeline_threshold};
+}
 
 status test(MPI_Request& request) noexcept {
   int flag = 0;
@@ -15,19 +23,32 @@ status test(MPI_Request& request) noexcept {
   return flag ? status::ok : status::would_block;
 }
 
+// A peer may be computing between two calls of MPI, so the bound is long; what it finds is a node
+// that has stopped or a link that was cut where the host MPI does not notice by itself.
+status lost(const wire& w, const char* what, std::size_t done, std::size_t all) noexcept {
+  TELPHER_ERROR(
+      "%s rank %d stands still for %.0f s after %zu of %zu blocks: its node or the link is taken "
+      "for lost (TELPHER_TRANSFER_TIMEOUT)",
+      what, w.peer, config().transfer_timeout.value / 1e6, done, all);
+  return status::peer_lost;
+}
+
 }  // namespace
 
 // --- sender ---
 
-pipelined_send::pipelined_send(const wire& w, const region& from) noexcept
+pipelined_send::pipelined_send(const wire& w, const region& from, bool announces) noexcept
     : wire_(w),
       from_(from),
-      plan_(block_plan::of(from.bytes)),
+      plan_(plan_of(from.bytes)),
+      decided_(!announces),
       copies_(from.where, memory::lane::out) {
   pmpi::Irecv(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
 pipelined_send::~pipelined_send() {
+  held_bytes_ -= rest_.size();
+  if (!asked_ && copies_.started() > 0) --early_blocks_;
   if (reply_request_ == MPI_REQUEST_NULL) return;
   pmpi::Cancel(&reply_request_);  // only on the way out after an error
   pmpi::Wait(&reply_request_, MPI_STATUS_IGNORE);
@@ -37,38 +58,74 @@ status pipelined_send::hear() noexcept {
   if (asked_) return status::ok;
   TELPHER_TRY(test(reply_request_));
   asked_ = true;
+  clock_.moved();
+  if (copies_.started() > 0) --early_blocks_;
   return reply_.magic == reply_magic ? status::ok : status::corrupt;
 }
 
-status pipelined_send::send(const std::byte* from, std::size_t bytes,
-                            memory::buffer block) noexcept {
-  flying_.push_back({std::move(block), MPI_REQUEST_NULL});
-  if (pmpi::Isend(from, static_cast<int>(bytes), MPI_BYTE, wire_.peer, wire_.block_tag(),
-                  wire_.control, &flying_.back().request) != MPI_SUCCESS)
-    return status::host_mpi_error;
-  ++sent_;
-  return status::ok;
+// With one message the sender says how the bytes go. One that hurries grants blocks: nobody may
+// reach its memory any more.
+status pipelined_send::decide() noexcept {
+  if (decided_ || (!asked_ && !hurries_)) return status::ok;
+  decided_ = true;
+  direct_ = grant_rdma(wire_, from_, reply_.target, asked_ && !hurries_ && reply_.writable, grant_);
+  return pmpi::Isend(&grant_, sizeof grant_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
+                     &grant_request_) == MPI_SUCCESS
+             ? status::ok
+             : status::host_mpi_error;
+}
+
+status pipelined_send::poll_direct() noexcept {
+  const status s = direct_->poll();
+  if (s != status::would_block) return s;
+  if (direct_->moved() != direct_moved_) clock_.moved();
+  direct_moved_ = direct_->moved();
+  return clock_.expired(config().transfer_timeout) ? lost(wire_, "a message to", 0, plan_.count())
+                                                   : status::would_block;
+}
+
+// How many more blocks may be started.
+std::size_t pipelined_send::room() const noexcept {
+  const std::size_t left = plan_.count() - copies_.started();
+  if (hurries_) return left;
+  const std::size_t busy = filling_.size() + flying_.size();
+  if (asked_) return busy < depth() ? std::min(left, depth() - busy) : 0;
+  return decided_ && copies_.started() == 0 && early_blocks_ < most_early_blocks ? 1 : 0;
 }
 
 status pipelined_send::fill() noexcept {
-  while (copies_.started() < plan_.count() && filling_.size() + flying_.size() < depth) {
+  for (std::size_t n = room(); n > 0; --n) {
     const std::size_t k = copies_.started();
-    auto block = memory::buffer::host(plan_.size(k), from_.where.owner, true);
-    TELPHER_TRY(block);
-    TELPHER_TRY(copies_.start(block->data(), from_.data + plan_.offset(k), plan_.size(k)));
-    filling_.push_back(std::move(*block));
+    flight f{{}, nullptr, MPI_REQUEST_NULL};
+    auto* to = static_cast<std::byte*>(rest_.data()) + (plan_.offset(k) - rest_at_);
+    if (!hurries_) {
+      auto block = memory::buffer::host(plan_.size(k), from_.where.owner, true);
+      TELPHER_TRY(block);
+      f.block = std::move(*block);
+      to = static_cast<std::byte*>(f.block.data());
+    }
+    f.data = to;
+    TELPHER_TRY(copies_.start(to, from_.data + plan_.offset(k), plan_.size(k)));
+    if (k == 0 && !asked_) ++early_blocks_;
+    filling_.push_back(std::move(f));
   }
   return status::ok;
 }
 
-status pipelined_send::launch_filled() noexcept {
+// Hands the blocks that are in host memory to the host MPI.
+status pipelined_send::launch() noexcept {
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
-  while (sent_ < *finished) {
-    memory::buffer block = std::move(filling_.front());
+  copied_ = *finished;
+  if (!asked_ && !hurries_) return status::ok;
+  for (; sent_ < copied_; ++sent_) {
+    flying_.push_back(std::move(filling_.front()));
     filling_.pop_front();
-    const auto* from = static_cast<const std::byte*>(block.data());
-    TELPHER_TRY(send(from, plan_.size(sent_), std::move(block)));
+    flight& f = flying_.back();
+    if (pmpi::Isend(f.data, static_cast<int>(plan_.size(sent_)), MPI_BYTE, wire_.peer,
+                    wire_.block_tag(), wire_.control, &f.request) != MPI_SUCCESS)
+      return status::host_mpi_error;
+    clock_.moved();
   }
   return status::ok;
 }
@@ -76,50 +133,61 @@ status pipelined_send::launch_filled() noexcept {
 status pipelined_send::reap() noexcept {
   while (!flying_.empty()) {
     const status s = test(flying_.front().request);
-    if (s != status::ok) return s;
+    if (s == status::would_block) return status::ok;
+    TELPHER_TRY(s);
     flying_.pop_front();
+    clock_.moved();
   }
   return status::ok;
 }
 
 status pipelined_send::poll() noexcept {
-  if (buffered()) {
-    if (const status s = hear(); s == status::ok)
-      TELPHER_TRY(send_all());
-    else if (s != status::would_block)
-      return s;
-  } else {
-    TELPHER_TRY(hear());
-    TELPHER_TRY(fill());
-    TELPHER_TRY(launch_filled());
+  if (const status s = hear(); s != status::ok && s != status::would_block) return s;
+  TELPHER_TRY(decide());
+  if (grant_request_ != MPI_REQUEST_NULL)
+    if (const status s = test(grant_request_); s != status::ok && s != status::would_block) return s;
+  if (direct_) return poll_direct();
+  TELPHER_TRY(reap());
+  TELPHER_TRY(fill());
+  TELPHER_TRY(launch());
+  const bool all_gone = flying_.empty() && grant_request_ == MPI_REQUEST_NULL;
+  if (asked_ && sent_ == plan_.count() && all_gone) return status::ok;
+  if (asked_ && clock_.expired(config().transfer_timeout))
+    return lost(wire_, "a message to", sent_ - flying_.size(), plan_.count());
+  return status::would_block;
+}
+
+status pipelined_send::hurry() noexcept {
+  if (hurries_) return status::ok;
+  rest_at_ = copies_.started() < plan_.count() ? plan_.offset(copies_.started()) : from_.bytes;
+  if (rest_at_ < from_.bytes) {
+    auto rest = memory::buffer::host(from_.bytes - rest_at_, from_.where.owner);
+    TELPHER_TRY(rest);
+    rest_ = std::move(*rest);
+    rest_.filled();
+    held_bytes_ += rest_.size();
   }
-  const status s = reap();
-  if (s != status::ok && s != status::would_block) return s;
-  return asked_ && sent_ == plan_.count() && flying_.empty() ? status::ok : status::would_block;
-}
-
-status pipelined_send::buffer() noexcept {
-  if (buffered()) return status::ok;
-  if (copies_.started() > 0) return status::would_block;
-  auto whole = memory::buffer::host(from_.bytes, from_.where.owner);
-  TELPHER_TRY(whole);
-  TELPHER_TRY(memory::copy_and_wait(from_.where, whole->data(), from_.data, from_.bytes));
-  whole_ = std::move(*whole);
-  return status::ok;
-}
-
-status pipelined_send::send_all() noexcept {
-  const auto* whole = static_cast<const std::byte*>(whole_.data());
-  while (sent_ < plan_.count())
-    TELPHER_TRY(send(whole + plan_.offset(sent_), plan_.size(sent_), {}));
-  return status::ok;
+  hurries_ = true;
+  TELPHER_TRY(decide());
+  TELPHER_TRY(fill());
+  return launch();
 }
 
 // --- receiver ---
 
-pipelined_receive::pipelined_receive(const wire& w, const region& to) noexcept
-    : wire_(w), to_(to), plan_(block_plan::of(to.bytes)), copies_(to.where, memory::lane::in) {
-  reply_ = {reply_magic, 1};
+pipelined_receive::pipelined_receive(const wire& w, const region& to, bool announced) noexcept
+    : wire_(w),
+      to_(to),
+      plan_(plan_of(to.bytes)),
+      granted_(!announced),
+      copies_(to.where, memory::lane::in) {
+  reply_ = {reply_magic, 0, {}};
+  if (announced) {
+    target_ = reachable::of(to);
+    if (target_) reply_ = {reply_magic, 1, target_.name()};
+    pmpi::Irecv(&grant_, sizeof grant_, MPI_BYTE, w.peer, w.block_tag(), w.control,
+                &grant_request_);
+  }
   pmpi::Isend(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
@@ -127,8 +195,28 @@ pipelined_receive::~pipelined_receive() {
   if (reply_request_ != MPI_REQUEST_NULL) pmpi::Wait(&reply_request_, MPI_STATUS_IGNORE);
 }
 
+status pipelined_receive::hear_grant() noexcept {
+  if (granted_) return status::ok;
+  TELPHER_TRY(test(grant_request_));
+  granted_ = true;
+  clock_.moved();
+  if (grant_.how == grant::blocks) return status::ok;
+  if ((grant_.how != grant::read && grant_.how != grant::write) || !target_) return status::corrupt;
+  direct_ = accept_rdma(wire_, to_.bytes, std::move(target_), grant_);
+  return status::ok;
+}
+
+status pipelined_receive::poll_direct() noexcept {
+  const status s = direct_->poll();
+  if (s == status::ok) landed_ = plan_.count();
+  if (s != status::would_block) return s;
+  if (direct_->moved() != direct_moved_) clock_.moved();
+  direct_moved_ = direct_->moved();
+  return status::ok;
+}
+
 status pipelined_receive::post() noexcept {
-  while (next_ < plan_.count() && posted_.size() + landing_.size() < depth) {
+  while (next_ < plan_.count() && posted_.size() + landing_.size() < depth()) {
     flight f{{}, MPI_REQUEST_NULL, next_};
     std::byte* into = to_.data + plan_.offset(next_);
     if (to_.where.on_device()) {
@@ -152,6 +240,7 @@ status pipelined_receive::land() noexcept {
     const status s = test(f.request);
     if (s == status::would_block) break;
     TELPHER_TRY(s);
+    clock_.moved();
     if (to_.where.on_device()) {
       TELPHER_TRY(
           copies_.start(to_.data + plan_.offset(f.index), f.block.data(), plan_.size(f.index)));
@@ -164,20 +253,30 @@ status pipelined_receive::land() noexcept {
   return status::ok;
 }
 
-status pipelined_receive::poll() noexcept {
+status pipelined_receive::advance_blocks() noexcept {
   TELPHER_TRY(post());
   TELPHER_TRY(land());
-  if (to_.where.on_device()) {
-    auto finished = copies_.finished();
-    TELPHER_TRY(finished);
-    for (; landed_ < *finished; ++landed_) landing_.pop_front();
-  }
+  if (!to_.where.on_device()) return status::ok;
+  auto finished = copies_.finished();
+  TELPHER_TRY(finished);
+  for (; landed_ < *finished; ++landed_) landing_.pop_front();
+  return status::ok;
+}
+
+status pipelined_receive::poll() noexcept {
+  if (const status s = hear_grant(); s != status::ok && s != status::would_block) return s;
+  if (direct_ && landed_ < plan_.count())
+    TELPHER_TRY(poll_direct());
+  else if (granted_ && !direct_)
+    TELPHER_TRY(advance_blocks());
   if (reply_request_ != MPI_REQUEST_NULL) {
     const status s = test(reply_request_);
     if (s != status::ok && s != status::would_block) return s;
   }
-  return landed_ == plan_.count() && reply_request_ == MPI_REQUEST_NULL ? status::ok
-                                                                        : status::would_block;
+  if (landed_ == plan_.count() && reply_request_ == MPI_REQUEST_NULL) return status::ok;
+  if (clock_.expired(config().transfer_timeout))
+    return lost(wire_, "a message from", landed_, plan_.count());
+  return status::would_block;
 }
 
 }  // namespace telpher::path

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pipelined: off the node. The receiver answers the ticket with a small reply on the private
 // communicator; then the blocks of the plan travel there with the ticket's reply tag, from pinned
-// blocks to pinned blocks, while copies at both ends overlap with them.
+// blocks to pinned blocks, while copies at both ends overlap with them. The sender copies its first
+// block to the host while the ticket and the reply are on their way.
 //
 // A sender that must not wait (its receiver is silent, or it is about to block in the host MPI)
-// copies the payload to host memory: the send is complete then, and the blocks can be handed to the
-// host MPI all at once (send_all), which moves them without our help.
+// hurries: all that is left is copied to host memory and every block leaves as soon as it is there,
+// asked or not. The host MPI then moves them without our help.
+//
+// Where nothing moves for TELPHER_TRANSFER_TIMEOUT once the receiver has answered, poll answers
+// peer_lost. The object must not be destroyed then: the host MPI may still use its blocks.
 #pragma once
 
-#include <array>
 #include <deque>
-#include <vector>
 
 #include "host_mpi/host_mpi.hpp"
 #include "path/block_plan.hpp"
+#include "path/rdma.hpp"
+#include "path/stall_clock.hpp"
 #include "path/staged.hpp"
 
 namespace telpher::path {
@@ -21,7 +25,8 @@ namespace telpher::path {
 /// What the receiver says to the sender.
 struct reply {
   std::uint32_t magic;
-  std::uint32_t action;  // 1: send the blocks
+  std::uint32_t writable;      // 1: `target` may be written by one-sided transfers
+  net::remote_memory target;
 };
 
 struct wire {
@@ -35,29 +40,37 @@ struct wire {
 /// The sender's half; posts the receive of the reply when made, before the ticket goes out.
 class pipelined_send final : public transfer {
  public:
-  pipelined_send(const wire& w, const region& from) noexcept;
+  /// `announces`: the ticket said that a grant comes in front of the blocks (path/rdma.hpp).
+  pipelined_send(const wire& w, const region& from, bool announces) noexcept;
   ~pipelined_send() override;
-  /// ok once every block has left.
+  /// ok once every block has left and the receiver has answered.
   status poll() noexcept override;
-  kind moved_by() const noexcept override { return kind::pipelined; }
+  kind moved_by() const noexcept override { return direct_ ? kind::rdma : kind::pipelined; }
 
   bool asked() const noexcept { return asked_; }
-  /// Copies the payload to host memory and waits for the copy; the send buffer is free afterwards.
-  /// would_block if blocks are on their way already: the receiver is there, keep polling.
-  status buffer() noexcept;
-  bool buffered() const noexcept { return static_cast<bool>(whole_); }
-  /// Hands every block that has not left to the host MPI now, asked or not. Needs buffer() first.
-  status send_all() noexcept;
+  /// From now on nothing waits for the receiver. An error: no memory, everything is as before.
+  status hurry() noexcept;
+  bool hurries() const noexcept { return hurries_; }
+  /// The host MPI has every block: it needs nothing more of us.
+  bool all_sent() const noexcept { return !direct_ && sent_ == plan_.count(); }
+  /// Every byte is in host memory: the send buffer is free.
+  bool copied() const noexcept { return !direct_ && copied_ == plan_.count(); }
+
+  /// Bytes that all hurrying senders of this process hold in host memory.
+  static std::size_t held_bytes() noexcept { return held_bytes_; }
 
  private:
   struct flight {
-    memory::buffer block;
+    memory::buffer block;  // empty: the bytes lie in `rest_`
+    const std::byte* data;
     MPI_Request request;
   };
   status hear() noexcept;
-  status send(const std::byte* from, std::size_t bytes, memory::buffer block) noexcept;
+  status decide() noexcept;
+  status poll_direct() noexcept;
+  std::size_t room() const noexcept;
   status fill() noexcept;
-  status launch_filled() noexcept;
+  status launch() noexcept;
   status reap() noexcept;
 
   wire wire_;
@@ -66,20 +79,32 @@ class pipelined_send final : public transfer {
   reply reply_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
   bool asked_ = false;
+  bool hurries_ = false;
+  bool decided_;  // the blocks may leave, or `direct_` moves the bytes
+  grant grant_{};
+  MPI_Request grant_request_ = MPI_REQUEST_NULL;
+  std::unique_ptr<rdma_transfer> direct_;
+  std::size_t direct_moved_ = 0;
   block_copies copies_;
-  std::deque<memory::buffer> filling_;  // blocks whose copy from the device runs, in order
+  std::deque<flight> filling_;  // blocks whose copy from the device runs, in order
   std::deque<flight> flying_;
+  std::size_t copied_ = 0;
   std::size_t sent_ = 0;
-  memory::buffer whole_;
+  memory::buffer rest_;  // what hurry() found not yet started
+  std::size_t rest_at_ = 0;
+  stall_clock clock_;
+
+  static inline std::size_t held_bytes_ = 0;   // under the engine's lock, as all of path/
+  static inline std::size_t early_blocks_ = 0;  // started before their receiver answered
 };
 
 /// The receiver's half; sends the reply when made.
 class pipelined_receive final : public transfer {
  public:
-  pipelined_receive(const wire& w, const region& to) noexcept;
+  pipelined_receive(const wire& w, const region& to, bool announced) noexcept;
   ~pipelined_receive() override;
   status poll() noexcept override;
-  kind moved_by() const noexcept override { return kind::pipelined; }
+  kind moved_by() const noexcept override { return direct_ ? kind::rdma : kind::pipelined; }
 
  private:
   struct flight {
@@ -87,6 +112,9 @@ class pipelined_receive final : public transfer {
     MPI_Request request;
     std::size_t index;
   };
+  status hear_grant() noexcept;
+  status advance_blocks() noexcept;
+  status poll_direct() noexcept;
   status post() noexcept;
   status land() noexcept;
 
@@ -95,11 +123,18 @@ class pipelined_receive final : public transfer {
   block_plan plan_;
   reply reply_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
+  bool granted_;
+  grant grant_{};
+  MPI_Request grant_request_ = MPI_REQUEST_NULL;
+  reachable target_;
+  std::unique_ptr<rdma_transfer> direct_;
+  std::size_t direct_moved_ = 0;
   std::deque<flight> posted_;
   std::deque<memory::buffer> landing_;  // blocks whose copy to the device runs, in order
   block_copies copies_;
   std::size_t next_ = 0;
   std::size_t landed_ = 0;
+  stall_clock clock_;
 };
 
 }  // namespace telpher::path

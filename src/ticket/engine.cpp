@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/log.hpp"
@@ -16,9 +17,13 @@ namespace telpher::ticket {
 namespace {
 
 constexpr std::uint32_t look_at_all_every = 16;  // polls between two looks at everything
-constexpr std::size_t quiet_in_a_row =
-    1;  // posted receives found waiting before a scan stops: asking
-        // for one makes the host MPI progress, once a pass is enough
+// Posted receives found waiting before a scan stops: asking for one makes the host MPI progress,
+// once a pass is enough.
+constexpr std::size_t quiet_in_a_row = 1;
+// Looks at everything for one ring: a bell may overtake its ticket.
+constexpr std::uint32_t scans_for_a_bell = 3;
+// Posted receives looked at beside when nothing says that one of them has a ticket.
+constexpr std::size_t window = 64;
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -57,6 +62,9 @@ status engine::start(bool threaded) noexcept {
   for (int r : job_.node)
     if (r != job_.rank) peers_[static_cast<std::size_t>(r)] = path::segment(job_.segment(r));
   takes_.assign(static_cast<std::size_t>(job_.size), taking::unknown);
+  answered_ns_.assign(static_cast<std::size_t>(job_.size), 0);
+  bell_.start(job_);
+  path::rdma::start(job_.control, job_.size);
   small_tickets_ = job_.all_devices && config().small_tickets;
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
   path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&
@@ -72,6 +80,8 @@ void engine::stop() noexcept {
   if (!posted_.empty())
     TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
   posted_.clear();
+  bell_.stop();
+  path::rdma::stop();
   path::puller::shut_down();
   datatype::shut_down();
   for (path::segment& s : peers_) s.release_pins();
@@ -83,7 +93,7 @@ void engine::stop() noexcept {
 }
 
 int engine::next_reply_tag() noexcept {
-  const int span = std::min(job_.tag_limit, 1 << 24) / 2;
+  const int span = (std::min(job_.tag_limit, 1 << 24) - 2) / 2;  // the two last ones have other uses
   const int tag = 2 * (reply_tag_ % span);
   ++reply_tag_;
   return tag;
@@ -96,19 +106,15 @@ void engine::progress() noexcept {
   if (idle() || progressing_) return;
   progressing_ = true;
   ++polls_;
+  // What waits for our own messages alone never calls the host MPI, which then moves nothing: neither
+  // the tickets that have not left nor the program's sends of host memory.
+  if (polls_ % look_at_all_every == 0 && bell_.listen()) full_scans_ = scans_for_a_bell;
+  path::rdma::progress();
   advance_offers();
   scan();
-  if (polls_ % look_at_all_every == 0) poke_host_mpi();
   path::puller::flush_all(posted_.size() + moving_.size() > 1);
   advance_moving();
   progressing_ = false;
-}
-
-// What waits for our own messages alone never calls the host MPI, which then moves nothing: neither
-// the tickets that have not left nor the program's sends of host memory.
-void engine::poke_host_mpi() noexcept {
-  int flag = 0;
-  pmpi::Iprobe(job_.rank, job_.tag_limit, job_.control, &flag, MPI_STATUS_IGNORE);
 }
 
 // The receivers' bell says when to look at the offers. Without it they are looked at now and then:
@@ -138,28 +144,46 @@ void engine::release(offer& o) noexcept {
   if (at != offers_.end()) offers_.erase(at);
 }
 
-// Posted receives complete mostly in the order in which they were posted. A scan starts at the
-// oldest and stops after a few that wait; every so often it looks at all, because order is not a
-// promise.
+bool engine::start_on(receive* r) noexcept {
+  r->check();
+  if (r->moving()) moving_.push_back(r);
+  return r->moving() || r->settled();
+}
+
+// Posted receives complete mostly in the order in which they were posted, so a scan starts at the
+// oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
+// if a bell says that some have tickets, else a part of them, in turn.
 void engine::scan() noexcept {
   if (posted_.empty()) return;
   const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
-  const bool all = polls_ % look_at_all_every == 0;
-  if (!all && rung == last_rung_ && rung == tickets_seen_) return;
+  const bool waiting_here = rung != tickets_seen_;
+  const bool now_and_then = polls_ % look_at_all_every == 0;
+  if (!now_and_then && rung == last_rung_ && !waiting_here) return;
   last_rung_ = rung;
+  std::size_t from = 0, to = posted_.size();
+  const bool all = now_and_then && (waiting_here || full_scans_ > 0 || to <= window);
+  if (now_and_then && !all) {
+    from = window_at_ < to ? window_at_ : 0;
+    to = std::min(from + window, to);
+    window_at_ = to;
+  }
+  if (all && full_scans_ > 0) --full_scans_;
   std::size_t quiet = 0;
-  auto kept = posted_.begin();
-  for (auto at = posted_.begin(); at != posted_.end(); ++at) {
-    receive* r = *at;
-    if (all || quiet < quiet_in_a_row) {
-      r->check();
-      if (r->moving()) moving_.push_back(r);
-      if (r->moving() || r->settled()) continue;
+  std::size_t kept = from;
+  for (std::size_t i = from; i < to; ++i) {
+    receive* r = posted_[i];
+    if (now_and_then || quiet < quiet_in_a_row) {
+      if (start_on(r)) continue;
       ++quiet;
     }
-    *kept++ = r;
+    posted_[kept++] = r;
   }
-  posted_.erase(kept, posted_.end());
+  posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(kept),
+                posted_.begin() + static_cast<std::ptrdiff_t>(to));
+}
+
+void engine::note_answer(int world_rank) noexcept {
+  answered_ns_[static_cast<std::size_t>(world_rank)] = now_ns();
 }
 
 void engine::advance_moving() noexcept {
@@ -217,28 +241,35 @@ void engine::waiter::pause(engine& e) noexcept {
     next_report_us_ = config().stall_warning.value;
   }
   const double waited_us = static_cast<double>(now - since_ns_) / 1e3;
-  if (waited_us < next_report_us_) return;
+  const double limit = config().wait_timeout.value;
+  const bool too_long = limit > 0 && waited_us > limit;
+  if (waited_us < next_report_us_ && !too_long) return;
   next_report_us_ *= 2;
   auto held = e.lock();
-  e.report(what_, waited_us / 1e6);
+  if (too_long) e.give_up(what_, waited_us / 1e6);
+  e.report(what_, waited_us / 1e6, log::level::info);
 }
 
-void engine::report(const char* what, double seconds) noexcept {
+void engine::report(const char* what, double seconds, log::level details) noexcept {
   TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving",
                what, seconds, offers_.size(), posted_.size(), moving_.size());
+  if (log::threshold.load(std::memory_order_relaxed) < details) return;
   char text[256];
-  for (const auto& o : offers_) {
-    o->describe(text, sizeof text);
-    TELPHER_INFO("  %s", text);
-  }
-  for (const receive* r : posted_) {
-    r->describe(text, sizeof text);
-    TELPHER_INFO("  %s", text);
-  }
-  for (const receive* r : moving_) {
-    r->describe(text, sizeof text);
-    TELPHER_INFO("  %s", text);
-  }
+  const auto say = [&](const auto& one) {
+    one->describe(text, sizeof text);
+    log::write(details, TELPHER_SUBSYSTEM, "  %s", text);
+  };
+  for (const auto& o : offers_) say(o);
+  for (const receive* r : posted_) say(r);
+  for (const receive* r : moving_) say(r);
+}
+
+void engine::give_up(const char* what, double seconds) noexcept {
+  TELPHER_ERROR("%s has waited %.0f s for other ranks (TELPHER_WAIT_TIMEOUT): the job ends", what,
+                seconds);
+  report(what, seconds, log::level::error);
+  pmpi::Abort(MPI_COMM_WORLD, 1);
+  std::abort();  // a host MPI that came back from there would go on waiting
 }
 
 }  // namespace telpher::ticket

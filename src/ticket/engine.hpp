@@ -18,8 +18,10 @@
 #include <mutex>
 #include <vector>
 
+#include "base/log.hpp"
 #include "host_mpi/job.hpp"
 #include "path/segment.hpp"
+#include "ticket/bell.hpp"
 #include "ticket/offer.hpp"
 #include "ticket/receive.hpp"
 #include "ticket/ticket.hpp"
@@ -65,6 +67,12 @@ class engine {
   void saw_ticket() noexcept { ++tickets_seen_; }
   /// When a receiver of this node last answered any of our messages.
   std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
+  /// Off the node: says that a ticket waits; tells and remembers when a rank last answered one.
+  void ring(int world_rank) noexcept { bell_.ring(world_rank); }
+  void note_answer(int world_rank) noexcept;
+  std::uint64_t last_answer_of(int world_rank) const noexcept {
+    return answered_ns_[static_cast<std::size_t>(world_rank)];
+  }
   /// Whether a rank of this node takes our messages by itself. One that asked for our help once may
   /// do so again (it may have a device that cannot open our memory), and counts as one that does
   /// not.
@@ -105,8 +113,10 @@ class engine {
     }
   }
 
-  /// Says on the log what is under way.
-  void report(const char* what, double seconds) noexcept;
+  /// Says on the log what is under way; every message in turn at the level `details`.
+  void report(const char* what, double seconds, log::level details) noexcept;
+  /// Ends the job with a diagnosis.
+  [[noreturn]] void give_up(const char* what, double seconds) noexcept;
 
  private:
   enum class taking : std::uint8_t { unknown, by_itself, with_help };
@@ -126,6 +136,7 @@ class engine {
 
   void advance_offers() noexcept;
   void scan() noexcept;
+  bool start_on(receive* r) noexcept;
   void advance_moving() noexcept;
   void retire() noexcept;
 
@@ -140,6 +151,10 @@ class engine {
   std::vector<receive*> posted_;
   std::vector<receive*> moving_;
   std::vector<taking> takes_;
+  std::vector<std::uint64_t> answered_ns_;
+  bell bell_;
+  std::uint32_t full_scans_ = 0;  // still to be made for a bell that was heard
+  std::size_t window_at_ = 0;     // where the next look at a part of the posted receives begins
   std::uint64_t tickets_seen_ = 0;
   std::uint64_t last_rung_ = 0;
   std::uint64_t last_answers_ = 0;

@@ -29,7 +29,7 @@ offer::~offer() {
 
 status offer::send() noexcept {
   engine& e = the_engine();
-  const bool near = e.shares_node(peer_) && path::forced() != path::kind::pipelined;
+  const bool near = e.shares_node(peer_) && !path::between_nodes(path::forced());
   ticket t{};
   t.bytes = message_.payload.bytes;
   t.sender = e.job().rank;
@@ -47,8 +47,10 @@ status offer::send() noexcept {
     t.epoch = epoch_;
   } else {
     t.reply_tag = e.next_reply_tag();
+    const path::region travels = compressed(t);
+    t.announces = !t.coding && path::rdma::serves(peer_, travels.bytes);
     remote_ = std::make_unique<path::pipelined_send>(
-        path::wire{e.job().control, peer_, t.reply_tag}, compressed(t));
+        path::wire{e.job().control, peer_, t.reply_tag}, travels, t.announces);
   }
   seal(t, e.job().nonce);
   std::memcpy(wire_bytes, &t, sizeof t);
@@ -174,11 +176,29 @@ void offer::stage() noexcept {
 }
 
 void offer::advance_off_node() noexcept {
-  const status s = remote_->poll();
-  if (s == status::ok) return finish(status::ok);
-  if (s != status::would_block) return finish(s);
-  if (complete_ || remote_->asked()) return;
-  if (now_ns() - since_ns_ > nanoseconds(config().rescue_patience)) detach();
+  if (!remote_) return finish(outcome_);
+  const bool heard = remote_->asked();
+  if (const status s = remote_->poll(); s != status::would_block) return finish(s);
+  if (!heard && remote_->asked()) the_engine().note_answer(peer_);
+  if (remote_->copied() && !complete_ &&
+      (!message_.synchronous || remote_->asked() || carrier_gone()))
+    complete(status::ok);
+  if (!remote_->asked() && !remote_->hurries()) consider_hurry();
+}
+
+// The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,
+// from where the host MPI moves them: they would go there anyway, so the cost is memory alone, and
+// the patience is short while little of it is in use.
+void offer::consider_hurry() noexcept {
+  engine& e = the_engine();
+  const std::uint64_t waited = now_ns() - std::max(since_ns_, e.last_answer_of(peer_));
+  if (!rung_ && waited > nanoseconds(config().eager_patience)) {
+    rung_ = true;
+    e.ring(peer_);
+  }
+  const std::size_t bytes = path::pipelined_send::held_bytes() + message_.payload.bytes;
+  const bool little = bytes <= config().hurry_memory;
+  if (waited > nanoseconds(little ? config().hurry_patience : config().rescue_patience)) detach();
 }
 
 // --- ends ---
@@ -189,16 +209,14 @@ void offer::detach() noexcept {
     if (cell_->state_in(epoch_) == slot_state::offered) stage();
     return;
   }
-  if (remote_->buffer() != status::ok) return;
-  bytes_left_ = true;
-  if (remote_->send_all() != status::ok) return finish(status::host_mpi_error);
-  if (!complete_ && (!message_.synchronous || carrier_gone())) complete(status::ok);
+  // No memory: it stays as it is, and is asked again.
+  if (remote_ && !remote_->asked() && remote_->hurry() == status::ok) advance_off_node();
 }
 
 // Whether the receiver cannot get the bytes without this rank making progress.
 bool offer::needs_us() const noexcept {
   if (retired_) return false;
-  if (!on_node()) return !remote_->buffered();
+  if (!on_node()) return remote_ && !remote_->all_sent();
   switch (cell_->state_in(epoch_)) {
     case slot_state::pipe_asked:
     case slot_state::piping:
@@ -223,6 +241,10 @@ void offer::complete(status outcome) noexcept {
 }
 
 void offer::finish(status outcome) noexcept {
+  if (failed(outcome)) {
+    complete(outcome);
+    [[maybe_unused]] auto* kept = remote_.release();  // the host MPI may still use its blocks
+  }
   if (!carrier_gone()) return;  // `wire_bytes` are still in use
   complete(outcome);
   retired_ = true;
@@ -234,7 +256,7 @@ void offer::describe(char* text, std::size_t bytes) const noexcept {
   std::snprintf(text, bytes, "send of %zu bytes to rank %d, tag %d: %s%s", message_.payload.bytes,
                 peer_, message_.tag,
                 on_node() ? to_string(cell_->state_in(epoch_))
-                          : (remote_->asked() ? "blocks on their way" : "no answer yet"),
+                          : (remote_ && remote_->asked() ? "blocks on their way" : "no answer yet"),
                 complete_ ? " (complete, receiver not done)" : "");
 }
 

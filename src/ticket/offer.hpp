@@ -67,6 +67,7 @@ class offer final : public recycled<offer> {
   void advance_on_node() noexcept;
   void advance_off_node() noexcept;
   void consider_staging() noexcept;
+  void consider_hurry() noexcept;
   void stage() noexcept;
   bool carrier_gone() noexcept;
   void run(path::transfer& t) noexcept;
@@ -86,6 +87,7 @@ class offer final : public recycled<offer> {
   std::uint64_t since_ns_ = 0;
   bool exportable_ = false;
   bool awaits_carrier_ = false;
+  bool rung_ = false;
   bool bytes_left_ = false;  // the send buffer is not needed any more
   bool complete_ = false;
   bool retired_ = false;

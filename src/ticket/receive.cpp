@@ -261,7 +261,7 @@ status receive::choose_path() noexcept {
 status receive::ask_for_blocks(const path::region& to) noexcept {
   const path::wire w{the_engine().job().control, ticket_.sender, ticket_.reply_tag};
   if (!ticket_.coding) {
-    transfer_ = std::make_unique<path::pipelined_receive>(w, to);
+    transfer_ = std::make_unique<path::pipelined_receive>(w, to, ticket_.announces);
     return status::ok;
   }
   auto coded = std::make_unique<path::compressed_receive>(ticket_.coding, to);
@@ -321,7 +321,7 @@ status receive::discard() noexcept {
   packed_ = std::move(*scratch);
   transfer_ = std::make_unique<path::pipelined_receive>(
       path::wire{e.job().control, ticket_.sender, ticket_.reply_tag},
-      path::region{{}, static_cast<std::byte*>(packed_.data()), travels});
+      path::region{{}, static_cast<std::byte*>(packed_.data()), travels}, ticket_.announces);
   return status::ok;
 }
 
@@ -331,6 +331,13 @@ bool receive::advance() noexcept {
   if (phase_ != phase::moving) return settled();
   status s = transfer_->poll();
   if (s == status::would_block) return false;
+  if (s == status::peer_lost || s == status::host_mpi_error) {
+    // The host MPI may still write to its blocks and to a buffer that it was given.
+    [[maybe_unused]] auto* kept = transfer_.release();
+    [[maybe_unused]] auto* bytes = new memory::buffer(std::move(packed_));
+    settle(s);
+    return true;
+  }
   const bool owes_answer = transfer_->owes_answer();
   if (s == status::not_supported) {  // the sender could not push
     path::segment& sender = the_engine().peer(ticket_.sender);

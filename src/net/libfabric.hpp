@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The few functions of libfabric that are symbols of its library (the others are calls through
+// tables that these return), opened at run time.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include "base/library.hpp"
+#include "base/status.hpp"
+
+namespace telpher::net {
+
+struct libfabric {
+  decltype(&::fi_getinfo) getinfo = nullptr;
+  decltype(&::fi_freeinfo) freeinfo = nullptr;
+  decltype(&::fi_dupinfo) dupinfo = nullptr;
+  decltype(&::fi_fabric) fabric = nullptr;
+  decltype(&::fi_strerror) strerror = nullptr;
+
+  /// Opened once; not_supported, with a log line, where it is not there.
+  static result<const libfabric*> instance() noexcept;
+};
+
+}  // namespace telpher::net
