@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/trace.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
 #include "ticket/engine.hpp"
@@ -35,6 +36,7 @@ void start(int provided) noexcept {
     pmpi::Abort(MPI_COMM_WORLD, 1);
   }
   if (e.job().any_device) active_flag.store(true);
+  if (active()) trace::begin(e.job().rank, e.job().size);
   explain::started();
 }
 
@@ -72,6 +74,7 @@ int finalize() noexcept {
   if (active()) {
     finish_abandoned();
     ticket::the_engine().stop();
+    trace::end();
     active_flag.store(false);
   }
   return pmpi::Finalize();

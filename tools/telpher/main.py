@@ -8,6 +8,9 @@ USAGE = """telpher run -n N [options] program [arguments]    start a program und
 telpher exec [options] program [arguments]        the wrapper for one rank, for any launcher
 telpher info [--json] [--settings]                devices, back ends, host MPIs, settings
 telpher bench [-n N] test [options]               measure; arguments go to the bench program
+telpher bench matrix | compare a.json b.json      every pair of ranks; two measurements against each other
+telpher report [-n N] [-o FOLDER]                 measure a set of benchmarks, write one HTML page and PNGs
+telpher trace -n N program [arguments]            a timeline of messages and collectives
 'telpher SUBCOMMAND --help' says more."""
 
 
@@ -27,6 +30,12 @@ def main(arguments: list) -> int:
         if name == "bench":
             from .bench import bench
             return bench(rest)
+        if name == "report":
+            from .report import report
+            return report(rest)
+        if name == "trace":
+            from .trace import trace
+            return trace(rest)
         if name in ("--help", "-h", "help"):
             print(USAGE)
             return 0
@@ -34,7 +43,7 @@ def main(arguments: list) -> int:
             from .libraries import version
             print(version())
             return 0
-        raise UserError(f"no subcommand {name}; there are run, exec, info and bench")
+        raise UserError(f"no subcommand {name}; there are run, exec, info, bench, report and trace")
     except UserError as error:
         print(f"telpher: {error}", file=sys.stderr)
         return 2
