@@ -28,8 +28,8 @@ def take(arguments: list, option: str, default: str) -> tuple:
 
 
 def measure(path: str, arguments: list, file: str) -> dict:
-    command = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher"), "bench", "--once", "matrix",
-               *arguments, "--json", file]
+    telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
+    command = [*telpher, "bench", "--once", "matrix", *arguments, "--json", file]
     code = subprocess.run(command, env=dict(os.environ) | {"TELPHER_PATH": path}).returncode
     if code != 0:
         raise UserError(f"the run with TELPHER_PATH={path} ended with {code}")

@@ -31,7 +31,8 @@ def draw(found: list, folder: str) -> str:
         for python in pythons():
             if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode != 0:
                 continue
-            done = subprocess.run([python, os.path.join(HERE, "report_figures.py"), file.name], capture_output=True, text=True)
+            done = subprocess.run([python, os.path.join(HERE, "report_figures.py"), file.name], capture_output=True,
+                                  text=True)
             if done.returncode == 0:
                 return f"figures: {done.stdout.strip()} in {folder}"
             return f"no PNGs: {done.stderr.strip().splitlines()[-1:]}"
@@ -54,6 +55,7 @@ def size_text(count: float, _=None) -> str:
 
 
 def draw_plot(plt, plot: dict, folder: str) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
     figure, axes = plt.subplots(figsize=(4.2, 2.9), constrained_layout=True)
     for series in plot["series"]:
         axes.plot([p[0] for p in series["points"]], [p[1] for p in series["points"]], label=series["name"],
@@ -65,6 +67,10 @@ def draw_plot(plt, plot: dict, folder: str) -> None:
     else:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(plt.FuncFormatter(lambda v, _: f"{v:g}"))
+        values = [p[1] for series in plot["series"] for p in series["points"]]
+        narrow = max(values) / min(values) < 30  # few powers of ten: 2 and 5 between them are named too
+        axes.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+        axes.yaxis.set_minor_formatter(plt.FuncFormatter(lambda v, _: f"{v:g}") if narrow else NullFormatter())
     axes.set_xlabel("size in bytes")
     axes.set_ylabel(plot["unit"])
     axes.set_title(f"{plot['title']} ({plot['note']})", fontsize=9)

@@ -3,7 +3,7 @@
 // the values at a size; a click on a name in the legend hides its line. No library, no network.
 "use strict";
 const NS = "http://www.w3.org/2000/svg";
-const W = 540, H = 300, LEFT = 58, RIGHT = 14, TOP = 12, BOTTOM = 44;
+const W = 540, H = 300, LEFT = 74, RIGHT = 14, TOP = 12, BOTTOM = 44;
 const data = JSON.parse(document.getElementById("data").textContent);
 
 function svg(name, attributes, parent, text) {
@@ -26,6 +26,7 @@ function bytes(n) {
 }
 function number(v) {
   if (v >= 1000) return v.toLocaleString("en", { maximumFractionDigits: 0 });
+  if (v > 0 && v < 0.001) return v.toExponential(0).replace("e-", "e−");
   return String(+v.toPrecision(3));
 }
 function color(series) { return `var(--${series.mode})`; }
@@ -111,8 +112,8 @@ function drawAxes(root, plot, sizes, x, axis, y) {
     svg("text", { x: x(s), y: H - BOTTOM + 18, "text-anchor": "middle" }, root, bytes(s));
   });
   svg("text", { x: (LEFT + W - RIGHT) / 2, y: H - 6, "text-anchor": "middle" }, root, "size in bytes");
-  svg("text", { x: 13, y: (TOP + H - BOTTOM) / 2, "text-anchor": "middle",
-    transform: `rotate(-90 13 ${(TOP + H - BOTTOM) / 2})` }, root, plot.unit);
+  svg("text", { x: 14, y: (TOP + H - BOTTOM) / 2, "text-anchor": "middle",
+    transform: `rotate(-90 14 ${(TOP + H - BOTTOM) / 2})` }, root, plot.unit);
 }
 
 function hover(v) {

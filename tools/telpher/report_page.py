@@ -20,7 +20,11 @@ def size_text(count: float) -> str:
 
 
 def figure(value: float) -> str:
-    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def bandwidth(gbps: float) -> str:
+    return f"{figure(gbps)} GB/s" if gbps >= 0.1 else f"{figure(gbps * 1e3)} MB/s"
 
 
 # --- plots -------------------------------------------------------------------------------------------
@@ -34,7 +38,8 @@ def kind_text(kinds: str) -> str:
 def series_of(rows: list, field: str, scale: float = 1.0) -> list:
     modes = {}
     for row in rows:
-        if row.get(field, 0) > 0 and row["bytes"] > 0:
+        drawn = field in row and (row[field] > 0 or field == "overlap")  # the others have logarithmic axes
+        if drawn and row["bytes"] > 0:
             modes.setdefault(row["mode"], []).append([row["bytes"], row[field] * scale, row["path"]])
     return [{"name": MODE_NAMES.get(mode, mode), "mode": mode, "points": points} for mode, points in modes.items()]
 
@@ -100,7 +105,8 @@ def table(head: list, rows: list, numbers: bool = True) -> str:
     cells = "".join(f"<th>{html.escape(str(name))}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows)
     kind = "numbers" if numbers else "words"
-    return f'<div class="scroll"><table class="{kind}"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (f'<div class="scroll"><table class="{kind}"><thead><tr>{cells}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")
 
 
 def glance(found: list) -> str:
@@ -120,7 +126,7 @@ def glance(found: list) -> str:
                 own = modes["telpher"]
 
                 def value(row, timed=timed):
-                    return figure(row["us"]) + " µs" if timed else figure(row["gbps"]) + " GB/s"
+                    return figure(row["us"]) + " µs" if timed else bandwidth(row["gbps"])
                 other = modes.get("staged")
                 lines.append([step["name"] if len(tests) == 1 else test, size_text(size), value(own),
                               value(other) if other else "–", f"{other['us'] / own['us']:.2f}" if other else "–",
@@ -193,7 +199,8 @@ def opening(found: list) -> str:
     if not found:
         return '<p class="sub">nothing was measured</p>'
     about = found[0]["about"]
-    line = " · ".join([f"{about['ranks']} ranks", *(str(about[k]) for k in ("device_name", "mpi", "cpu") if about.get(k))])
+    named = [str(about[key]) for key in ("device_name", "mpi", "cpu") if about.get(key)]
+    line = " · ".join([f"{about['ranks']} ranks", *named])
     warning = ""
     if any(step["about"]["backend"] == "emu" for step in found):
         warning = ('<p class="warning">Emulated devices in host memory: the figures compare one build or path with '

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 
-from . import UserError, trace_report
+from . import UserError, libraries, trace_report
 from .trace_merge import merge, read_rank
 
-EPILOG = """Other options before the program are those of telpher run, e.g. --backend emu. `telpher trace merge` takes files
-that a run with TELPHER_TRACE=trace-%r.jsonl left."""
+EPILOG = """Other options before the program are those of telpher run, e.g. --backend emu. `telpher trace merge` takes
+the files that a run with TELPHER_TRACE=trace-%%r.jsonl left."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -46,9 +46,9 @@ def write(files: list, options) -> int:
 
 
 def traced_run(options, rest: list, folder: str) -> int:
-    command = [sys.executable, "-S", "-E", os.path.join(os.environ["TELPHER_HOME"], "bin", "telpher"), "run", *rest]
+    telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
     environment = dict(os.environ) | {"TELPHER_TRACE": os.path.join(folder, "rank-%r.jsonl")}
-    code = subprocess.run(command, env=environment).returncode
+    code = subprocess.run([*telpher, "run", *rest], env=environment).returncode
     if code != 0:
         print(f"telpher: the program ended with {code}; what was recorded until then follows", file=sys.stderr)
     written = write(sorted(glob.glob(os.path.join(folder, "rank-*.jsonl"))), options)
