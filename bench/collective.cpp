@@ -10,8 +10,8 @@ namespace telpher::bench {
 
 namespace {
 
-// MPI 4.0 brought the persistent forms; before it they are no calls to compile.
-#if MPI_VERSION >= 4
+// Before MPI 4.0 they are no calls to compile.
+#if TELPHER_HAS_PERSISTENT_COLLECTIVES
 #define TELPHER_PERSISTENT(call, ...) return MPI_##call##_init(__VA_ARGS__, MPI_INFO_NULL, r)
 #else
 #define TELPHER_PERSISTENT(call, ...) fail("this MPI has no MPI_" #call "_init")

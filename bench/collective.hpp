@@ -11,6 +11,13 @@
 
 namespace telpher::bench {
 
+// MPI 4.0 brought the persistent forms; Open MPI 5 has them while it calls itself MPI 3.1.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define TELPHER_HAS_PERSISTENT_COLLECTIVES 1
+#else
+#define TELPHER_HAS_PERSISTENT_COLLECTIVES 0
+#endif
+
 enum class form { blocking, nonblocking, persistent };
 
 /// Who exchanges with whom in neighbourhood collectives: a periodic grid of all ranks whose

@@ -336,6 +336,8 @@ class parser {
         options_.persistent || options_.type.what != derived::kind::none || options_.limit;
     const bool collectives_only = !options_.telpher && !options_.staged;
     for (const std::string& one : options_.commands) {
+      if (!TELPHER_HAS_PERSISTENT_COLLECTIVES && one.ends_with("_persistent"))
+        stop("this MPI has no persistent collectives: no " + one);
       const collective* which = nullptr;
       form how = form::blocking;
       const bool is_collective = find_collective(one, which, how);

@@ -12,6 +12,7 @@ from . import UserError, libraries, report_page
 
 PATHS = {"ipc_get": "copy engine", "batch": "kernel"}
 USAGE = """telpher bench matrix [-n N] [--paths ipc_get,batch] [--html FILE] [--json FILE] [options of bench]
+telpher bench --once matrix ...   one run, with TELPHER_PATH as it is
   paths are values of the setting TELPHER_PATH, or auto; -s SMALL,LARGE are the two sizes (8,4m)"""
 
 

@@ -31,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--backend", default="", help="as telpher run takes it; emu takes emulated devices")
     p.add_argument("--again", action="store_true", help="forget what was measured before")
     p.add_argument("--render", action="store_true", help="measure nothing, make the page anew")
+    p.add_argument("--plot-python", default="", metavar="PATH", help="a Python that has matplotlib, for the PNGs")
     p.add_argument("--list", action="store_true", help="print the steps and stop")
     return p
 
@@ -185,7 +186,8 @@ def render(options, state: State) -> None:
     with open(page, "w") as out:
         out.write(report_page.page(title, found, failed, state.content))
     print(f"page: {page}")
-    print(report_figures.draw(found, os.path.join(options.output, "figures")))
+    print(report_figures.draw(found, os.path.join(options.output, "figures"),
+                              options.plot_python))
 
 
 def report(arguments: list) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report's plots as PNGs for a paper, drawn by matplotlib where this Python or the one in TELPHER_PLOT_PYTHON
-has it. Runs as a program of its own, because the telpher command leaves out site packages."""
+"""The report's plots as PNGs for a paper, drawn by matplotlib where this Python, the one on PATH or a named one has
+it. Runs as a program of its own, because the telpher command leaves out site packages."""
 import json
 import os
 import shutil
@@ -9,26 +9,25 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HOW = "no PNGs: matplotlib is missing (pip install matplotlib, then telpher report ... --render; " \
-      "TELPHER_PLOT_PYTHON names a Python that has it)"
+HOW = ("no PNGs: matplotlib is missing; pip install matplotlib, then the same command with --render "
+       "(--plot-python names a Python that has it)")
 COLORS = {"telpher": "#0b66c3", "staged": "#c2570c", "nccl": "#4d8a1f"}
 MARKS = {"telpher": "o", "staged": "s", "nccl": "^"}
 
 
-def pythons() -> list:
-    named = os.environ.get("TELPHER_PLOT_PYTHON")
+def pythons(named: str) -> list:
     found = [named] if named else [sys.executable, shutil.which("python3")]
-    return [path for path in dict.fromkeys(found) if path]
+    return [path for path in dict.fromkeys(found) if path and shutil.which(path)]
 
 
-def draw(found: list, folder: str) -> str:
+def draw(found: list, folder: str, named: str) -> str:
     """Draws in another process; what to tell the user."""
     from . import report_page
     drawn = {"sections": report_page.plots(found), "matrices": report_page.matrices(found), "folder": folder}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(drawn, file)
         file.flush()
-        for python in pythons():
+        for python in pythons(named):
             if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode != 0:
                 continue
             done = subprocess.run([python, os.path.join(HERE, "report_figures.py"), file.name], capture_output=True,
