@@ -14,6 +14,9 @@ namespace {
 constexpr int checked_iterations = 3;
 constexpr long most_iterations = 20000;  // of one batch
 
+// Fresh for each iteration of each mode, the same on all ranks that take part.
+std::uint64_t last_seed = 0;
+
 // One contender with what was found so far.
 class subject {
  public:
@@ -36,9 +39,8 @@ class subject {
   }
 
   double checked_iteration() {
-    static std::uint64_t seed = 0;  // fresh for each iteration of each mode, the same on all ranks
     std::string wrong;
-    const double seconds = contender_.work->run_checked(++seed, wrong);
+    const double seconds = contender_.work->run_checked(++last_seed, wrong);
     checked_ = true;
     if (!wrong.empty() && right_)
       std::fprintf(stderr, "telpher: rank %d, %s: %s\n", who_.rank, name(contender_.how),
@@ -157,6 +159,8 @@ double median(std::vector<double> values) {
 
 std::vector<timing> take_turns(const observers& who, std::vector<contender>& contenders,
                                const plan& p) {
+  // Ranks that took no part in an earlier measurement have fallen behind.
+  MPI_Allreduce(MPI_IN_PLACE, &last_seed, 1, MPI_UINT64_T, MPI_MAX, who.comm);
   std::vector<subject> subjects;
   for (contender& c : contenders) subjects.emplace_back(who, c, p).calibrate();
   for (int b = 0; b < p.batches; ++b)

@@ -74,10 +74,13 @@ std::string first_line(const char* path) {
   return line;
 }
 
+// A name without '%r' gets the rank at its end: no two ranks write one file.
 bool open_file(std::string path, int rank) noexcept {
   if (path.empty()) return false;
   if (const auto at = path.find("%r"); at != std::string::npos)
     path.replace(at, 2, std::to_string(rank));
+  else
+    path += '.' + std::to_string(rank);
   file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) TELPHER_WARN("cannot open %s: %m; no trace is written", path.c_str());
   return file >= 0;
