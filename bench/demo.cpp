@@ -9,6 +9,7 @@
 
 #include "cuda_memory.hpp"
 #include "demo_checks.hpp"
+#include "pairs.hpp"
 #include "report.hpp"
 
 using namespace telpher::bench;
@@ -49,15 +50,13 @@ void show_table(memory_source& source, const pairing& pair, test t) {
   quick.min_time = 0.05;
   quick.batches = 5;
   if (pair.rank == 0) std::printf("\n");
-  if (pair.rank == 0) print_head(t, false, modes, false, "D:D");
+  if (pair.rank == 0) print_head(columns_of(t, "D:D", modes));
   for (std::size_t bytes = 8; bytes <= 4u << 20; bytes *= bytes < (2u << 20) ? 8 : 2) {
     const shape s{t, bytes, 16, 64u << 20, kind::device, kind::device};
     const auto found = measure(source, pair, s, modes, quick);
     if (pair.rank != 0) continue;
-    print_rows(t, false,
-               {{name(t), "D:D", "telpher", bytes, found[0], 0},
-                {name(t), "D:D", "staged", bytes, found[1], 0}},
-               false);
+    print_rows(columns_of(t, "D:D", modes), {{name(t), "D:D", "telpher", bytes, found[0]},
+                                             {name(t), "D:D", "staged", bytes, found[1]}});
   }
 }
 

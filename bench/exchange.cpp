@@ -20,12 +20,8 @@ std::uint64_t seed_of(std::uint64_t seed, int sender, int slot) {
 }  // namespace
 
 const char* name(test t) noexcept {
-  static constexpr const char* names[] = {"latency", "bw", "bibw", "mbw_mr"};
+  static constexpr const char* names[] = {"latency", "multi_lat", "bw", "bibw", "mbw_mr"};
   return names[static_cast<int>(t)];
-}
-
-const char* name(mode m) noexcept {
-  return m == mode::telpher ? "telpher" : "staged";
 }
 
 pairing pair_up(MPI_Comm comm, int pairs) {
@@ -53,15 +49,15 @@ void part(MPI_Comm comm, pairing& pair) {
 }
 
 exchange::exchange(memory_source& source, const pairing& pair, const shape& s, mode how)
-    : source_(source), pair_(pair), shape_(s) {
-  const bool both_ways = s.what == test::latency || s.what == test::bibw;
+    : source_(source), pair_(pair), shape_(s), layout_(s.type, s.bytes) {
+  const bool both_ways = one_at_a_time(s.what) || s.what == test::bibw;
   const kind own = pair.leads ? s.leader_kind : s.peer_kind;
-  messages_ = s.what == test::latency ? 1 : s.window;
+  messages_ = one_at_a_time(s.what) ? 1 : s.window;
   const auto fitting =
-      std::max<std::size_t>(1, s.window_memory / std::max<std::size_t>(1, s.bytes));
+      std::max<std::size_t>(1, s.window_memory / std::max<std::size_t>(1, layout_.span()));
   depth_ = static_cast<int>(std::min<std::size_t>(fitting, static_cast<std::size_t>(messages_)));
   const auto make = [&](kind k, int slots) {
-    return std::make_unique<window_buffer>(source, k, s.bytes, slots);
+    return std::make_unique<window_buffer>(source, k, layout_.span(), slots, &layout_.blocks());
   };
   if (both_ways || pair.leads) send_ = make(own, depth_);
   if (both_ways || !pair.leads) receive_ = make(own, depth_);
@@ -71,17 +67,37 @@ exchange::exchange(memory_source& source, const pairing& pair, const shape& s, m
   }
   send_requests_.assign(static_cast<std::size_t>(depth_), MPI_REQUEST_NULL);
   receive_requests_.assign(static_cast<std::size_t>(depth_), MPI_REQUEST_NULL);
+  if (s.persistent) init_requests();
 }
 
-double exchange::run(long iterations) {
-  const double start = MPI_Wtime();
-  for (long i = 0; i < iterations; ++i) {
-    if (shape_.what == test::latency)
-      ping_pong();
-    else
-      pass_window(messages_);
+void exchange::init_requests() {
+  for (int w = 0; w < depth_; ++w) {
+    const auto at = static_cast<std::size_t>(w);
+    if (sends())
+      MPI_Send_init(send_address(w), layout_.count(), layout_.type(), pair_.peer, data_tag,
+                    pair_.comm, &send_requests_[at]);
+    if (receives())
+      MPI_Recv_init(receive_address(w), layout_.count(), layout_.type(), pair_.peer, data_tag,
+                    pair_.comm, &receive_requests_[at]);
   }
-  return MPI_Wtime() - start;
+}
+
+exchange::~exchange() {
+  if (!shape_.persistent) return;
+  for (const bool sending : {true, false})
+    for (MPI_Request& r : requests(sending))
+      if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
+}
+
+void exchange::iterate() {
+  if (one_at_a_time(shape_.what))
+    ping_pong();
+  else
+    pass_window(messages_);
+}
+
+double exchange::run(long iterations, std::vector<double>* each) {
+  return time_all(iterations, each, [this] { iterate(); });
 }
 
 double exchange::run_checked(std::uint64_t seed, std::string& wrong) {
@@ -94,7 +110,7 @@ double exchange::run_checked(std::uint64_t seed, std::string& wrong) {
   MPI_Sendrecv(nullptr, 0, MPI_BYTE, pair_.peer, answer_tag, nullptr, 0, MPI_BYTE, pair_.peer,
                answer_tag, pair_.comm, MPI_STATUS_IGNORE);
   const double start = MPI_Wtime();
-  if (shape_.what == test::latency)
+  if (one_at_a_time(shape_.what))
     ping_pong();
   else
     pass_window(messages);
@@ -113,14 +129,24 @@ void exchange::ping_pong() {
 }
 
 void exchange::send_blocking() {
-  if (staged()) source_.copy(stage_->slot(0), send_->slot(0), shape_.bytes);
-  MPI_Send(send_address(0), count(), MPI_BYTE, pair_.peer, data_tag, pair_.comm);
+  if (staged()) source_.copy(stage_->slot(0), send_->slot(0), layout_.span());
+  if (shape_.persistent) {
+    MPI_Start(&send_requests_[0]);
+    MPI_Wait(&send_requests_[0], MPI_STATUS_IGNORE);
+    return;
+  }
+  MPI_Send(send_address(0), layout_.count(), layout_.type(), pair_.peer, data_tag, pair_.comm);
 }
 
 void exchange::receive_blocking() {
-  MPI_Recv(receive_address(0), count(), MPI_BYTE, pair_.peer, data_tag, pair_.comm,
-           MPI_STATUS_IGNORE);
-  if (staged()) source_.copy(receive_->slot(0), receive_address(0), shape_.bytes);
+  if (shape_.persistent) {
+    MPI_Start(&receive_requests_[0]);
+    MPI_Wait(&receive_requests_[0], MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(receive_address(0), layout_.count(), layout_.type(), pair_.peer, data_tag, pair_.comm,
+             MPI_STATUS_IGNORE);
+  }
+  if (staged()) source_.copy(receive_->slot(0), receive_address(0), layout_.span());
 }
 
 // --- bandwidth ---
@@ -149,18 +175,26 @@ void exchange::pass_window(int messages) {
 void exchange::post_send(int w) {
   MPI_Request& request = send_requests_[static_cast<std::size_t>(w % depth_)];
   if (w >= depth_) MPI_Wait(&request, MPI_STATUS_IGNORE);
-  if (staged()) source_.copy(stage_->slot(w % depth_), send_->slot(w), shape_.bytes);
-  MPI_Isend(send_address(w), count(), MPI_BYTE, pair_.peer, data_tag, pair_.comm, &request);
+  if (staged()) source_.copy(stage_->slot(w % depth_), send_->slot(w), layout_.span());
+  if (shape_.persistent)
+    MPI_Start(&request);
+  else
+    MPI_Isend(send_address(w), layout_.count(), layout_.type(), pair_.peer, data_tag, pair_.comm,
+              &request);
 }
 
 void exchange::post_receive(int w) {
-  MPI_Irecv(receive_address(w), count(), MPI_BYTE, pair_.peer, data_tag, pair_.comm,
-            &receive_requests_[static_cast<std::size_t>(w % depth_)]);
+  MPI_Request& request = receive_requests_[static_cast<std::size_t>(w % depth_)];
+  if (shape_.persistent)
+    MPI_Start(&request);
+  else
+    MPI_Irecv(receive_address(w), layout_.count(), layout_.type(), pair_.peer, data_tag, pair_.comm,
+              &request);
 }
 
 void exchange::finish_receive(int w) {
   MPI_Wait(&receive_requests_[static_cast<std::size_t>(w % depth_)], MPI_STATUS_IGNORE);
-  if (staged()) source_.copy(receive_->slot(w), receive_address(w), shape_.bytes);
+  if (staged()) source_.copy(receive_->slot(w), receive_address(w), layout_.span());
 }
 
 }  // namespace telpher::bench

@@ -2,10 +2,11 @@
 // What is timed: the iterations of each test between two ranks, with the program's buffers passed
 // to MPI as they are, or staged by hand through pinned host memory as a user without a GPU-aware
 // MPI writes it. The tests are those of the OSU micro-benchmarks:
-//   latency  ping-pong of blocking sends; one way is half a round trip
-//   bw       a window of non-blocking sends one way, then one small answer
-//   bibw     the same both ways at once
-//   mbw_mr   bw on several pairs of ranks at once
+//   latency    ping-pong of blocking sends; one way is half a round trip
+//   multi_lat  the same on several pairs at once
+//   bw         a window of non-blocking sends one way, then one small answer
+//   bibw       the same both ways at once
+//   mbw_mr     bw on several pairs of ranks at once
 #pragma once
 
 #include <mpi.h>
@@ -15,15 +16,23 @@
 #include <string>
 #include <vector>
 
+#include "measure.hpp"
 #include "window_buffer.hpp"
 
 namespace telpher::bench {
 
-enum class test { latency, bw, bibw, mbw_mr };
-enum class mode { telpher, staged };
+enum class test { latency, multi_lat, bw, bibw, mbw_mr };
+inline constexpr test tests[] = {test::latency, test::multi_lat, test::bw, test::bibw,
+                                 test::mbw_mr};
 
 const char* name(test t) noexcept;
-const char* name(mode m) noexcept;
+/// A ping-pong: its figure is a time.
+constexpr bool one_at_a_time(test t) noexcept {
+  return t == test::latency || t == test::multi_lat;
+}
+constexpr bool takes_pairs(test t) noexcept {
+  return t == test::multi_lat || t == test::mbw_mr;
+}
 
 /// This rank's part: leaders are the ranks below `pairs`, their peers the next `pairs` ranks; the
 /// rest are not active and take no part.
@@ -47,17 +56,19 @@ struct shape {
   std::size_t window_memory = 0;  // most memory that the slots of one side may take
   kind leader_kind = kind::host;
   kind peer_kind = kind::host;
+  bool persistent = false;
+  derived type;
 };
 
-class exchange {
+class exchange final : public workload {
  public:
   exchange(memory_source& source, const pairing& pair, const shape& s, mode how);
 
-  /// Runs iterations, without a barrier before or after; the seconds they took on this rank.
-  double run(long iterations);
-  /// Runs one iteration with patterns of `seed` and checks every byte received. Answers its
-  /// seconds; `wrong` is empty if all was right.
-  double run_checked(std::uint64_t seed, std::string& wrong);
+  ~exchange() override;
+
+  /// Without a barrier before or after.
+  double run(long iterations, std::vector<double>* each) override;
+  double run_checked(std::uint64_t seed, std::string& wrong) override;
 
   /// Messages of one iteration in one direction.
   int messages() const noexcept { return messages_; }
@@ -70,8 +81,12 @@ class exchange {
   void* receive_address(int w) const {
     return staged() ? stage_->slot(stage_offset_ + w % depth_) : receive_->slot(w);
   }
-  int count() const noexcept { return static_cast<int>(shape_.bytes); }
+  std::vector<MPI_Request>& requests(bool sending) noexcept {
+    return sending ? send_requests_ : receive_requests_;
+  }
 
+  void init_requests();
+  void iterate();
   void ping_pong();
   void send_blocking();
   void receive_blocking();
@@ -83,6 +98,7 @@ class exchange {
   memory_source& source_;
   pairing pair_;
   shape shape_;
+  layout layout_;
   int messages_ = 1;
   int depth_ = 1;         // messages in flight in one direction, each in a slot of its own
   int stage_offset_ = 0;  // first slot of stage_ that receives

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pairs.hpp"
+
 namespace telpher::bench {
 
 namespace {

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How it is timed: equal batches of iterations, the batches of all modes taken in turn so that what
-// disturbs the machine disturbs all of them, the median and the best batch reported.
+// How anything is timed: equal batches of iterations, the batches of all contenders taken in turn
+// so that what disturbs the machine disturbs all of them, the median and the best batch reported.
+// What is timed is a workload: an exchange between pairs of ranks, or a collective.
 #pragma once
 
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "exchange.hpp"
-
 namespace telpher::bench {
+
+enum class mode { telpher, staged, nccl };
+const char* name(mode m) noexcept;
 
 enum class checking { none, once, every };
 
@@ -18,26 +24,70 @@ struct plan {
   long warm_up = -1;       // -1: a tenth of min_time
   double min_time = 0.25;  // seconds of timed iterations for each size and mode
   checking check = checking::none;
+  std::vector<double> percentiles;  // of single iterations; empty: they are not timed one by one
 };
 
-struct figure {
-  double us = 0;      // one message: one way for latency, its share of the window for the others
-  double us_min = 0;  // the same of the best batch
-  double rate = 0;    // messages a second, all pairs and directions
-  double gbps = 0;    // 1e9 bytes a second, all pairs and directions
+/// One iteration after the other of what is measured, on this rank. Every rank of a measurement
+/// makes the same calls.
+class workload {
+ public:
+  virtual ~workload() = default;
+  /// The seconds that the iterations took on this rank; those of each one are added to `each` where
+  /// it is not null.
+  virtual double run(long iterations, std::vector<double>* each) = 0;
+  /// One iteration with patterns of `seed`, every byte received checked. Answers its seconds;
+  /// `wrong` is empty if all was right.
+  virtual double run_checked(std::uint64_t seed, std::string& wrong) = 0;
+};
+
+/// The ranks of a measurement and whose seconds count.
+struct observers {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0;
+  int counted = 1;      // how many ranks' seconds are averaged
+  bool counts = false;  // whether this one's are
+  int path_from = 0;    // the rank that knows by which path messages came; -1: nobody
+};
+
+struct contender {
+  mode how;
+  std::unique_ptr<workload> work;
+};
+
+/// Seconds of one iteration, the same on all ranks.
+struct timing {
+  double median = 0;
+  double best = 0;
+  double fastest_rank = 0, slowest_rank = 0;  // of the ranks that count, over all batches
+  long iterations = 0;
+  std::vector<double> percentiles;  // of the slowest rank's iterations
   std::string path = "-";
   bool checked = false;
   bool right = true;
 };
 
-/// Collective over the active ranks; each gets the same figures, one for each mode.
-std::vector<figure> measure(memory_source& source, const pairing& pair, const shape& s,
-                            const std::vector<mode>& modes, const plan& p);
-
-/// The same bytes by one plain copy in one process, from leader's kind to peer's kind of memory and
-/// from one's device to the other's, one copy at a time; seconds, 0 where it says nothing.
-double copy_limit(memory_source& source, const pairing& pair, const shape& s, double min_time);
+/// Collective over the observers.
+std::vector<timing> take_turns(const observers& who, std::vector<contender>& contenders,
+                               const plan& p);
 
 double median(std::vector<double> values);
+
+/// The seconds of what `each` does `iterations` times; one by one where asked for.
+template <class Each>
+double time_all(long iterations, std::vector<double>* samples, Each&& each) {
+  const double start = MPI_Wtime();
+  if (!samples) {
+    for (long i = 0; i < iterations; ++i) each();
+    return MPI_Wtime() - start;
+  }
+  double before = start;
+  for (long i = 0; i < iterations; ++i) {
+    each();
+    const double after = MPI_Wtime();
+    samples->push_back(after - before);
+    before = after;
+  }
+  return before - start;
+}
 
 }  // namespace telpher::bench

@@ -14,33 +14,51 @@ namespace {
 constexpr std::size_t largest_message = std::size_t{1} << 30;
 
 constexpr const char* usage =
-    "usage: mpirun -n 2 telpher-bench-<abi> latency|bw|bibw|mbw_mr|host [options]\n"
-    "  -s, --sizes MIN:MAX        message sizes, powers of two between them (1:4m), or as "
-    "listed:\n"
-    "                             8,1k,64k\n"
-    "  -b, --buffers A:B          memory of the first and the second rank of a pair: D device, H "
-    "host,\n"
-    "                             M managed, P pinned (D:D)\n"
-    "      --mode MODE            telpher (buffers passed to MPI), staged (by hand through host "
-    "memory)\n"
-    "                             or both, in turn (both; telpher where all buffers are host "
-    "memory)\n"
-    "  -i, --iterations N         timed iterations for each size (as many as --min-time takes)\n"
-    "  -x, --warm-up N            iterations before (by time)\n"
-    "      --min-time SECONDS     timed for each size and mode (0.25)\n"
-    "      --batches N            the median of N batches is reported (11)\n"
-    "  -w, --window N             messages in flight of bw, bibw, mbw_mr (64)\n"
-    "      --window-memory SIZE   most memory of a window's slots on one rank (64m)\n"
-    "      --pairs N              pairs of ranks of mbw_mr (half of the ranks)\n"
-    "      --validate[=every]     check every byte: of three more iterations, or of every timed "
-    "one\n"
-    "      --device A:B:...       device of each rank, taken round (by local rank)\n"
-    "      --alloc KIND           device memory from telpher, or from CUDA's driver: malloc, "
-    "async,\n"
-    "                             vmm, vmm-fd (telpher)\n"
-    "      --memory-copy-limit    print what one plain copy of the bytes takes\n"
-    "      --json FILE            also write rows, machine, versions and settings; - is stdout\n"
-    "      --csv                  print comma-separated rows\n";
+    R"(usage: mpirun -n N telpher-bench-<abi> TEST[,TEST...] [D D] [options]
+ tests
+  latency multi_lat bw bibw mbw_mr   messages between pairs of ranks
+  barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw
+  reduce allreduce reduce_scatter reduce_scatter_block scan exscan
+  neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv neighbor_alltoallw
+                                     collectives; iallreduce and the like: non-blocking, with overlap;
+                                     allreduce_persistent and the like: persistent
+                                     collectives, icollectives, collectives_persistent: all of them
+  matrix                             latency and bandwidth between every two ranks
+  host                               host memory only, as JSON
+ what is measured
+  -s, --sizes MIN:MAX      sizes, powers of two between them (1:4m; collectives 1:1m), or 8,1k,64k
+  -b, --buffers A:B        memory of the first and the second rank of a pair, or of even and odd ranks
+                           of a collective: D device, H host, M managed, P pinned (D:D); or as
+                           OSU's benchmarks take them, D D behind the test
+      --mode MODE          telpher (buffers passed to MPI), staged (by hand through host memory), nccl, or
+                           both (telpher and staged, in turn), or all (both; all for collectives; telpher
+                           where all buffers are host memory)
+      --pairs N            pairs of multi_lat and mbw_mr (half of the ranks)
+  -w, --window N           messages in flight of bw, bibw, mbw_mr (64)
+      --window-memory SIZE most memory of a window's slots on one rank (64m)
+      --persistent         pairs: persistent requests
+  -D, --derived TYPE       pairs: contiguous, vector:BLOCK:STRIDE or indexed:BLOCK:STRIDE (bytes)
+      --root N             root of a collective (0)
+      --type TYPE          elements that are reduced: float, double, int, char (float)
+      --op OP              sum, max, min (sum)
+      --neighbours D[:R]   neighbourhoods: grid of D dimensions, ranks up to R away on an axis (1:1)
+      --test-calls N       MPI_Test calls while computing, for the overlap (0)
+      --device A:B:...     device of each rank, taken round (by local rank)
+      --alloc KIND         device memory from telpher, or from CUDA's driver: malloc, async, vmm, vmm-fd
+                           (telpher)
+ how
+  -i, --iterations N       timed iterations for each size (as many as --min-time takes)
+  -x, --warm-up N          iterations before (by time)
+      --min-time SECONDS   timed for each size and mode (0.25)
+      --batches N          the median of N batches is reported (11)
+      --validate[=every]   check every byte: of three more iterations, or of every timed one
+ what is printed
+      --full               also the fastest and the slowest rank, and the iterations
+      --percentiles[=LIST] also percentiles of single iterations (50,90,99)
+      --memory-copy-limit  pairs: what one plain copy of the bytes takes
+      --json FILE          also write rows, machine, versions and settings; - is stdout
+      --csv                print comma-separated rows
+)";
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> words;
@@ -68,7 +86,7 @@ class parser {
 
   options run() {
     for (at_ = 1; at_ < count_; ++at_) take(words_[at_]);
-    if (options_.command.empty()) stop("no test is named");
+    if (options_.commands.empty()) stop("no test is named");
     finish();
     return options_;
   }
@@ -84,8 +102,8 @@ class parser {
 
   void take(std::string word) {
     static const std::map<std::string, std::string> long_names = {
-        {"-s", "--sizes"},   {"-b", "--buffers"}, {"-i", "--iterations"},
-        {"-x", "--warm-up"}, {"-w", "--window"},  {"-h", "--help"}};
+        {"-s", "--sizes"},  {"-b", "--buffers"}, {"-i", "--iterations"}, {"-x", "--warm-up"},
+        {"-w", "--window"}, {"-h", "--help"},    {"-D", "--derived"},    {"-f", "--full"}};
     if (word.empty() || word[0] != '-') return take_command(word);
     std::string value;
     bool has_value = false;
@@ -107,10 +125,38 @@ class parser {
   }
 
   void take_command(const std::string& word) {
-    if (!options_.command.empty()) stop("two tests are named: " + options_.command + ", " + word);
-    for (const char* known : {"latency", "bw", "bibw", "mbw_mr", "host"})
-      if (word == known) options_.command = word;
-    if (options_.command.empty()) stop("there is no test " + word);
+    if (word.size() == 1 && !options_.commands.empty()) return take_letter(word[0]);
+    for (const std::string& one : split(word, ',')) {
+      form how = form::blocking;
+      if (form_of_all(one, how)) {
+        for (const collective& c : collectives()) options_.commands.push_back(test_name(c, how));
+        continue;
+      }
+      if (!known(one)) stop("there is no test " + one);
+      options_.commands.push_back(one);
+    }
+  }
+
+  // The two letters behind a test, as OSU's benchmarks take them.
+  void take_letter(char letter) {
+    if (++letters_ > 2) stop("there are two sides to give memory kinds for, D D or H D");
+    (letters_ == 1 ? options_.leader_kind : options_.peer_kind) = memory_kind(letter);
+  }
+
+  // Short for all collectives of a form.
+  static bool form_of_all(const std::string& word, form& how) {
+    if (word != "collectives" && word != "icollectives" && word != "collectives_persistent")
+      return false;
+    how = word[0] == 'i' ? form::nonblocking : word.size() > 11 ? form::persistent : form::blocking;
+    return true;
+  }
+
+  static bool known(const std::string& word) {
+    const collective* which = nullptr;
+    form how = form::blocking;
+    bool found = word == "host" || word == "matrix" || find_collective(word, which, how);
+    for (const test t : tests) found = found || word == name(t);
+    return found;
   }
 
   bool take_flag(const std::string& word, bool has_value, const std::string& value) {
@@ -118,6 +164,10 @@ class parser {
       if (has_value && value != "every" && value != "once")
         stop("--validate takes once or every, not " + value);
       options_.how.check = value == "every" ? checking::every : checking::once;
+      return true;
+    }
+    if (word == "--percentiles") {
+      take_percentiles(has_value ? value : "50,90,99");
       return true;
     }
     if (word == "--help") {
@@ -129,6 +179,10 @@ class parser {
       options_.csv = true;
     else if (word == "--memory-copy-limit")
       options_.limit = true;
+    else if (word == "--full")
+      options_.full = true;
+    else if (word == "--persistent")
+      options_.persistent = true;
     else
       return false;
     return true;
@@ -150,6 +204,12 @@ class parser {
         {"--device", [this](const std::string& v) { take_devices(v); }},
         {"--alloc", [this](const std::string& v) { take_allocation(v); }},
         {"--json", [&](const std::string& v) { o.json = v; }},
+        {"--derived", [this](const std::string& v) { take_derived(v); }},
+        {"--root", [&](const std::string& v) { o.root = int(number(v, 0, 1000000)); }},
+        {"--type", [this](const std::string& v) { take_type(v); }},
+        {"--op", [this](const std::string& v) { take_operation(v); }},
+        {"--neighbours", [this](const std::string& v) { take_neighbours(v); }},
+        {"--test-calls", [&](const std::string& v) { o.test_calls = int(number(v, 0, 1000000)); }},
     };
   }
 
@@ -174,6 +234,47 @@ class parser {
     std::size_t value = 0;
     if (!parse_size(text, value)) stop("'" + text + "' is not a size such as 64k");
     return value;
+  }
+
+  void take_percentiles(const std::string& v) {
+    for (const std::string& word : split(v, ',')) {
+      char* end = nullptr;
+      const double percent = std::strtod(word.c_str(), &end);
+      if (word.empty() || *end || !(percent > 0) || percent > 100)
+        stop("--percentiles: '" + word + "' is not above 0 and at most 100");
+      options_.how.percentiles.push_back(percent);
+    }
+  }
+
+  void take_derived(const std::string& v) {
+    const auto words = split(v, ':');
+    derived& d = options_.type;
+    if (words[0] == "contiguous" && words.size() == 1) {
+      d.what = derived::kind::contiguous;
+      return;
+    }
+    if ((words[0] != "vector" && words[0] != "indexed") || words.size() != 3)
+      stop("--derived takes contiguous, vector:BLOCK:STRIDE or indexed:BLOCK:STRIDE, not " + v);
+    d.what = words[0] == "vector" ? derived::kind::vector : derived::kind::indexed;
+    d.block = size(words[1]);
+    d.stride = size(words[2]);
+    if (d.block == 0 || d.stride < d.block || d.stride > largest_message)
+      stop("--derived " + v + ": the block must not be empty, nor longer than the stride");
+  }
+
+  void take_type(const std::string& v) {
+    if (!find_element(v, options_.reduced)) stop("there is no type " + v + " to reduce");
+  }
+
+  void take_operation(const std::string& v) {
+    if (!find_operation(v, options_.op)) stop("there is no operation " + v);
+  }
+
+  void take_neighbours(const std::string& v) {
+    const auto words = split(v, ':');
+    if (words.size() > 2) stop("--neighbours takes DIMENSIONS[:RADIUS], not " + v);
+    options_.dimensions = int(number(words[0], 1, 8));
+    if (words.size() == 2) options_.radius = int(number(words[1], 1, 1000));
   }
 
   void take_sizes(const std::string& v) {
@@ -206,9 +307,11 @@ class parser {
   }
 
   void take_mode(const std::string& v) {
-    if (v != "telpher" && v != "staged" && v != "both") stop("there is no mode " + v);
-    options_.telpher = v != "staged";
-    options_.staged = v != "telpher";
+    const bool known = v == "telpher" || v == "staged" || v == "nccl" || v == "both" || v == "all";
+    if (!known) stop("there is no mode " + v);
+    options_.telpher = v != "staged" && v != "nccl";
+    options_.staged = v != "telpher" && v != "nccl";
+    options_.nccl = v == "nccl" || v == "all";
     mode_given_ = true;
   }
 
@@ -227,13 +330,30 @@ class parser {
     if (options_.how.iterations > 0 && options_.how.batches > options_.how.iterations)
       options_.how.batches = int(options_.how.iterations);
     const bool host_only = options_.leader_kind == kind::host && options_.peer_kind == kind::host;
-    if (host_only && !mode_given_) options_.staged = false;
+    if (host_only && !mode_given_) options_.staged = options_.nccl = false;
+    if (!options_.reduced.name) find_element("float", options_.reduced);
+    const bool pairs_only =
+        options_.persistent || options_.type.what != derived::kind::none || options_.limit;
+    const bool collectives_only = !options_.telpher && !options_.staged;
+    for (const std::string& one : options_.commands) {
+      if (!TELPHER_HAS_PERSISTENT_COLLECTIVES && one.ends_with("_persistent"))
+        stop("this MPI has no persistent collectives: no " + one);
+      const collective* which = nullptr;
+      form how = form::blocking;
+      const bool is_collective = find_collective(one, which, how);
+      if (is_collective && pairs_only)
+        stop("--persistent, --derived and --memory-copy-limit are for pairs of ranks; " + one +
+             " is a collective");
+      if (!is_collective && collectives_only) stop("NCCL is measured beside collectives only");
+      if (one == "host" && options_.commands.size() > 1) stop("host is a test for itself");
+    }
   }
 
   int count_;
   char** words_;
   bool talks_;
   int at_ = 0;
+  int letters_ = 0;
   bool mode_given_ = false;
   options options_;
 };
@@ -270,6 +390,12 @@ int early_cuda_device(int argc, char** argv) {
     return std::atoi(listed[std::strtoul(rank, nullptr, 10) % listed.size()].c_str());
   }
   return -1;
+}
+
+void select(options& o, const std::string& command) {
+  o.command = command;
+  o.which = nullptr;
+  find_collective(command, o.which, o.form_of_call);
 }
 
 options parse_options(int argc, char** argv, bool talks) {

@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "exchange.hpp"
-#include "measure.hpp"
+#include "pattern.hpp"
 
 namespace telpher::bench {
 
 struct options {
-  std::string command;
-  std::vector<std::size_t> sizes;  // as listed; empty: powers of two from smallest to largest
+  std::vector<std::string> commands;  // all tests, in turn
+  std::string command;                // the one at hand, as select() chose it
+  std::vector<std::size_t> sizes;     // as listed; empty: powers of two from smallest to largest
   std::size_t smallest = 1;
-  std::size_t largest = 4u << 20;
+  std::size_t largest = 0;  // 0: 4 MiB for pairs, 1 MiB for collectives
   std::size_t window_memory = 64u << 20;
   int window = 64;
   int pairs = 0;  // 0: half of the ranks
@@ -26,13 +27,29 @@ struct options {
   std::vector<int> devices;  // rank i takes devices[i % size]; empty: by local rank
   bool limit = false;
   bool csv = false;
+  bool full = false;  // fastest and slowest rank, iterations
   std::string json;
   plan how;
+  // pairs of ranks
+  bool persistent = false;
+  derived type;
+  // collectives
+  const collective* which = nullptr;  // null: the test is not one
+  form form_of_call = form::blocking;
+  bool nccl = true;  // where there is one
+  int root = 0;
+  element reduced{};
+  MPI_Op op = MPI_SUM;
+  int dimensions = 1, radius = 1;  // neighbourhoods
+  int test_calls = 0;
 };
 
 /// Ends the job with the usage and the cause if the arguments are not right. `talks`: this rank
 /// prints.
 options parse_options(int argc, char** argv, bool talks);
+
+/// Makes a test of the list the one at hand.
+void select(options& o, const std::string& command);
 
 /// The CUDA device that the command line gives this rank, for before MPI_Init: the rank is what the
 /// launcher tells in the environment. -1 where the memory is not CUDA's or the rank is not told.

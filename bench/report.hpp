@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "measure.hpp"
+#include "exchange.hpp"
+#include "figure.hpp"
+#include "memory.hpp"
 
 namespace telpher::bench {
 
@@ -18,8 +20,25 @@ struct row {
   std::string mode;
   std::size_t bytes = 0;
   figure found;
-  double limit = 0;  // seconds of one plain copy; 0: not measured
+  double limit = 0;        // seconds of one plain copy; 0: not measured
+  int from = -1, to = -1;  // ranks, of a matrix
 };
+
+/// What a table shows beside the figures of each mode.
+struct columns {
+  std::string test;
+  std::string kinds;
+  std::vector<mode> modes;
+  bool time = true;  // microseconds; else megabytes a second
+  bool rate = false;
+  bool bus = false;  // algorithm and bus bandwidth
+  bool overlap = false;
+  bool limit = false;
+  bool full = false;  // fastest and slowest rank, iterations
+  std::vector<double> percentiles;
+  bool csv = false;
+};
+columns columns_of(test t, const std::string& kinds, const std::vector<mode>& modes);
 
 /// The circumstances, collected over all ranks.
 using facts = std::vector<std::pair<std::string, std::string>>;  // name, JSON value
@@ -31,9 +50,8 @@ std::string mpi_version();
 std::string json_text(const std::string& text);
 void write_json(const std::string& file, const facts& about, const std::vector<row>& rows);
 
-void print_head(test t, bool csv, const std::vector<mode>& modes, bool limit,
-                const std::string& kinds);
+void print_head(const columns& c);
 /// The rows of one size, one for each mode in the order of the head.
-void print_rows(test t, bool csv, const std::vector<row>& rows, bool limit);
+void print_rows(const columns& c, const std::vector<row>& rows);
 
 }  // namespace telpher::bench

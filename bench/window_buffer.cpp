@@ -29,14 +29,16 @@ void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) noexcept {
   }
 }
 
-window_buffer::window_buffer(memory_source& source, kind k, std::size_t bytes, int slots)
+window_buffer::window_buffer(memory_source& source, kind k, std::size_t bytes, int slots,
+                             const std::vector<layout::block>* blocks)
     : source_(source),
       kind_(k),
       bytes_(bytes),
       stride_((bytes + guard_bytes + slot_alignment - 1) / slot_alignment * slot_alignment),
       slots_(slots),
       address_(
-          static_cast<std::byte*>(source.allocate(k, stride_ * static_cast<std::size_t>(slots)))) {
+          static_cast<std::byte*>(source.allocate(k, stride_ * static_cast<std::size_t>(slots)))),
+      blocks_(blocks) {
   for (int i = 0; i < slots_; ++i) write(i, 0);  // touches every page before anything is timed
 }
 
@@ -44,18 +46,35 @@ window_buffer::~window_buffer() {
   source_.release(kind_, address_);
 }
 
+// The pattern is that of the packed message, whatever the gaps.
 void window_buffer::expect(std::uint64_t seed) {
-  expected_.resize(bytes_ + guard_bytes, guard);
-  fill_pattern({expected_.data(), bytes_}, seed);
+  if (!blocks_) {
+    expected_.resize(bytes_ + guard_bytes, guard);
+    fill_pattern({expected_.data(), bytes_}, seed);
+    return;
+  }
+  std::size_t packed_bytes = 0;
+  for (const layout::block& b : *blocks_) packed_bytes += b.bytes;
+  std::vector<std::byte> packed(packed_bytes);
+  fill_pattern(packed, seed);
+  expected_.assign(bytes_ + guard_bytes, guard);
+  std::size_t done = 0;
+  for (const layout::block& b : *blocks_) {
+    std::copy_n(packed.data() + done, b.bytes, expected_.data() + b.at);
+    done += b.bytes;
+  }
 }
 
-void window_buffer::write(int index, std::uint64_t seed) {
-  expect(seed);
+void window_buffer::expect(std::span<const std::byte> bytes) {
+  expected_.assign(bytes.begin(), bytes.end());
+  expected_.resize(bytes_ + guard_bytes, guard);
+}
+
+void window_buffer::write_expected(int index) {
   source_.copy(slot(index), expected_.data(), expected_.size());
 }
 
-bool window_buffer::holds(int index, std::uint64_t seed, std::string& wrong) {
-  expect(seed);
+bool window_buffer::holds_expected(int index, std::string& wrong) {
   found_.resize(expected_.size());
   source_.copy(found_.data(), slot(index), found_.size());
   if (std::memcmp(found_.data(), expected_.data(), found_.size()) == 0) return true;
@@ -66,6 +85,26 @@ bool window_buffer::holds(int index, std::uint64_t seed, std::string& wrong) {
   wrong += " is " + std::to_string(std::to_integer<int>(found_[at])) + " and should be " +
            std::to_string(std::to_integer<int>(expected_[at]));
   return false;
+}
+
+void window_buffer::write(int index, std::uint64_t seed) {
+  expect(seed);
+  write_expected(index);
+}
+
+bool window_buffer::holds(int index, std::uint64_t seed, std::string& wrong) {
+  expect(seed);
+  return holds_expected(index, wrong);
+}
+
+void window_buffer::write(int index, std::span<const std::byte> bytes) {
+  expect(bytes);
+  write_expected(index);
+}
+
+bool window_buffer::holds(int index, std::span<const std::byte> bytes, std::string& wrong) {
+  expect(bytes);
+  return holds_expected(index, wrong);
 }
 
 }  // namespace telpher::bench

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "layout.hpp"
 #include "memory.hpp"
 
 namespace telpher::bench {
@@ -19,7 +20,10 @@ void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
 
 class window_buffer {
  public:
-  window_buffer(memory_source& source, kind k, std::size_t bytes, int slots);
+  /// `blocks`, where given, are the places of the pattern among the bytes of a slot; the gaps
+  /// between them hold guard bytes too.
+  window_buffer(memory_source& source, kind k, std::size_t bytes, int slots,
+                const std::vector<layout::block>* blocks = nullptr);
   ~window_buffer();
   window_buffer(const window_buffer&) = delete;
   window_buffer& operator=(const window_buffer&) = delete;
@@ -34,9 +38,15 @@ class window_buffer {
   void write(int index, std::uint64_t seed);
   /// Whether slot and guard hold exactly that; else `wrong` says which byte does not.
   bool holds(int index, std::uint64_t seed, std::string& wrong);
+  /// The same with bytes that the caller made.
+  void write(int index, std::span<const std::byte> bytes);
+  bool holds(int index, std::span<const std::byte> bytes, std::string& wrong);
 
  private:
   void expect(std::uint64_t seed);
+  void expect(std::span<const std::byte> bytes);
+  void write_expected(int index);
+  bool holds_expected(int index, std::string& wrong);
 
   memory_source& source_;
   kind kind_;
@@ -44,6 +54,7 @@ class window_buffer {
   std::size_t stride_;
   int slots_;
   std::byte* address_;
+  const std::vector<layout::block>* blocks_;
   std::vector<std::byte> expected_;
   std::vector<std::byte> found_;
 };

@@ -2,7 +2,33 @@
 // See staged.hpp: what happens once a buffer has turned out to be device memory.
 #include "coll/staged.hpp"
 
+#include <mutex>
+#include <unordered_map>
+
 namespace telpher::coll {
+
+namespace {
+
+// How many collectives this rank has called on groups of each key.
+std::mutex counts_guard;
+std::unordered_map<std::uint64_t, long long>& counts() {
+  static auto* one = new std::unordered_map<std::uint64_t, long long>;
+  return *one;
+}
+
+}  // namespace
+
+// The number of the call on its group, by which calls of different ranks are found to be the same.
+trace::facts staged::traced_facts(MPI_Comm comm) noexcept {
+  int size = 0;
+  pmpi::Comm_size(comm, &size);
+  const std::uint64_t key = host_mpi::group_key(ticket::the_engine().job(), comm);
+  trace::facts f;
+  f.add("group", static_cast<long long>(key)).add("size", size);
+  std::lock_guard lock(counts_guard);
+  f.add("number", counts()[key]++);
+  return f;
+}
 
 void* staged::image_of(void* buffer, const plan& p) {
   auto work = work_ ? std::move(work_) : std::make_unique<staging>();
@@ -14,11 +40,15 @@ void* staged::image_of(void* buffer, const plan& p) {
 }
 
 int staged::copy_in() noexcept {
+  trace::span traced("copy to the host",
+                     [&] { return trace::facts().add("bytes", work_->bytes()); });
   if (!failed(failure_)) failure_ = work_->copy_in();
   return failed(failure_) ? fail(failure_) : MPI_SUCCESS;
 }
 
 int staged::copy_out() noexcept {
+  trace::span traced("copy to the device",
+                     [&] { return trace::facts().add("bytes", work_->bytes()); });
   const status s = work_->copy_out();
   return failed(s) ? fail(s) : MPI_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/trace.hpp"
 #include "coll/regions.hpp"
 #include "coll/staging.hpp"
 #include "memory/memory.hpp"
@@ -19,7 +20,8 @@ namespace telpher::coll {
 
 class staged {
  public:
-  staged(const char* call, MPI_Comm comm) noexcept : call_(call), group_(comm) {}
+  staged(const char* call, MPI_Comm comm) noexcept
+      : traced_(call, [&] { return traced_facts(comm); }), call_(call), group_(comm) {}
   staged(const staged&) = delete;
   staged& operator=(const staged&) = delete;
 
@@ -116,6 +118,9 @@ class staged {
   int finish_later(MPI_Request* request) noexcept;
   int fail(status s) const noexcept;
 
+  static trace::facts traced_facts(MPI_Comm comm) noexcept;
+
+  trace::span traced_;
   const char* call_;
   group group_;
   bool in_place_ = false;

@@ -154,6 +154,15 @@ result<void*> staging::add(void* buffer, const plan& p) noexcept {
   }
 }
 
+long long staging::bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const image& i : images_) {
+    for (const run& r : i.runs) sum += r.bytes;
+    for (const strided& s : i.pieces) sum += packed_bytes(*s.type, s.count);
+  }
+  return static_cast<long long>(sum);
+}
+
 // --- copying ---
 
 status staging::copy_image_in(image& i, copies& started) noexcept {

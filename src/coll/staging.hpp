@@ -24,6 +24,8 @@ class staging final : public pending {
   /// Writes the results to the devices; returns when they are there.
   status copy_out() noexcept;
 
+  /// Of all images, as their types count them; for traces.
+  long long bytes() const noexcept;
   bool empty() const noexcept { return images_.empty(); }
 
   status before_start() noexcept override { return copy_in(); }

@@ -158,6 +158,25 @@ int world_rank(const job& j, MPI_Comm comm, int rank) noexcept {
   return rank >= 0 && i < ranks.size() ? ranks[i] : -1;
 }
 
+// Members are added up after mixing, so that their order, which an intercommunicator's sides see
+// differently, does not matter.
+std::uint64_t group_key(const job& j, MPI_Comm comm) noexcept {
+  if (comm == MPI_COMM_WORLD) return 0;
+  int inter = 0, size = 0;
+  pmpi::Comm_test_inter(comm, &inter);
+  if (inter)
+    pmpi::Comm_remote_size(comm, &size);
+  else
+    pmpi::Comm_size(comm, &size);
+  std::uint64_t sum = static_cast<std::uint64_t>(inter);
+  for (int r = 0; r < size && !inter; ++r) {
+    const auto member = static_cast<std::uint64_t>(world_rank(j, comm, r) + 1);
+    const std::uint64_t mixed = member * 0x9e3779b97f4a7c15u;
+    sum += (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
+  }
+  return sum >> 12;  // exact as a JSON number
+}
+
 void forget(MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
   translations().erase(comm);

@@ -45,6 +45,11 @@ void leave(job& j) noexcept;
 /// if that process is not in MPI_COMM_WORLD. Cached for each communicator.
 int world_rank(const job& j, MPI_Comm comm, int rank) noexcept;
 
+/// A number that tells communicators of different groups apart, the same on all their ranks. It
+/// tells neither a duplicate from its original nor the two groups of an intercommunicator. For
+/// traces.
+std::uint64_t group_key(const job& j, MPI_Comm comm) noexcept;
+
 /// Must be called before a communicator is freed.
 void forget(MPI_Comm comm) noexcept;
 

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/trace.hpp"
+
 namespace telpher::memory {
 namespace {
 
@@ -69,8 +71,14 @@ status copy_and_wait(const place& p, void* to, const void* from, std::size_t byt
   if (bytes == 0) return status::ok;
   auto s = stream(p, lane::copy);
   TELPHER_TRY(s);
+  const std::uint64_t begin_ns = trace::on() ? trace::now_ns() : 0;
   TELPHER_TRY(p.owner->copy(to, from, bytes, *s));
-  return p.owner->synchronise(*s);
+  const status waited = p.owner->synchronise(*s);
+  if (begin_ns != 0) [[unlikely]]
+    trace::record(
+        "copy", "copy", begin_ns, trace::now_ns(),
+        trace::facts().add("bytes", static_cast<long long>(bytes)).add("device", p.device));
+  return waited;
 }
 
 void release_streams() noexcept {

@@ -5,8 +5,9 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
-#include "coll/exchange/communicator.hpp"
+#include "base/trace.hpp"
 #include "codec/choice.hpp"
+#include "coll/exchange/communicator.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
 #include "ticket/engine.hpp"
@@ -38,6 +39,7 @@ void start(int provided) noexcept {
     pmpi::Abort(MPI_COMM_WORLD, 1);
   }
   if (e.job().any_device) active_flag.store(true);
+  if (active()) trace::begin(e.job().rank, e.job().size);
   explain::started();
 }
 
@@ -76,6 +78,7 @@ int finalize() noexcept {
     finish_abandoned();
     coll::exchange::communicator::shut_down();
     ticket::the_engine().stop();
+    trace::end();
     active_flag.store(false);
   }
   return pmpi::Finalize();

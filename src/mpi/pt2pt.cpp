@@ -7,6 +7,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/operations.hpp"
 #include "mpi/send.hpp"
+#include "mpi/trace_facts.hpp"
 #include "ticket/stash.hpp"
 
 namespace telpher::pt2pt {
@@ -50,6 +51,7 @@ int make_persistent(const Arguments& a, bool is_send, MPI_Request* request) noex
 // --- send ---
 
 int send(const send_args& a) noexcept {
+  trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   engine& e = the_engine();
   const mpi::outgoing o = mpi::inspect(a);
   auto held = e.lock();
@@ -65,6 +67,7 @@ int send(const send_args& a) noexcept {
 }
 
 int isend(const send_args& a, MPI_Request* request) noexcept {
+  trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   const mpi::outgoing o = mpi::inspect(a);
   if (!o.on_device()) return mpi::host_isend(a, request);
   auto held = the_engine().lock();
@@ -81,6 +84,7 @@ int send_init(const send_args& a, MPI_Request* request) noexcept {
 // --- receive ---
 
 int recv(const receive_args& a, MPI_Status* status) noexcept {
+  trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   if (a.source == MPI_PROC_NULL)
     return pmpi::Recv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, status);
   engine& e = the_engine();
@@ -100,6 +104,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
 }
 
 int irecv(const receive_args& a, MPI_Request* request) noexcept {
+  trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   if (a.source == MPI_PROC_NULL)
     return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
   auto held = the_engine().lock();
@@ -157,6 +162,7 @@ int start_replace(const replace_args& a, pair& out) noexcept {
 }  // namespace
 
 int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noexcept {
+  trace::span traced(s.call, [&] { return mpi::facts_of(s); });
   engine& e = the_engine();
   auto held = e.lock();
   pair p;
@@ -165,6 +171,7 @@ int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noex
 }
 
 int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) noexcept {
+  trace::span traced(s.call, [&] { return mpi::facts_of(s); });
   auto held = the_engine().lock();
   pair p;
   if (const int rc = start_pair(s, r, p)) return rc;
@@ -172,6 +179,7 @@ int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) n
 }
 
 int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
+  trace::span traced(a.call);
   engine& e = the_engine();
   auto held = e.lock();
   pair p;
@@ -180,6 +188,7 @@ int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
 }
 
 int isendrecv_replace(const replace_args& a, MPI_Request* request) noexcept {
+  trace::span traced(a.call);
   auto held = the_engine().lock();
   pair p;
   if (const int rc = start_replace(a, p)) return rc;
@@ -189,6 +198,7 @@ int isendrecv_replace(const replace_args& a, MPI_Request* request) noexcept {
 // --- probes ---
 
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
+  trace::span traced("MPI_Probe");
   if (source == MPI_PROC_NULL) return pmpi::Probe(source, tag, comm, status);
   engine& e = the_engine();
   auto held = e.lock();
@@ -209,6 +219,7 @@ int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) no
 }
 
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) noexcept {
+  trace::span traced("MPI_Mprobe");
   if (source == MPI_PROC_NULL) return pmpi::Mprobe(source, tag, comm, message, status);
   engine& e = the_engine();
   auto held = e.lock();
@@ -249,6 +260,7 @@ std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* bu
 
 int mrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
           MPI_Status* status) noexcept {
+  trace::span traced(call);
   if (*message == MPI_MESSAGE_NO_PROC)
     return pmpi::Mrecv(buffer, static_cast<int>(count), type, message, status);
   engine& e = the_engine();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/trace.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/operations.hpp"
 
@@ -154,6 +155,7 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
 // --- one request ---
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
+  trace::span traced("MPI_Wait");
   if (*request == MPI_REQUEST_NULL) return pmpi::Wait(request, status);
   scope s;
   return wait_one(s, request, status);
@@ -179,6 +181,7 @@ int get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept {
 }
 
 int start(MPI_Request* request) noexcept {
+  trace::span traced("MPI_Start");
   scope s;
   operation* op = mpi::find(*request);
   return op && op->persistent() ? op->start() : pmpi::Start(request);
@@ -210,6 +213,7 @@ int free(MPI_Request* request) noexcept {
 // --- all ---
 
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
+  trace::span traced("MPI_Waitall", [&] { return trace::facts().add("requests", count); });
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
     return pmpi::Waitall(count, requests, statuses);
@@ -262,6 +266,7 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
 // --- any ---
 
 int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) noexcept {
+  trace::span traced("MPI_Waitany", [&] { return trace::facts().add("requests", count); });
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
     return pmpi::Waitany(count, requests, index, status);
@@ -298,6 +303,7 @@ int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status
 
 int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
+  trace::span traced("MPI_Waitsome", [&] { return trace::facts().add("requests", incount); });
   scope s;
   if (s.e.idle() && !s.held && !any_ours(incount, requests))
     return pmpi::Waitsome(incount, requests, outcount, indices, statuses);

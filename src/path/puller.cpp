@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/log.hpp"
+#include "base/trace.hpp"
 
 namespace telpher::path {
 namespace {
@@ -69,6 +70,8 @@ void puller::flush(bool more_expected) noexcept {
   if (more_expected && batch_.in_flight() > 0 && queued_bytes_ < gather_bytes &&
       queued_.size() < gather_pieces)
     return;
+  if (trace::on()) [[unlikely]]
+    for (copy_job* j : queued_) j->started_ns_ = now_ns();
   const auto batchable = [](const copy_job* j) {
     return !j->engine_only && (forced() == kind::batch || j->bytes <= config().batch_limit);
   };
@@ -148,7 +151,19 @@ bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
 
 // --- watch ---
 
+// The end of a copy in the trace is when it was seen.
 status puller::poll(copy_job& job) noexcept {
+  const status s = look(job);
+  if (s != status::would_block && job.started_ns_ != 0) [[unlikely]] {
+    trace::facts f;
+    f.add("bytes", static_cast<long long>(job.bytes)).add("device", where_.device);
+    trace::record("copy", to_string(job.moved_by_), job.started_ns_, now_ns(), f);
+    job.started_ns_ = 0;
+  }
+  return s;
+}
+
+status puller::look(copy_job& job) noexcept {
   switch (job.moved_by_) {
     case kind::none:
       return status::would_block;  // waits for the flush

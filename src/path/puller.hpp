@@ -39,6 +39,7 @@ class copy_job {
   friend class puller;
   kind moved_by_ = kind::none;
   status engine_status_ = status::would_block;
+  std::uint64_t started_ns_ = 0;  // for the trace; 0 while it is off
   int lane_ = 0;                  // copy engine
   memory::pooled_event event_;    // copy engine
   batch_engine::ticket batch_{};  // batch
@@ -66,6 +67,7 @@ class puller {
   status poll(copy_job& job) noexcept;
 
  private:
+  status look(copy_job& job) noexcept;
   void start_single(copy_job& job) noexcept;
   void start_engine(copy_job& job) noexcept;
   bool start_batch(copy_job** jobs, std::size_t count) noexcept;

@@ -230,6 +230,7 @@ void engine::detach(held_lock& held) noexcept {
 
 void engine::waiter::pause(engine& e) noexcept {
   ++polls_;
+  if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
   if (e.crowded_ || polls_ > 2000)
     sched_yield();
   else

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/trace.hpp"
 #include "host_mpi/job.hpp"
 #include "path/segment.hpp"
 #include "ticket/bell.hpp"
@@ -29,6 +30,8 @@
 namespace telpher::ticket {
 
 using held_lock = std::unique_lock<std::recursive_mutex>;
+
+std::uint64_t now_ns() noexcept;
 
 class engine {
  public:
@@ -125,12 +128,19 @@ class engine {
   class waiter {
    public:
     explicit waiter(const char* what) noexcept : what_(what) {}
+    ~waiter() {
+      if (traced_since_ns_ != 0) [[unlikely]]
+        trace::record("wait", what_, traced_since_ns_, now_ns(), trace::facts());
+    }
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
     void pause(engine& e) noexcept;
 
    private:
     const char* what_;
     std::uint32_t polls_ = 0;
     std::uint64_t since_ns_ = 0;
+    std::uint64_t traced_since_ns_ = 0;
     double next_report_us_ = 0;
   };
 
@@ -167,7 +177,5 @@ class engine {
 
 /// The one engine of this process.
 engine& the_engine() noexcept;
-
-std::uint64_t now_ns() noexcept;
 
 }  // namespace telpher::ticket

@@ -46,7 +46,7 @@ status offer::send() noexcept {
     t.slot = slot_;
     t.epoch = epoch_;
   } else {
-    t.reply_tag = e.next_reply_tag();
+    t.reply_tag = reply_tag_ = e.next_reply_tag();
     const path::region travels = compressed(t);
     t.announces = !t.coding && path::rdma::serves(peer_, travels.bytes);
     remote_ = std::make_unique<path::pipelined_send>(
@@ -235,6 +235,7 @@ bool offer::needs_us() const noexcept {
 void offer::complete(status outcome) noexcept {
   if (complete_) return;
   complete_ = true;
+  if (trace::on()) complete_ns_ = now_ns();
   outcome_ = outcome;
   message_.packed = {};
   if (program_request != MPI_REQUEST_NULL) pmpi::Grequest_complete(program_request);
@@ -248,8 +249,19 @@ void offer::finish(status outcome) noexcept {
   if (!carrier_gone()) return;  // `wire_bytes` are still in use
   complete(outcome);
   retired_ = true;
+  if (trace::on()) [[unlikely]]
+    record();
   stored_.reset();
   transfer_.reset();
+}
+
+void offer::record() const noexcept {
+  trace::facts f;
+  f.add("to", peer_).add("tag", message_.tag);
+  f.add("bytes", static_cast<long long>(message_.payload.bytes));
+  f.add("id", ticket_id(slot_, epoch_, reply_tag_));
+  f.add("complete", static_cast<long long>(complete_ns_));
+  trace::record("send", "device message", since_ns_, now_ns(), f);
 }
 
 void offer::describe(char* text, std::size_t bytes) const noexcept {

@@ -73,6 +73,7 @@ class offer final : public recycled<offer> {
   void run(path::transfer& t) noexcept;
   void finish(status outcome) noexcept;
   void complete(status outcome) noexcept;
+  void record() const noexcept;
 
   message message_;
   int peer_;
@@ -85,6 +86,8 @@ class offer final : public recycled<offer> {
   path::compressed_payload coded_;
   std::unique_ptr<path::staging_piece> stored_;  // ring or whole payload until the receiver is done
   std::uint64_t since_ns_ = 0;
+  std::uint64_t complete_ns_ = 0;  // for the trace
+  int reply_tag_ = -1;
   bool exportable_ = false;
   bool awaits_carrier_ = false;
   bool rung_ = false;

@@ -93,6 +93,7 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
 }
 
 receive::native_buffer receive::native_target() noexcept {
+  if (trace::on()) posted_ns_ = now_ns();
   if (lands_)
     return {landed(), static_cast<MPI_Count>(std::max(ticket_bytes, capacity_)), MPI_BYTE};
   return {user_, count_, type_};
@@ -112,6 +113,8 @@ int receive::post_blocking(int source, int tag) noexcept {
       to.count > INT_MAX
           ? pmpi::Recv_c(to.address, to.count, to.type, source, tag, comm_, &s)
           : pmpi::Recv(to.address, static_cast<int>(to.count), to.type, source, tag, comm_, &s);
+  if (posted_ns_ != 0) [[unlikely]]
+    trace::record("wait", "MPI_Recv", posted_ns_, now_ns(), trace::facts());
   if (rc == MPI_SUCCESS) arrived(s);
   return rc;
 }
@@ -151,6 +154,7 @@ void receive::check() noexcept {
 }
 
 void receive::take(const void* bytes, const MPI_Status& envelope) noexcept {
+  if (trace::on()) posted_ns_ = arrived_ns_ = now_ns();
   status_ = envelope;
   bytes_ = ticket_bytes;
   const auto* first = static_cast<const std::byte*>(bytes);
@@ -172,6 +176,7 @@ const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
 }
 
 void receive::arrived(const MPI_Status& envelope) noexcept {
+  if (trace::on()) arrived_ns_ = now_ns();
   status_ = envelope;
   if (cancel_asked_) {
     int cancelled = 0;
@@ -201,7 +206,8 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
     if (info) {
       if (std::byte* window = memory::window(where_, *info, contiguous_data())) {
         std::memcpy(window, landed, bytes_);
-        path::count(path::kind::mapped, bytes_);
+        moved_by_ = path::kind::mapped;
+        path::count(moved_by_, bytes_);
         return settle(status::ok);
       }
     }
@@ -231,6 +237,7 @@ void receive::redeem(const std::byte* bytes) noexcept {
   if (s == status::ok) {
     if (ticket_.slot != no_slot) e.saw_ticket();
     bytes_ = ticket_.bytes;
+    by_ticket_ = true;
     if (pmpi::Status_set_elements_x.available())
       pmpi::Status_set_elements_x(&status_, MPI_BYTE, static_cast<MPI_Count>(bytes_));
     phase_ = phase::moving;
@@ -349,7 +356,8 @@ bool receive::advance() noexcept {
     return false;
   }
   if (s == status::ok && outcome_ == status::ok) {
-    path::count(transfer_->moved_by(), bytes_);
+    moved_by_ = transfer_->moved_by();
+    path::count(moved_by_, bytes_);
     s = scatter();
   }
   transfer_.reset();  // ends the use of the sender's memory before the sender is told
@@ -390,6 +398,23 @@ void receive::settle(status outcome) noexcept {
   outcome_ = outcome;
   phase_ = phase::settled;
   packed_ = {};
+  if (arrived_ns_ != 0 && trace::on()) [[unlikely]]
+    record();
+}
+
+// Of a message that was no ticket, what is known of the sender is its rank in the communicator.
+void receive::record() const noexcept {
+  engine& e = the_engine();
+  const int from =
+      by_ticket_ ? ticket_.sender : host_mpi::world_rank(e.job(), comm_, status_.MPI_SOURCE);
+  trace::facts f;
+  f.add("from", from).add("tag", status_.MPI_TAG);
+  f.add("bytes", static_cast<long long>(bytes_));
+  f.add("path", moved_by_ == path::kind::none ? "host" : path::to_string(moved_by_));
+  if (by_ticket_) f.add("id", ticket_id(ticket_.slot, ticket_.epoch, ticket_.reply_tag));
+  f.add("arrived", static_cast<long long>(arrived_ns_));
+  trace::record("receive", where_.on_device() ? "device message" : "message", posted_ns_, now_ns(),
+                f);
 }
 
 // --- the end ---

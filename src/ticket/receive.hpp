@@ -90,6 +90,7 @@ class receive {
   status scatter() noexcept;
   void release_sender() noexcept;
   void settle(status outcome) noexcept;
+  void record() const noexcept;
 
   // the program's buffer
   std::byte* user_ = nullptr;
@@ -114,6 +115,11 @@ class receive {
   std::unique_ptr<path::transfer> transfer_;
   memory::buffer packed_;  // contiguous bytes of a non-contiguous or discarded message
   status outcome_ = status::ok;
+  // for the trace; 0 while it is off
+  std::uint64_t posted_ns_ = 0;
+  std::uint64_t arrived_ns_ = 0;
+  path::kind moved_by_ = path::kind::none;
+  bool by_ticket_ = false;
   std::size_t saved_bytes_ = 0;
   alignas(16)
       std::byte saved_[ticket_bytes];  // the prefix of the program's buffer, or a landing buffer

@@ -53,4 +53,10 @@ bool is_ticket(const void* bytes, const nonce& mark) noexcept;
 /// reason, if anything is wrong.
 status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept;
 
+/// What names a message among its sender's in a trace, on both sides.
+constexpr long long ticket_id(std::uint32_t slot, std::uint32_t epoch, int reply_tag) noexcept {
+  return reply_tag >= 0 ? -1 - static_cast<long long>(reply_tag)
+                        : static_cast<long long>(slot) << 24 | epoch;
+}
+
 }  // namespace telpher::ticket

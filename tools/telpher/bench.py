@@ -7,9 +7,11 @@ from . import UserError, host_mpi, libraries
 from .run import run
 
 OWN = ("-n", "-np", "--mpi", "--backend", "--set", "--visible", "--bind", "--mpirun-args")
-USAGE = """telpher bench [-n N] [--mpi mpich|ompi|mpi_abi] [--backend NAME] [--set NAME=VALUE] test [options]
-  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)
-telpher bench codec [--backend NAME] [options]: encode and decode of the codecs, without MPI"""
+USAGE = """telpher bench matrix [-n N] ...        between every two ranks, by copy engine and by kernel
+telpher bench compare a.json b.json    two measurements; exit code 1 if the second is slower
+telpher bench codec [--backend NAME] [options]: encode and decode of the codecs, without MPI
+telpher bench [-n N] [--mpi mpich|ompi|mpi_abi] [--backend NAME] [--set NAME=VALUE] test [options]
+  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)"""
 
 
 def split(arguments: list) -> tuple:
@@ -57,7 +59,15 @@ def bench(arguments: list) -> int:
         return 0
     if arguments[0] == "codec":
         return bench_codec(arguments[1:])
-    own, wanted, rest = split(arguments)
+    if arguments[0] == "compare":
+        from .compare import main
+        return main(arguments[1:])
+    if "matrix" in arguments and "--once" not in arguments:
+        from .matrix import main
+        arguments.remove("matrix")
+        return main(arguments)
+    # One run of the program's own test `matrix`, with the path that the environment says.
+    own, wanted, rest = split([word for word in arguments if word != "--once"])
     if not {"-n", "-np"} & set(own):
         own += ["-n", "2"]
     # A named ABI only says which program to take: the program then says which MPI it needs.

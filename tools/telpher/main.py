@@ -9,6 +9,9 @@ telpher exec [options] program [arguments]        the wrapper for one rank, for 
 telpher info [--json] [--settings]                devices, back ends, host MPIs, settings
 telpher bench [-n N] test [options]               measure; arguments go to the bench program
 telpher coll list|verify|simulate                 the collectives' algorithms, without a GPU
+telpher bench matrix | compare a.json b.json      every pair of ranks; two measurements against each other
+telpher report [-n N] [-o FOLDER]                 measure a set of benchmarks, write one HTML page and PNGs
+telpher trace -n N program [arguments]            a timeline of messages and collectives
 'telpher SUBCOMMAND --help' says more."""
 
 
@@ -31,6 +34,12 @@ def main(arguments: list) -> int:
         if name == "coll":
             from .coll import coll
             return coll(rest)
+        if name == "report":
+            from .report import report
+            return report(rest)
+        if name == "trace":
+            from .trace import trace
+            return trace(rest)
         if name in ("--help", "-h", "help"):
             print(USAGE)
             return 0
@@ -38,7 +47,7 @@ def main(arguments: list) -> int:
             from .libraries import version
             print(version())
             return 0
-        raise UserError(f"no subcommand {name}; there are run, exec, info, bench and coll")
+        raise UserError(f"no subcommand {name}; there are run, exec, info, bench, coll, report and trace")
     except UserError as error:
         print(f"telpher: {error}", file=sys.stderr)
         return 2

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collective as a workload: with the program's buffers passed to MPI as they are, staged by hand
+// through pinned host memory, or by NCCL; timed call by call with a barrier before each, as OSU's
+// benchmarks do; and how much of a non-blocking one hides behind computing.
+#pragma once
+
+#include "figure.hpp"
+#include "memory.hpp"
+#include "nccl.hpp"
+#include "window_buffer.hpp"
+
+namespace telpher::bench {
+
+struct collective_shape {
+  const collective* which = nullptr;
+  form how = form::blocking;
+  element type{};
+  MPI_Op op = MPI_SUM;
+  std::size_t bytes = 0;  // of one block, or of the whole vector of a reduce-scatter
+  int root = 0;
+  kind own_kind = kind::host;
+  MPI_Comm comm = MPI_COMM_NULL;  // of the calls; that of the neighbourhood, if any
+  grid around;
+  int test_calls = 0;  // while computing
+};
+
+/// What a rank computes so long as a call needs; it does not look at the clock meanwhile.
+class computing {
+ public:
+  computing();
+  void run(double seconds);
+
+ private:
+  double loops_per_second_;
+};
+
+class collective_work final : public workload {
+ public:
+  /// `how` staged: `source` copies. `other` is for NCCL's calls only.
+  collective_work(memory_source& source, const collective_shape& s, mode how, nccl* other);
+  ~collective_work() override;
+
+  double run(long iterations, std::vector<double>* each) override;
+  double run_checked(std::uint64_t seed, std::string& wrong) override;
+
+  struct overlapped {
+    double seconds = 0;  // start, compute, wait
+    double computed = 0;
+  };
+  /// Non-blocking collectives: means of this rank.
+  overlapped run_overlapped(long iterations, computing& work, double seconds);
+
+  const data_plan& data() const noexcept { return plan_; }
+
+ private:
+  void once();
+  void begin();
+  void end();
+  std::unique_ptr<window_buffer> make(kind k, int blocks, bool significant);
+
+  memory_source& source_;
+  collective_shape shape_;
+  mode how_;
+  nccl* nccl_;
+  data_plan plan_;
+  arguments call_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::unique_ptr<window_buffer> send_, receive_, staged_send_, staged_receive_;
+  bool copies_in_, copies_out_;  // what is in send_, or in receive_ where one buffer serves both
+};
+
+/// Collective over shape.comm; the figures of each mode, the same on all ranks.
+std::vector<figure> measure(memory_source& source, const collective_shape& s,
+                            const std::vector<mode>& modes, nccl* other, const plan& p);
+
+}  // namespace telpher::bench

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a message's bytes lie in memory: one after the other, or in blocks with gaps as a derived
+// datatype describes them. The gaps belong to the program: a message must neither read nor write
+// them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telpher::bench {
+
+/// As the command line gives it.
+struct derived {
+  enum class kind { none, contiguous, vector, indexed };
+  kind what = kind::none;
+  std::size_t block = 0;
+  std::size_t stride = 0;
+};
+
+class layout {
+ public:
+  layout(const derived& d, std::size_t bytes);
+  ~layout();
+  layout(const layout&) = delete;
+  layout& operator=(const layout&) = delete;
+
+  MPI_Datatype type() const noexcept { return type_; }
+  int count() const noexcept { return count_; }
+  /// Bytes from the first to behind the last, gaps included.
+  std::size_t span() const noexcept { return span_; }
+  struct block {
+    std::size_t at;
+    std::size_t bytes;
+  };
+  const std::vector<block>& blocks() const noexcept { return blocks_; }
+
+ private:
+  void make_indexed();
+
+  std::vector<block> blocks_;
+  std::size_t span_;
+  MPI_Datatype type_ = MPI_BYTE;
+  int count_;
+};
+
+}  // namespace telpher::bench

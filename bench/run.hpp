@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tests as the command line asks for them: sizes one after the other, each printed as soon as
+// it is measured. All are collective over MPI_COMM_WORLD; rank 0 prints and gets all rows.
+#pragma once
+
+#include <vector>
+
+#include "options.hpp"
+#include "report.hpp"
+
+namespace telpher::bench {
+
+std::vector<row> run_pairs(const options& o, memory_source& source);
+std::vector<row> run_collective(const options& o, memory_source& source);
+std::vector<row> run_matrix(const options& o, memory_source& source);
+
+/// The sizes to measure.
+std::vector<std::size_t> sizes(const options& o);
+
+}  // namespace telpher::bench

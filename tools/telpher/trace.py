@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`telpher trace`: runs a program with a trace of its messages and collectives, and merges the ranks' files
+into one timeline for Perfetto (ui.perfetto.dev) or chrome://tracing."""
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from . import UserError, libraries, trace_report
+from .trace_merge import merge, read_rank
+
+EPILOG = """Other options before the program are those of telpher run, e.g. --backend emu. `telpher trace merge` takes
+the files that a run with TELPHER_TRACE=trace-%%r.jsonl left."""
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser("telpher trace", description=__doc__, epilog=EPILOG, allow_abbrev=False,
+                                usage="telpher trace -n N [-o FILE] [options of run] program [arguments]\n"
+                                      "       telpher trace merge [-o FILE] rank-files...")
+    p.add_argument("-o", "--output", default="telpher-trace.json", metavar="FILE", help="the timeline (%(default)s)")
+    p.add_argument("--summary", metavar="FILE", help="also write the summary as JSON")
+    p.add_argument("--keep", metavar="FOLDER", help="keep the ranks' files there")
+    return p
+
+
+def write(files: list, options) -> int:
+    if not files:
+        raise UserError("no rank wrote a trace: the program called no MPI_Init, or no rank has a device "
+                        "(telpher info; --backend emu takes emulated ones)")
+    ranks = [read_rank(path) for path in files]
+    timeline = merge(ranks)
+    with open(options.output, "w") as out:
+        json.dump(timeline.document(), out, separators=(",", ":"))
+        out.write("\n")
+    summary = trace_report.summary(timeline)
+    if options.summary:
+        with open(options.summary, "w") as out:
+            json.dump(summary, out, indent=1)
+            out.write("\n")
+    print(trace_report.text(summary))
+    print(f"{options.output}: open it at ui.perfetto.dev or chrome://tracing")
+    return 0
+
+
+def traced_run(options, rest: list, folder: str) -> int:
+    telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
+    environment = dict(os.environ) | {"TELPHER_TRACE": os.path.join(folder, "rank-%r.jsonl")}
+    code = subprocess.run([*telpher, "run", *rest], env=environment).returncode
+    if code != 0:
+        print(f"telpher: the program ended with {code}; what was recorded until then follows", file=sys.stderr)
+    written = write(sorted(glob.glob(os.path.join(folder, "rank-*.jsonl"))), options)
+    return code or written
+
+
+def trace(arguments: list) -> int:
+    if arguments[:1] == ["merge"]:
+        options, files = parser().parse_known_args(arguments[1:])
+        return write(files, options)
+    options, rest = parser().parse_known_args(arguments)
+    if not rest:
+        raise UserError("trace needs a program, e.g. telpher trace -n 2 ./app")
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+        for old in glob.glob(os.path.join(options.keep, "rank-*.jsonl")):
+            os.unlink(old)
+        return traced_run(options, rest, os.path.abspath(options.keep))
+    with tempfile.TemporaryDirectory(prefix="telpher-trace-") as folder:
+        return traced_run(options, rest, folder)
