@@ -2,4 +2,5 @@
 // The kernels that kernels.def names.
 #pragma once
 
+#include "ghost_exchange/kernels.hpp"
 #include "stencil3d/kernels.hpp"
