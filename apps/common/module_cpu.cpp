@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels as functions of this process, for the emulated device. A queue is a thread: work runs
-// beside the program as on a GPU, so that a missing wait() shows in the answers here, too.
-#include <condition_variable>
+// The kernels as functions of this process, for the emulated device. A queue keeps its work until
+// somebody waits for it, so that a program that forgot to wait gets wrong answers, every time.
 #include <cstring>
 #include <deque>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <utility>
 
 #include "common/module.hpp"
 
@@ -15,47 +13,13 @@ namespace {
 
 class cpu_queue {
  public:
-  cpu_queue() : thread_([this] { work(); }) {}
-  ~cpu_queue() {
-    {
-      std::lock_guard lock(mutex_);
-      closing_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
-  void put(std::function<void()> task) {
-    {
-      std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    changed_.notify_all();
-  }
+  void put(std::function<void()> task) { tasks_.push_back(std::move(task)); }
   void wait() {
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return tasks_.empty(); });
+    for (; !tasks_.empty(); tasks_.pop_front()) tasks_.front()();
   }
 
  private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return !tasks_.empty() || closing_; });
-      if (tasks_.empty()) return;
-      lock.unlock();
-      tasks_.front()();  // only this thread removes tasks, and a deque keeps its elements in place
-      lock.lock();
-      tasks_.pop_front();
-      if (tasks_.empty()) idle_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_, idle_;
-  std::deque<std::function<void()>> tasks_;  // the front one may be running
-  bool closing_ = false;
-  std::thread thread_;  // the last member: it uses the others
+  std::deque<std::function<void()>> tasks_;
 };
 
 template <class K>
@@ -80,7 +44,11 @@ const module& cpu_module() {
         *queue = new cpu_queue;
         return nullptr;
       },
-      [](void* queue) { delete static_cast<cpu_queue*>(queue); },
+      [](void* queue) {
+        auto* q = static_cast<cpu_queue*>(queue);
+        q->wait();
+        delete q;
+      },
       [](void* queue, kernel_id kernel, const void* parameters, index items) -> const char* {
         kernels[static_cast<int>(kernel)](*static_cast<cpu_queue*>(queue), parameters, items);
         return nullptr;

@@ -27,8 +27,7 @@ struct kernel_row {
   std::size_t bytes;
 };
 constexpr kernel_row rows[] = {
-#define APPS_KERNEL(application, name) \
-  {"apps_" #application "_" #name, sizeof(application::name)},
+#define APPS_KERNEL(application, name) {"apps_" #application "_" #name, sizeof(application::name)},
 #include "common/kernels.def"
 #undef APPS_KERNEL
 };
