@@ -45,7 +45,7 @@ check:
 
 check-asan:
 	@$(SETUP) --with mpich --with ompi
-	@$(BUILD) asan
+	@$(BUILD) asan --target telpher_core_tests
 	@$(TEST) build/asan --ring unit,contract --name $(CORE)
 
 check-asan-mpi:
@@ -55,13 +55,13 @@ check-asan-mpi:
 
 check-tsan:
 	@$(SETUP) --with mpich --with ompi
-	@$(BUILD) tsan
+	@$(BUILD) tsan --target telpher_core_tests
 	@$(TEST) build/tsan --ring unit,contract --name $(CORE)
 
 check-vendors:
 	@$(SETUP) --with mpich --with cuda --with hip || true
-	@$(BUILD) vendors
-	@$(TEST) build/vendors --ring unit,contract
+	@$(BUILD) vendors --target telpher_vendor_parts
+	@$(TEST) build/vendors --ring contract
 
 check-mpis:
 	@$(SETUP) --with mpich --with ompi

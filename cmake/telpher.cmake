@@ -48,6 +48,14 @@ function(telpher_set_subsystems)  # the last folder of each file's path
   endforeach()
 endfunction()
 
+# telpher_group(GROUP TARGETS...): what one ring needs built, so that it need not build everything.
+function(telpher_group group)
+  if(NOT TARGET telpher_${group})
+    add_custom_target(telpher_${group})
+  endif()
+  add_dependencies(telpher_${group} ${ARGN})
+endfunction()
+
 function(telpher_note text)
   set_property(GLOBAL APPEND PROPERTY telpher_notes "${text}")
 endfunction()

@@ -64,6 +64,7 @@ function(telpher_unit_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE telpher_options telpher_base ${arg_LINK_LIBRARIES})
   telpher_test(NAME ${name} COMMAND ${name} RING unit ENV ${arg_ENV})
+  telpher_group(core_tests ${name})
 endfunction()
 
 function(telpher_write_manifest)

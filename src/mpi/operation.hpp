@@ -30,6 +30,10 @@ class operation {
 
   virtual MPI_Request request() const noexcept = 0;
   virtual bool persistent() const noexcept { return false; }
+  /// A native send of host bytes: hosts give one shared handle to all that are complete at once.
+  virtual bool may_share_handle() const noexcept { return false; }
+  /// Starts a persistent operation. Returns the MPI error code.
+  virtual int start() noexcept { return MPI_ERR_REQUEST; }
   /// Persistent requests that are not started are ignored by the completing calls.
   virtual bool active() const noexcept { return true; }
 };

@@ -36,6 +36,7 @@ class native_send final : public operation, public recycled<native_send> {
   void fill(MPI_Status* out) noexcept override;
   void cancel() noexcept override { pmpi::Cancel(&request_); }
   MPI_Request request() const noexcept override { return request_; }
+  bool may_share_handle() const noexcept override { return true; }
 
  private:
   MPI_Request request_;
@@ -86,7 +87,7 @@ class persistent_operation final : public operation {
   persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept;
   persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept;
   ~persistent_operation() override;
-  int start() noexcept;
+  int start() noexcept override;
   bool check() noexcept override { return !running_ || running_->check(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { running_ ? running_->fill(out) : fill_empty(out); }
@@ -113,7 +114,7 @@ class collective_operation final : public operation {
   collective_operation(MPI_Request native, std::unique_ptr<coll::pending> work,
                        bool persistent) noexcept
       : request_(native), work_(std::move(work)), persistent_(persistent) {}
-  int start() noexcept;
+  int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }

@@ -29,7 +29,7 @@ int wait_for(engine& e, held_lock& held, operation& op, const char* call,
 // record, and must have none: hosts give one shared handle to all sends of that kind.
 int publish(std::unique_ptr<operation> op, MPI_Request* request) noexcept {
   *request = op->request();
-  if (dynamic_cast<mpi::native_send*>(op.get()) && op->check()) return MPI_SUCCESS;
+  if (op->may_share_handle() && op->check()) return MPI_SUCCESS;
   mpi::enter(std::move(op));
   return MPI_SUCCESS;
 }

@@ -181,9 +181,7 @@ int get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept {
 int start(MPI_Request* request) noexcept {
   scope s;
   operation* op = mpi::find(*request);
-  if (auto* p = dynamic_cast<mpi::persistent_operation*>(op)) return p->start();
-  if (auto* c = dynamic_cast<mpi::collective_operation*>(op)) return c->start();
-  return pmpi::Start(request);
+  return op && op->persistent() ? op->start() : pmpi::Start(request);
 }
 
 int startall(int count, MPI_Request requests[]) noexcept {

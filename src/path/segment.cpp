@@ -57,4 +57,22 @@ void own_segment::give_slot(std::uint32_t index) noexcept {
   free_slots_.push_back(index);
 }
 
+// --- pieces of the arena ---
+
+std::unique_ptr<staging_piece> staging_piece::take(own_segment& own, std::size_t bytes,
+                                                   device::backend* owner) noexcept {
+  const auto at = own.arena().take(bytes);
+  if (!at) return nullptr;
+  auto p = std::make_unique<staging_piece>();
+  p->own_ = &own;
+  p->at = *at;
+  p->bytes = bytes;
+  p->data = own.staging(*at, bytes, owner);
+  return p;
+}
+
+staging_piece::~staging_piece() {
+  if (own_) own_->arena().give(at, bytes);
+}
+
 }  // namespace telpher::path

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -62,6 +63,24 @@ class own_segment : public segment {
  private:
   std::vector<std::uint32_t> free_slots_;
   memory::arena arena_;
+};
+
+/// A piece of the own arena, given back on destruction.
+class staging_piece {
+ public:
+  staging_piece() = default;
+  static std::unique_ptr<staging_piece> take(own_segment& own, std::size_t bytes,
+                                             device::backend* owner) noexcept;
+  ~staging_piece();
+  staging_piece(const staging_piece&) = delete;
+  staging_piece& operator=(const staging_piece&) = delete;
+
+  std::byte* data = nullptr;
+  std::uint64_t at = 0;
+  std::size_t bytes = 0;
+
+ private:
+  own_segment* own_ = nullptr;
 };
 
 }  // namespace telpher::path

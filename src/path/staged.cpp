@@ -50,24 +50,6 @@ result<std::size_t> block_copies::finished() noexcept {
   return finished_;
 }
 
-// --- staging memory ---
-
-std::unique_ptr<staging_piece> staging_piece::take(own_segment& own, std::size_t bytes,
-                                                   device::backend* owner) noexcept {
-  const auto at = own.arena().take(bytes);
-  if (!at) return nullptr;
-  auto p = std::make_unique<staging_piece>();
-  p->own_ = &own;
-  p->at = *at;
-  p->bytes = bytes;
-  p->data = own.staging(*at, bytes, owner);
-  return p;
-}
-
-staging_piece::~staging_piece() {
-  if (own_) own_->arena().give(at, bytes);
-}
-
 // --- receiver ---
 
 staged_receive::staged_receive(segment& sender, slot& cell, std::uint32_t epoch,

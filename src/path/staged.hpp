@@ -37,24 +37,6 @@ class block_copies {
   std::size_t finished_ = 0;
 };
 
-/// A piece of the own arena, given back on destruction.
-class staging_piece {
- public:
-  staging_piece() = default;
-  static std::unique_ptr<staging_piece> take(own_segment& own, std::size_t bytes,
-                                             device::backend* owner) noexcept;
-  ~staging_piece();
-  staging_piece(const staging_piece&) = delete;
-  staging_piece& operator=(const staging_piece&) = delete;
-
-  std::byte* data = nullptr;
-  std::uint64_t at = 0;
-  std::size_t bytes = 0;
-
- private:
-  own_segment* own_ = nullptr;
-};
-
 /// The receiver's half, for any state after the ticket was matched except offered: asks for the
 /// ring if the state is claimed, takes whole if it is staging or staged. Leaves the state done.
 class staged_receive final : public transfer {
@@ -82,7 +64,7 @@ class staged_feed final : public transfer {
   staged_feed(own_segment& own, slot& cell, std::uint32_t epoch, const region& from) noexcept;
   status poll() noexcept override;
   kind moved_by() const noexcept override { return kind::staged; }
-  std::unique_ptr<staging_piece> keep_ring() noexcept { return std::move(ring_); }
+  std::unique_ptr<staging_piece> keep_memory() noexcept override { return std::move(ring_); }
 
  private:
   status make_ring() noexcept;
@@ -105,7 +87,7 @@ class staged_whole final : public transfer {
                std::unique_ptr<staging_piece> room) noexcept;
   status poll() noexcept override;
   kind moved_by() const noexcept override { return kind::staged; }
-  std::unique_ptr<staging_piece> keep_room() noexcept { return std::move(room_); }
+  std::unique_ptr<staging_piece> keep_memory() noexcept override { return std::move(room_); }
 
  private:
   slot& cell_;

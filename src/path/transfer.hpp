@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "memory/memory.hpp"
 #include "path/path.hpp"
+#include "path/segment.hpp"
 
 namespace telpher::path {
 
@@ -23,6 +25,10 @@ class transfer {
   virtual status poll() noexcept = 0;
   /// The way the bytes went; meaningful once poll answered ok.
   virtual kind moved_by() const noexcept = 0;
+  /// A sender's end: shared memory that must live on until the receiver is done.
+  virtual std::unique_ptr<staging_piece> keep_memory() noexcept { return nullptr; }
+  /// A receiver's end: whether the sender still has to be told that the bytes have arrived.
+  virtual bool owes_answer() const noexcept { return false; }
 };
 
 }  // namespace telpher::path

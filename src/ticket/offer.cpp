@@ -121,8 +121,7 @@ void offer::advance_on_node() noexcept {
 void offer::run(path::transfer& t) noexcept {
   const status s = t.poll();
   if (s == status::would_block) return;
-  if (auto* feed = dynamic_cast<path::staged_feed*>(&t)) stored_ = feed->keep_ring();
-  if (auto* whole = dynamic_cast<path::staged_whole*>(&t)) stored_ = whole->keep_room();
+  stored_ = t.keep_memory();
   transfer_.reset();
   if (s == status::ok) {
     bytes_left_ = true;

@@ -172,9 +172,11 @@ const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
 
 void receive::arrived(const MPI_Status& envelope) noexcept {
   status_ = envelope;
-  int cancelled = 0;
-  pmpi::Test_cancelled(&status_, &cancelled);
-  if (cancelled) return settle(status::ok);
+  if (cancel_asked_) {
+    int cancelled = 0;
+    pmpi::Test_cancelled(&status_, &cancelled);
+    if (cancelled) return settle(status::ok);
+  }
   bytes_ = host_mpi::bytes_of(status_);
   if (bytes_ == ticket_bytes && (lands_ || capacity_ >= ticket_bytes)) {
     std::byte scratch[ticket_bytes];
@@ -319,7 +321,7 @@ bool receive::advance() noexcept {
   if (phase_ != phase::moving) return settled();
   status s = transfer_->poll();
   if (s == status::would_block) return false;
-  const bool pulled = dynamic_cast<path::pull*>(transfer_.get()) != nullptr;
+  const bool owes_answer = transfer_->owes_answer();
   if (s == status::not_supported) {  // the sender could not push
     path::segment& sender = the_engine().peer(ticket_.sender);
     path::slot& cell = sender.cell(ticket_.slot);
@@ -334,7 +336,7 @@ bool receive::advance() noexcept {
     s = scatter();
   }
   transfer_.reset();  // ends the use of the sender's memory before the sender is told
-  if (pulled) release_sender();
+  if (owes_answer) release_sender();
   settle(outcome_ == status::ok ? s : outcome_);
   return true;
 }
@@ -389,7 +391,9 @@ void receive::fill(MPI_Status* out) const noexcept {
 }
 
 void receive::cancel() noexcept {
-  if (phase_ == phase::posted && native_ != MPI_REQUEST_NULL) pmpi::Cancel(&native_);
+  if (phase_ != phase::posted || native_ == MPI_REQUEST_NULL) return;
+  cancel_asked_ = true;
+  pmpi::Cancel(&native_);
 }
 
 void receive::describe(char* text, std::size_t bytes) const noexcept {

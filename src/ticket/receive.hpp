@@ -106,6 +106,7 @@ class receive {
 
   // what arrived
   phase phase_ = phase::posted;
+  bool cancel_asked_ = false;
   MPI_Status status_{};
   std::size_t bytes_ = 0;
   ticket ticket_;  // once a ticket was recognised

@@ -94,11 +94,15 @@ std::vector<collective> ragged_exchanges(const neighbourhood& g, const lists& in
   };
 }
 
-void check_neighbourhood(suite& w, const neighbourhood& g) {
+/// Where both neighbours are one rank Open MPI's non-blocking forms swap that rank's two blocks.
+void check_neighbourhood(suite& w, const neighbourhood& g, bool one_rank_twice = false) {
   for (const int count : {0, 3, 2000}) {
     const lists in(g.in, count), out(g.out, count);
-    check_all(w, exchanges(g, count));
-    check_all(w, ragged_exchanges(g, in, out, count));
+    auto list = exchanges(g, count);
+    for (collective& c : ragged_exchanges(g, in, out, count)) list.push_back(std::move(c));
+    if (one_rank_twice)
+      for (collective& c : list) c = blocking_only_on_open_mpi(std::move(c));
+    check_all(w, list);
   }
 }
 
@@ -107,7 +111,7 @@ void check_line(suite& w, bool periodic) {
   const int periods = periodic;
   MPI_Comm line = MPI_COMM_NULL;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &w.ranks, &periods, 0, &line);
-  check_neighbourhood(w, {periodic ? "ring" : "line", line, 2, 2});
+  check_neighbourhood(w, {periodic ? "ring" : "line", line, 2, 2}, periodic && w.ranks == 2);
   MPI_Comm_free(&line);
 }
 

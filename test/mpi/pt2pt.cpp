@@ -2,6 +2,8 @@
 // Every form of sending against every form of receiving, for every pair of memory kinds, all sizes
 // that a protocol could switch at, offsets into the allocation, and receive buffers larger than the
 // message. Nothing but the received bytes may change.
+#include <cstring>
+
 #include "forms.hpp"
 
 using namespace mpi_test;
@@ -359,6 +361,20 @@ void large_counts(suite& s) {
 }
 #endif
 
+// MPI 4.1: a communicator's info names the kinds of memory that its calls take.
+void memory_kinds(suite& s) {
+  if (kinds().back() != kind::device) return;
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Comm_get_info(MPI_COMM_WORLD, &info);
+  char text[MPI_MAX_INFO_VAL + 1] = {};
+  int found = 0;
+  MPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, text, &found);
+  MPI_Info_free(&info);
+  s.note("mpi_memory_alloc_kinds is %s", text);
+  s.expect(found && std::strncmp(text, "system,mpi", 10) == 0, "the host's kinds");
+  s.expect(std::strstr(text, ":device") != nullptr, "a kind of device memory");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -383,6 +399,7 @@ int main(int argc, char** argv) {
     }
     s.run("MPI_PROC_NULL", [&] { proc_null(s); });
     s.run("nothing", [&] { nothing(s); });
+    s.run("memory kinds", [&] { memory_kinds(s); });
 #if MPI_VERSION >= 4
     s.run("large counts", [&] { large_counts(s); });
 #endif

@@ -34,7 +34,9 @@ static_assert(sizeof(wire_handle) <= ipc_handle::capacity);
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t import_bytes = std::size_t{256} << 30;  // address space only
+// Room for what other processes' devices hold, in multiples of our own: address space only, but
+// tools that watch every byte (valgrind) have little of it.
+constexpr std::size_t imports_to_own = 4;
 
 constexpr std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page - 1) / page * page;
@@ -77,6 +79,7 @@ bool arena::start_locked() noexcept {
   devices_ = topology::instance().devices;
   heap_bytes_ = configured_bytes();
   import_offset_ = heap_bytes_ * static_cast<std::size_t>(devices_);
+  const std::size_t import_bytes = imports_to_own * import_offset_;
   window_bytes_ = import_offset_ + import_bytes;
   void* reserved = ::mmap(nullptr, 2 * window_bytes_, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -4,6 +4,7 @@
 // in the sections of MPI 4.0.
 #include "datatype/datatype.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/memory_kinds.hpp"
 
 using namespace telpher;
 
@@ -102,6 +103,12 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
   if (!entry::active()) return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
+}
+
+// 7.4 Communicator management
+int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
+  if (!entry::active()) return pmpi::Comm_get_info(comm, info_used);
+  return mpi::comm_get_info(comm, info_used);
 }
 
 // 7.4 Communicator management

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/memory_kinds.hpp"
+
+#include <string>
+
+#include "device/registry.hpp"
+
+namespace telpher::mpi {
+namespace {
+
+constexpr const char* key = "mpi_memory_alloc_kinds";
+
+// A kind without restrictors stands for all of them; programs look for either spelling.
+const char* kinds_of(device::vendor v) noexcept {
+  switch (v) {
+    case device::vendor::cuda:
+      return "cuda,cuda:host,cuda:device,cuda:managed";
+    case device::vendor::hip:
+      return "rocm,rocm:host,rocm:device,rocm:managed";
+    case device::vendor::sycl:
+      return "level_zero,level_zero:host,level_zero:device,level_zero:shared";
+    case device::vendor::emu:
+      return "telpher_emu,telpher_emu:host,telpher_emu:device,telpher_emu:managed";
+    case device::vendor::none:
+      break;
+  }
+  return nullptr;
+}
+
+// Every MPI takes these two; hosts older than MPI 4.1 do not say so.
+constexpr const char* kinds_of_every_mpi = "system,mpi";
+
+std::string value_in(MPI_Info info) {
+  char text[MPI_MAX_INFO_VAL + 1] = {};
+  int found = 0;
+  pmpi::Info_get(info, const_cast<char*>(key), MPI_MAX_INFO_VAL, text, &found);
+  return found ? text : kinds_of_every_mpi;
+}
+
+}  // namespace
+
+int comm_get_info(MPI_Comm comm, MPI_Info* info_used) noexcept {
+  const int rc = pmpi::Comm_get_info(comm, info_used);
+  if (rc != MPI_SUCCESS || device::backends().empty()) return rc;
+  std::string kinds = value_in(*info_used);
+  for (device::backend* b : device::backends())
+    if (const char* more = kinds_of(b->owner())) kinds += std::string(",") + more;
+  return pmpi::Info_set(*info_used, key, kinds.c_str());
+}
+
+}  // namespace telpher::mpi

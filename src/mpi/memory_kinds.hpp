@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What MPI_Comm_get_info says of the kinds of memory that may be passed to a communicator's calls:
+// the key mpi_memory_alloc_kinds of MPI 4.1 (12.4.3), with the kinds and restrictors of the MPI
+// Forum's side document "Memory Allocation Kinds" (2024): cuda, rocm, level_zero.
+#pragma once
+
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::mpi {
+
+/// The host MPI's answer, with the kinds that Telpher adds.
+int comm_get_info(MPI_Comm comm, MPI_Info* info_used) noexcept;
+
+}  // namespace telpher::mpi
