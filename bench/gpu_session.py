@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import gpu_apps  # noqa: E402
 import gpu_measure  # noqa: E402
 import gpu_tests  # noqa: E402
 from gpu_jobs import ROOT, OutOfTime, Session  # noqa: E402
@@ -33,6 +34,7 @@ STEPS = {
     "mpi": (gpu_tests.mpi, "the programs of test/mpi on two ranks"),
     "host": (gpu_measure.host, "what host-only traffic pays"),
     "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch and JAX"),
+    "apps": (gpu_apps.apps, "the applications, against staging by hand"),
 }
 
 

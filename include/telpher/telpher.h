@@ -55,6 +55,9 @@ int telpher_memcpy(void* to, const void* from, size_t bytes);
 int telpher_memset(void* to, int byte, size_t bytes);
 /* What kind of memory an address is, and on which device (-1 for host memory); either may be null. */
 int telpher_classify(const void* address, enum telpher_memory* kind, int* device);
+/* Where a kernel of the program finds the bytes at `address`: there, on every GPU. On the emulated
+ * device, whose kernels are functions of this process, it is another address, which the CPU may use. */
+int telpher_kernel_address(void* address, void** for_kernels);
 
 #ifdef __cplusplus
 }

@@ -346,4 +346,14 @@ int telpher_classify(const void* address, enum telpher_memory* kind, int* device
   return TELPHER_SUCCESS;
 }
 
+int telpher_kernel_address(void* address, void** for_kernels) {
+  if (!for_kernels) return TELPHER_ERR_ARGUMENT;
+  pointer_info info;
+  backend* owner = nullptr;
+  const status s = find_place(address, info, owner);
+  if (s != status::ok) return error_code(s);
+  *for_kernels = info.kind == memory_kind::device ? owner->kernel_address(address) : address;
+  return TELPHER_SUCCESS;
+}
+
 }  // extern "C"

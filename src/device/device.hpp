@@ -91,6 +91,11 @@ class backend {
   /// emulated device's window), valid until unmap_for_cpu; not_supported where there is none.
   virtual result<void*> map_for_cpu(const pointer_info& info) noexcept = 0;
   virtual void unmap_for_cpu(const pointer_info& info, void* window) noexcept = 0;
+
+  // --- the kernels' view of device memory ---
+  /// Where a kernel finds the bytes at an address: there, except on the emulated device, whose
+  /// kernels are functions of this process.
+  virtual void* kernel_address(void* address) noexcept { return address; }
 };
 
 }  // namespace telpher::device

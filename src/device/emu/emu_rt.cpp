@@ -186,6 +186,10 @@ status emu_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
   return status::ok;
 }
 
+void* emu_rt::kernel_address(void* address) noexcept {
+  return kernel::resolve(address);
+}
+
 // --- work ---
 
 error emu_rt::stream_create(stream_type* out) noexcept {

@@ -50,6 +50,7 @@ struct emu_rt {
   static error ipc_close(void* address) noexcept;
   static status map_for_cpu(const pointer_info& info, void** window) noexcept;
   static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
+  static void* kernel_address(void* address) noexcept;
 
   static error stream_create(stream_type* out) noexcept;
   static error stream_destroy(const stream_type& s) noexcept;

@@ -249,6 +249,10 @@ class backend final : public device::backend {
   void unmap_for_cpu(const pointer_info& info, void* window) noexcept override {
     if (!process_exit::begun()) R::unmap_for_cpu(info, window);
   }
+  void* kernel_address(void* address) noexcept override {
+    if constexpr (requires { R::kernel_address(address); }) return R::kernel_address(address);
+    return address;
+  }
 
  private:
   struct stream_object {
