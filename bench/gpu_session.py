@@ -30,6 +30,8 @@ STEPS = {
     "memory": (gpu_measure.memory, "device memory by every kind of allocation"),
     "rate": (gpu_measure.rate, "messages a second"),
     "mpi": (gpu_tests.mpi, "the programs of test/mpi on two ranks"),
+    "hip": (gpu_tests.hip, "the HIP back end on NVIDIA's devices: tests, and its figures beside CUDA's"),
+    "memcpy": (gpu_measure.memcpy, "copies between host and device by every way"),
     "host": (gpu_measure.host, "what host-only traffic pays"),
     "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch and JAX"),
 }

@@ -23,15 +23,17 @@ struct candidate {
   std::vector<const char*> nodes;      // one of them exists
   std::vector<const char*> libraries;  // one of them opens
   bool must_be_named;
+  bool elsewhere;  // when named, its plug-in may be one for another vendor's devices
 };
 
 const candidate candidates[] = {
-    {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false},
+    {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false, false},
     {"hip",
      {"/dev/kfd"},
      {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"},
-     false},
-    {"emu", {}, {}, true},
+     false,
+     true},
+    {"emu", {}, {}, true, false},
 };
 
 struct discovery {
@@ -96,7 +98,8 @@ void consider(const candidate& c, discovery& d) {
     return d.absent(c.name, c.must_be_named && wanted == "auto" ? "must be named by TELPHER_BACKEND"
                                                                 : "TELPHER_BACKEND=" + wanted);
   std::string why;
-  if (!node_exists(c, why) || !library_opens(c, why)) return d.absent(c.name, why);
+  if (!(named && c.elsewhere) && (!node_exists(c, why) || !library_opens(c, why)))
+    return d.absent(c.name, why);
   backend* b = open_plugin(c.name, why);
   if (!b) {
     // The machine has this vendor's devices, or the user asked: losing them needs a person.

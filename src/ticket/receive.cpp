@@ -196,8 +196,8 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   if (layout_->contiguous && bytes_ <= config().mapped_limit && path::allowed(path::kind::mapped)) {
     auto info = memory::describe(where_, contiguous_data());
     if (info) {
-      if (std::byte* window = memory::window(where_, *info, contiguous_data())) {
-        std::memcpy(window, landed, bytes_);
+      if (const auto window = memory::open_window(where_, *info, contiguous_data())) {
+        window.store(landed, bytes_);
         path::count(path::kind::mapped, bytes_);
         return settle(status::ok);
       }

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`telpher bench`: runs telpher-bench-<abi> through `telpher run`; what it does not know goes to bench."""
+"""`telpher bench`: runs telpher-bench-<abi> through `telpher run`; what it does not know goes to bench.
+`telpher bench memcpy` needs no MPI: it becomes telpher-memcpy."""
+import os
+
 from . import UserError, host_mpi, libraries
 from .run import run
 
 OWN = ("-n", "-np", "--mpi", "--backend", "--set", "--visible", "--bind", "--mpirun-args")
 USAGE = """telpher bench [-n N] [--mpi mpich|ompi|mpi_abi] [--backend NAME] [--set NAME=VALUE] test [options]
-  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)"""
+  -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)
+telpher bench memcpy [options]
+  copies between host and device in one process, without MPI (telpher bench memcpy --help)"""
 
 
 def split(arguments: list) -> tuple:
@@ -30,7 +35,17 @@ def split(arguments: list) -> tuple:
     return own, abi, rest
 
 
+def memcpy(arguments: list) -> int:
+    path = libraries.program("telpher-memcpy")
+    if not path:
+        raise UserError(f"no telpher-memcpy in {libraries.home()}/bin; build Telpher again")
+    os.environ.setdefault("TELPHER_PLUGIN_PATH", libraries.plugins())
+    os.execv(path, [path, *arguments])
+
+
 def bench(arguments: list) -> int:
+    if "memcpy" in arguments[:1]:
+        return memcpy(arguments[1:])
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE)
         return 0
