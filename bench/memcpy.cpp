@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/library.hpp"
 #include "device/registry.hpp"
 #include "kernel/one_copy.hpp"
 #include "memory/windows.hpp"
@@ -302,6 +303,9 @@ bool write_json(const options& o, device::backend& owner, const std::string& row
 int main(int argc, char** argv) {
   const options o = parse(argc, argv);
   if (!o.backend.empty()) ::setenv("TELPHER_BACKEND", o.backend.c_str(), 1);
+  // Beside the programs, in the build folder and where they are installed, lies lib/.
+  const std::string folder = folder_of(reinterpret_cast<const void*>(&parse));
+  ::setenv("TELPHER_PLUGIN_PATH", (folder + "/../lib").c_str(), 0);
   device::discover();
   device::backend* owner = nullptr;
   for (device::backend* b : device::backends())

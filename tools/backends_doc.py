@@ -18,8 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 ANSWERS = ROOT / "results" / "backends"
 TARGET = ROOT / "docs" / "backends.md"
 # Column, the file of its answers, and how it is tested where there is none.
-COLUMNS = (("emulated", "emu", ""), ("CUDA", "cuda", "compiled"), ("HIP", "hip", "compiled"),
-           ("HIP on CUDA", "hip-on-cuda", "compiled"), ("SYCL", "sycl", "not recorded"))
+COLUMNS = (("emulated", "emu", ""),
+           ("CUDA", "cuda", "the suite passed on two NVIDIA H200 (results/h200x2)"),
+           ("HIP", "hip", "compiled, not run"),
+           ("HIP on CUDA", "hip-on-cuda", "compiled, not run"), ("SYCL", "sycl", "no back end yet"))
 
 HEAD = """# Back ends
 
@@ -50,7 +52,7 @@ def render() -> str:
         cells = []
         for _, name, _ in COLUMNS:
             found = [f["answer"] for f in answers.get(name, {"features": []})["features"] if f["name"] == feature]
-            cells.append(found[0] if found else "")
+            cells.append(found[0] if found else "not asked")
         lines.append(f"| {feature} | " + " | ".join(cells) + f" | `{case}` |")
     lines.append("")
     for title, name, without in COLUMNS:

@@ -48,8 +48,8 @@ def visible() -> dict:
 
 
 def gather(backend: str) -> dict:
-    return {"version": libraries.version(), "home": libraries.home(), "host": host_facts(),
-            "visibility": visible(), "libraries": libraries.present(), "mpis": [vars(m) for m in host_mpi.installed()], **probe(backend)}
+    return {"version": libraries.version(), "home": libraries.home(), "host": host_facts(), "visibility": visible(),
+            "libraries": libraries.present(), "mpis": [vars(m) for m in host_mpi.installed()], **probe(backend)}
 
 
 def gigabytes(count: int) -> str:

@@ -95,9 +95,11 @@ hipError_t malloc_flags(void** address, std::size_t bytes) noexcept {
 }
 
 hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept {
-  // ROCm 6.1 and later; older headers have no name for it.
-  volatile int number = 1024;
-  const auto no_compute_units = static_cast<hipMemcpyKind>(number);
+  // hipMemcpyDeviceToDeviceNoCU of ROCm 6.1; older headers have no name for it.
+  constexpr int number = 1024;
+  hipMemcpyKind no_compute_units;
+  static_assert(sizeof no_compute_units == sizeof number);
+  std::memcpy(&no_compute_units, &number, sizeof number);
   const hipError_t e = hipMemcpyAsync(to, from, bytes, no_compute_units, s);
   if (e != hipErrorInvalidValue && e != hipErrorInvalidMemcpyDirection) return e;
   static_cast<void>(hipGetLastError());
