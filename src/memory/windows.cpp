@@ -21,7 +21,7 @@ struct entry {
 };
 
 // A back end that has no windows at all is not asked again. Read without the lock.
-constexpr int vendors = 8;
+constexpr int vendors = 32;
 std::atomic<bool> without_windows[vendors];
 
 std::atomic<bool>& without(const place& p) noexcept {

@@ -67,10 +67,12 @@ def _intel() -> list:
 def all_devices(backend: str = "auto") -> list:
     """The devices of the named back end's vendor, else of the first vendor that has any. The HIP back end
     can also be one for NVIDIA's devices."""
-    if backend == "hip":
-        return _amd() or _nvidia()
-    named = {"cuda": _nvidia, "sycl": _intel}.get(backend)
-    return named() if named else _nvidia() or _amd() or _intel()
+    finders = {"cuda": _nvidia, "hip": lambda: _amd() or _nvidia(), "sycl": _intel}
+    named = [finders[name] for name in backend.split(",") if name in finders]
+    for find in named or (_nvidia, _amd, _intel):
+        if found := find():
+            return found
+    return []
 
 
 def order(index: int, count: int, how: str) -> list:
