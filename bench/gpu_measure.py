@@ -242,3 +242,38 @@ def host(session: Session) -> str:
         worst = max((row["ratio"] for row in rows), default=0)
         results.append(f"{abi} worst ratio {worst:.3f}" if rows else f"{abi} FAILED")
     return "; ".join(results)
+
+
+# --- back ends ---
+
+def backends(session: Session, *names: str) -> str:
+    """The same exchange through each back end in turn; how much slower the others are than the first."""
+    found: dict = {name: {} for name in names}
+    rounds: dict = {name: [] for name in names}
+    for turn in range(session.options.rounds):
+        for test, sizes in (("latency", "8,1k,64k"), ("bw", "8k,256k,4m")):
+            for name in names:
+                line = f"-s {sizes} --mode telpher --device {session.devices_of_ranks()} --min-time 0.1 --validate"
+                rounds[name].append(session.bench(f"backend-{name}-{turn}", test, line, limit=45,
+                                                  TELPHER_BACKEND=name))
+    for name in names:
+        found[name] = medians(rounds[name])
+    lines, ratios = [], []
+    for key, (first, row) in found[names[0]].items():
+        others = [found[name][key][0] for name in names[1:] if key in found[name]]
+        ratios += [first / other if row["test"] != "latency" else other / first for other in others]
+        lines.append([f"{key[0]} {size_text(key[1])}", unit(row), *(shown(value) for value in (first, *others))])
+        lines[-1] += ["-"] * (2 + len(names) - len(lines[-1]))
+    session.table("back ends, medians of the rounds", ["", "unit", *names], lines)
+    worst = f"at worst {max(ratios):.2f} times the first" if ratios else "FAILED: no figures of both"
+    return f"{' and '.join(names)}: {worst}"
+
+
+def memcpy(session: Session) -> str:
+    results = []
+    for name in ("cuda", "hip") if session.options.backend == "cuda" else (session.options.backend,):
+        file = session.out / f"memcpy-{name}.json"
+        done = session.command([session.build / "bin/telpher-memcpy", "--backend", name, "-s", "8,512,8k,64k,1m,4m",
+                                "--json", file], 90, {"TELPHER_PLUGIN_PATH": str(session.build / "lib")})
+        results.append(f"{name} {'ok' if done.good else 'FAILED'}")
+    return "; ".join(results)

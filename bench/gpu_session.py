@@ -32,6 +32,8 @@ STEPS = {
     "rate": (gpu_measure.rate, "messages a second"),
     "codec": (gpu_measure.codec, "encode and decode of ZFP and MPC against a device copy"),
     "mpi": (gpu_tests.mpi, "the programs of test/mpi on two ranks"),
+    "hip": (gpu_tests.hip, "the HIP back end on NVIDIA's devices: tests, and its figures beside CUDA's"),
+    "memcpy": (gpu_measure.memcpy, "copies between host and device by every way"),
     "host": (gpu_measure.host, "what host-only traffic pays"),
     "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch and JAX"),
     "apps": (gpu_apps.apps, "the applications, against staging by hand"),

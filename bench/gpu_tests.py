@@ -7,6 +7,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import gpu_measure
 from gpu_jobs import MPI_ENV, ROOT, Session
 
 EXAMPLES = [["send_receive_cupy.py"], ["send_receive_arrays.py", "torch"], ["send_receive_arrays.py", "jax"]]
@@ -52,6 +53,7 @@ def build(session: Session) -> str:
     line = ["cmake", "-S", ROOT, "-B", session.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
             "-DTELPHER_TESTS=ON", "-DTELPHER_HIP=OFF"]
     if options.backend == "cuda":
+        line += ["-DTELPHER_HIP_ON_CUDA=ON"]
         line += ["-DTELPHER_CUDA=ON", "-DTELPHER_CUDA_ARCHITECTURES=" + architectures()]
     prefix = session.ompi_prefix()
     if prefix:
@@ -87,10 +89,25 @@ def contract(session: Session) -> str:
     program = session.build / "test/bin/telpher-contract"
     device = session.command([program, "--backend", session.options.backend], 120,
                              {"TELPHER_PLUGIN_PATH": str(session.build / "lib")})
+    session.command([program, "--backend", session.options.backend, "--features",
+                     session.out / f"{session.options.backend}.json"], 60,
+                    {"TELPHER_PLUGIN_PATH": str(session.build / "lib")})
     jobs = str(len(os.sched_getaffinity(0)))
     units = session.command([sys.executable, "test/run.py", session.build, "--ring", "unit", "--jobs", jobs], 150)
     return (f"{session.options.backend} {verdict(device.good)} {totals(device.text)}; "
             f"unit {verdict(units.good)} {totals(units.text)}")
+
+
+def hip(session: Session) -> str:
+    """The HIP back end's sources on NVIDIA's devices: the same tests, and its figures beside CUDA's."""
+    if session.options.backend != "cuda":
+        return "left out: it needs NVIDIA's devices"
+    program = session.build / "test/bin/telpher-contract"
+    plugins = {"TELPHER_PLUGIN_PATH": str(session.build / "lib")}
+    device = session.command([program, "--backend", "hip"], 120, plugins)
+    asked = session.command([program, "--backend", "hip", "--features", session.out / "hip-on-cuda.json"], 60, plugins)
+    return (f"contract {verdict(device.good)} {totals(device.text)}; features {verdict(asked.good)}; "
+            f"{mpi(session, TELPHER_BACKEND='hip')}; {gpu_measure.backends(session, 'cuda', 'hip')}")
 
 
 def demo(session: Session) -> str:
@@ -126,7 +143,7 @@ def compile_mpi_test(session: Session, abi: str, source) -> tuple:
     return name, abi, program if made.good else None
 
 
-def mpi(session: Session) -> str:
+def mpi(session: Session, **settings: str) -> str:
     sources = sorted((ROOT / "test/mpi").glob("*.cpp"))
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         made = list(pool.map(lambda pair: compile_mpi_test(session, *pair),
@@ -138,11 +155,13 @@ def mpi(session: Session) -> str:
         if program and time.monotonic() > deadline:
             result = "not run, no time left"
         elif program:
-            done = session.ranks(abi, [program, "--device", "--timeout", "20", "--messages", "4000"], PROGRAM_LIMIT_S)
+            done = session.ranks(abi, [program, "--device", "--timeout", "20", "--messages", "4000"], PROGRAM_LIMIT_S,
+                                 **settings)
             result = f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
             right += done.good
         lines.append([f"{name} {abi}", result])
-    session.table("test/mpi on two ranks", ["program", "result"], lines)
+    by = "".join(f", {name}={value}" for name, value in settings.items())
+    session.table("test/mpi on two ranks" + by, ["program", "result"], lines)
     return f"{right} of {len(made)} programs ok" + ("" if right == len(made) else ", FAILED others")
 
 

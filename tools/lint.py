@@ -39,7 +39,8 @@ SOURCE_LINES, TEST_LINES = 600, 800
 SIZED = {".cpp", ".hpp", ".h", ".c", ".cu", ".py", ".cmake"}
 LICENSED = SIZED | {".def", ".toml"}
 MACHINE_PATH = re.compile(r"/(w[o]rk|tmp/(wt|deps))/|/roo[t]/|/home/\w+/")
-GENERATORS = (["tools/settings_doc.py", "--check"], ["src/mpi/generate.py", "--check"])
+GENERATORS = (["tools/settings_doc.py", "--check"], ["tools/backends_doc.py", "--check"],
+              ["src/mpi/generate.py", "--check"])
 SPELLING_IGNORED = "improbe,inout"
 
 

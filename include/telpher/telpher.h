@@ -43,6 +43,8 @@ const char* telpher_error_string(int error);
 /* The active back end: "cuda", "hip", "sycl", "emu", or "none". */
 const char* telpher_backend(void);
 int telpher_device_count(void);
+/* Makes another of this process's back ends the active one, for all threads, by its name. */
+int telpher_choose_backend(const char* name);
 /* Chooses the device of this thread's next telpher_malloc; the default is chosen by local rank. */
 int telpher_set_device(int device);
 int telpher_get_device(int* device);

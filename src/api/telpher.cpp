@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -51,8 +52,11 @@ std::span<backend* const> opened_backends() {
   return telpher::device::backends();
 }
 
-// The nearest back end that shows a device; null where there is none.
+std::atomic<backend*> chosen_backend{nullptr};
+
+// The chosen back end, else the nearest one that shows a device; null where there is none.
 backend* active_backend() {
+  if (backend* chosen = chosen_backend.load()) return chosen;
   for (backend* b : opened_backends())
     if (b->device_count() > 0) return b;
   return nullptr;
@@ -79,7 +83,7 @@ int local_rank() {
 thread_local int chosen_device = -1;
 
 int current_device(int count) {
-  if (chosen_device >= 0) return chosen_device;
+  if (chosen_device >= 0 && chosen_device < count) return chosen_device;
   static const int rank = local_rank();
   return rank % count;
 }
@@ -254,6 +258,16 @@ const char* telpher_backend(void) {
 int telpher_device_count(void) {
   backend* b = active_backend();
   return b ? b->device_count() : 0;
+}
+
+int telpher_choose_backend(const char* name) {
+  if (!name) return TELPHER_ERR_ARGUMENT;
+  for (backend* b : opened_backends())
+    if (std::strcmp(b->name(), name) == 0 && b->device_count() > 0) {
+      chosen_backend = b;
+      return TELPHER_SUCCESS;
+    }
+  return TELPHER_ERR_NO_DEVICE;
 }
 
 int telpher_set_device(int device) {

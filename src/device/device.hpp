@@ -51,6 +51,11 @@ class backend {
   // --- our memory ---
   virtual result<void*> allocate(int device, std::size_t bytes) noexcept = 0;
   virtual status release(int device, void* address) noexcept = 0;
+  /// Device memory for words that other devices or the CPU poll while kernels run: no cache keeps
+  /// a write to them from anyone. Ends by release().
+  virtual result<void*> allocate_flags(int device, std::size_t bytes) noexcept {
+    return allocate(device, bytes);
+  }
   virtual result<void*> allocate_pinned(std::size_t bytes) noexcept = 0;
   virtual status release_pinned(void* address) noexcept = 0;
   /// Makes existing host memory (page-aligned) reachable by all devices at its own address.
@@ -88,9 +93,16 @@ class backend {
 
   // --- the CPU's view of device memory ---
   /// An address at which the CPU may load and store the allocation's bytes (large BAR, GDRCopy, the
-  /// emulated device's window), valid until unmap_for_cpu; not_supported where there is none.
+  /// emulated device's window), valid until unmap_for_cpu; not_supported where there are no windows
+  /// at all, another status where this allocation can have none.
   virtual result<void*> map_for_cpu(const pointer_info& info) noexcept = 0;
   virtual void unmap_for_cpu(const pointer_info& info, void* window) noexcept = 0;
+  /// Whether the CPU's loads from windows to `device` are slow unless they stream, and its stores
+  /// are combined (memory/window_copy.hpp).
+  virtual bool windows_write_combined(int) noexcept { return false; }
+  /// Between the CPU's accesses through windows and the device's own: after the CPU's stores and
+  /// before its loads.
+  virtual void order_windows(int) noexcept {}
 
   // --- the kernels' view of device memory ---
   /// Where a kernel finds the bytes at an address: there, except on the emulated device, whose

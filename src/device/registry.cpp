@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <iterator>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,15 +25,17 @@ struct candidate {
   std::vector<const char*> nodes;      // one of them exists
   std::vector<const char*> libraries;  // one of them opens
   bool must_be_named;
+  bool elsewhere;  // when named, its plug-in may be one for another vendor's devices
 };
 
 const candidate candidates[] = {
-    {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false},
+    {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false, false},
     {"hip",
      {"/dev/kfd"},
      {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"},
-     false},
-    {"emu", {}, {}, true},
+     false,
+     true},
+    {"emu", {}, {}, true, false},
 };
 
 struct discovery {
@@ -89,14 +93,46 @@ backend* open_plugin(const std::string& name, std::string& why) {
   return made;
 }
 
-void consider(const candidate& c, discovery& d) {
-  const std::string& wanted = config().backend;
-  const bool named = wanted == c.name;
-  if (!named && (wanted != "auto" || c.must_be_named))
-    return d.absent(c.name, c.must_be_named && wanted == "auto" ? "must be named by TELPHER_BACKEND"
-                                                                : "TELPHER_BACKEND=" + wanted);
+/// The words of TELPHER_BACKEND.
+std::vector<std::string> wanted_names() {
+  std::vector<std::string> names;
+  std::istringstream text(config().backend);
+  for (std::string name; std::getline(text, name, ',');)
+    if (!name.empty()) names.push_back(name);
+  return names;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A name that is none of ours is that of somebody's plug-in.
+void open_foreign(const std::string& name, discovery& d) {
+  for (const candidate& c : candidates)
+    if (name == c.name) return;
+  if (name == "auto" || name == "none" || name == "sycl") return;
   std::string why;
-  if (!node_exists(c, why) || !library_opens(c, why)) return d.absent(c.name, why);
+  if (backend* b = open_plugin(name, why)) {
+    TELPHER_INFO("back end %s opened", name.c_str());
+    d.opened.push_back(b);
+    return;
+  }
+  TELPHER_ERROR(
+      "TELPHER_BACKEND names '%s', which is none of auto, none, cuda, hip, sycl and emu, nor a "
+      "plug-in: %s",
+      name.c_str(), why.c_str());
+  d.absent(name.c_str(), why);
+}
+
+void consider(const candidate& c, discovery& d) {
+  const std::vector<std::string> wanted = wanted_names();
+  const bool named = contains(wanted, c.name), any = contains(wanted, "auto");
+  if (!named && (!any || c.must_be_named))
+    return d.absent(
+        c.name, any ? "must be named by TELPHER_BACKEND" : "TELPHER_BACKEND=" + config().backend);
+  std::string why;
+  if (!(named && c.elsewhere) && (!node_exists(c, why) || !library_opens(c, why)))
+    return d.absent(c.name, why);
   backend* b = open_plugin(c.name, why);
   if (!b) {
     // The machine has this vendor's devices, or the user asked: losing them needs a person.
@@ -114,8 +150,8 @@ void discover() noexcept {
   discovery& d = found();
   std::call_once(d.once, [&d] {
     for (const candidate& c : candidates) consider(c, d);
-    if (const std::string& w = config().backend; w == "sycl")
-      d.absent("sycl", "not part of this build");
+    for (const std::string& name : wanted_names()) open_foreign(name, d);
+    if (contains(wanted_names(), "sycl")) d.absent("sycl", "not part of this build");
   });
 }
 

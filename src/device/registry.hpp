@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which back ends this process has. A back end is a plug-in, libtelpher-<name>.so in the folder of
 // this library (or TELPHER_PLUGIN_PATH), opened when discover() finds the vendor's device nodes and
-// driver library, or when TELPHER_BACKEND names it. Opening a back end does not start the vendor's
-// runtime.
+// driver library, or when TELPHER_BACKEND names it; a name that Telpher does not know is opened
+// too. Opening a back end does not start the vendor's runtime.
 #pragma once
 
 #include <span>

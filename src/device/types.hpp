@@ -18,6 +18,8 @@ enum class memory_kind : std::uint8_t {
 };
 
 enum class vendor : std::uint8_t { none = 0, cuda, hip, sycl, emu };
+/// Plug-ins from outside this tree take a number of their own from here on.
+constexpr int first_outside_vendor = 16;
 
 /// What the runtime knows about an address. For host memory only `kind` counts.
 struct pointer_info {

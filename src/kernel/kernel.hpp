@@ -35,7 +35,7 @@ struct copy_batch {
   std::uint16_t first_block[capacity + 1];
   std::uint16_t count;
   std::uint32_t done_value;
-  std::uint32_t* done;      // host memory mapped for the device, one word per piece
+  std::uint32_t* done;      // host memory mapped for the device, one word per piece; or null
   std::uint32_t* arrivals;  // device memory, one counter per piece, zero before and after
 };
 static_assert(sizeof(copy_batch) <= parameter_capacity);

@@ -2,8 +2,11 @@
 #include "memory/windows.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <list>
 #include <mutex>
+
+#include "memory/window_copy.hpp"
 
 namespace telpher::memory {
 namespace {
@@ -13,11 +16,12 @@ constexpr std::size_t most_open = 128;
 struct entry {
   place where;
   device::pointer_info info;
-  void* window;  // null: the device refused
+  void* window;  // null: this allocation has none
+  bool write_combined;
 };
 
-// A back end that refused a window has none at all: it is not asked again. Read without the lock.
-constexpr int vendors = 8;
+// A back end that has no windows at all is not asked again. Read without the lock.
+constexpr int vendors = 32;
 std::atomic<bool> without_windows[vendors];
 
 std::atomic<bool>& without(const place& p) noexcept {
@@ -50,22 +54,38 @@ const entry& find_or_open(const place& p, const device::pointer_info& info) noex
     close(all.back());
     all.pop_back();
   }
-  all.push_front({p, info, p.owner->map_for_cpu(info).value_or(nullptr)});
+  const auto opened = p.owner->map_for_cpu(info);
+  if (opened.error() == status::not_supported) without(p).store(true, std::memory_order_relaxed);
+  const bool combined = opened && p.owner->windows_write_combined(p.device);
+  all.push_front({p, info, opened.value_or(nullptr), combined});
   return all.front();
 }
 
 }  // namespace
 
-std::byte* window(const place& p, const device::pointer_info& info, const void* address) noexcept {
-  if (without(p).load(std::memory_order_relaxed)) return nullptr;
+void window::load(void* to, std::size_t bytes) const noexcept {
+  where_.owner->order_windows(where_.device);
+  if (write_combined_)
+    load_from_window(to, address_, bytes);
+  else
+    std::memcpy(to, address_, bytes);
+}
+
+void window::store(const void* from, std::size_t bytes) const noexcept {
+  if (write_combined_)
+    store_to_window(address_, from, bytes);
+  else
+    std::memcpy(address_, from, bytes);
+  where_.owner->order_windows(where_.device);
+}
+
+window open_window(const place& p, const device::pointer_info& info, const void* address) noexcept {
+  if (without(p).load(std::memory_order_relaxed)) return {};
   std::lock_guard lock(guard);
   const entry& e = find_or_open(p, info);
-  if (!e.window) {
-    without(p).store(true, std::memory_order_relaxed);
-    return nullptr;
-  }
-  return static_cast<std::byte*>(e.window) +
-         (reinterpret_cast<std::uintptr_t>(address) - info.base);
+  if (!e.window) return {};
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - info.base;
+  return {p, static_cast<std::byte*>(e.window) + offset, e.write_combined};
 }
 
 void release_windows() noexcept {

@@ -77,24 +77,31 @@ status gather(const send_args& a, const outgoing& o, ticket::message& m) noexcep
 
 // --- raw bytes ---
 
-// The CPU's window to a message that it can move by itself, or null.
-std::byte* window_of(const ticket::message& m) noexcept {
-  if (m.payload.bytes > config().mapped_limit || !path::allowed(path::kind::mapped)) return nullptr;
-  return memory::window(m.payload.where, m.info, m.payload.data);
+// The CPU's window to a message that it can move by itself, or none.
+memory::window window_of(const ticket::message& m) noexcept {
+  if (m.payload.bytes > config().mapped_limit || !path::allowed(path::kind::mapped)) return {};
+  const auto window = memory::open_window(m.payload.where, m.info, m.payload.data);
+  if (window && !window.direct() && m.payload.bytes > config().mapped_read_limit) return {};
+  return window;
 }
 
 // Device bytes where the host MPI can read them: through the CPU's window, or in a host copy.
 status reach(const ticket::message& m, memory::buffer& keep, const void*& bytes) noexcept {
   const path::region& r = m.payload;
-  if (const std::byte* window = window_of(m)) {
-    path::count(path::kind::mapped, r.bytes);
-    bytes = window;
+  const auto window = window_of(m);
+  if (window) path::count(path::kind::mapped, r.bytes);
+  if (window && window.direct()) {
+    bytes = window.data();
     return status::ok;
   }
   auto copy = memory::buffer::host(r.bytes, r.where.owner);
   TELPHER_TRY(copy);
-  TELPHER_TRY(memory::copy_and_wait(r.where, copy->data(), r.data, r.bytes));
-  path::count(path::kind::raw, r.bytes);
+  if (window) {
+    window.load(copy->data(), r.bytes);
+  } else {
+    TELPHER_TRY(memory::copy_and_wait(r.where, copy->data(), r.data, r.bytes));
+    path::count(path::kind::raw, r.bytes);
+  }
   keep = std::move(*copy);
   bytes = keep.data();
   return status::ok;

@@ -204,8 +204,8 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   if (layout_->contiguous && bytes_ <= config().mapped_limit && path::allowed(path::kind::mapped)) {
     auto info = memory::describe(where_, contiguous_data());
     if (info) {
-      if (std::byte* window = memory::window(where_, *info, contiguous_data())) {
-        std::memcpy(window, landed, bytes_);
+      if (const auto window = memory::open_window(where_, *info, contiguous_data())) {
+        window.store(landed, bytes_);
         moved_by_ = path::kind::mapped;
         path::count(moved_by_, bytes_);
         return settle(status::ok);
@@ -283,16 +283,20 @@ status receive::pull_or_ask(path::segment& sender, path::slot& cell,
   const path::kind forced = path::forced();
   if (forced == path::kind::ipc_put && ask_for_put(cell, to) == status::ok) return status::ok;
   if (forced != path::kind::staged) {
-    if (ticket_.sender == e.job().rank) {
-      device::backend* owner = device::find(ticket_.memory.owner);
+    device::backend* owner = device::find(ticket_.memory.owner);
+    // No back end can copy between its own memory and another's.
+    const bool one_owner = !to.where.on_device() || to.where.owner == owner;
+    if (ticket_.sender == e.job().rank && one_owner) {
       const memory::place from{owner, ticket_.memory.device};
       transfer_ = path::pull::local(path::mover_of(to.where, from), to,
                                     reinterpret_cast<const void*>(ticket_.memory.address));
       return status::ok;
     }
-    if (auto p = path::pull::imported(ticket_.sender, ticket_.memory, to)) {
-      transfer_ = std::move(*p);
-      return status::ok;
+    if (one_owner) {
+      if (auto p = path::pull::imported(ticket_.sender, ticket_.memory, to)) {
+        transfer_ = std::move(*p);
+        return status::ok;
+      }
     }
   }
   transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);

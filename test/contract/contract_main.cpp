@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-contract --backend emu|cuda|hip [case...]. The emulated device is part of the program, so
-// that its counters can be read; others are opened as plug-ins (TELPHER_PLUGIN_PATH). Without the
-// device the program says so and ends with 'no tests'.
+// telpher-contract --backend NAME [case...], or --backend NAME --features FILE (features.hpp). The
+// emulated device is part of the program, so that its counters can be read; others are opened as
+// plug-ins (TELPHER_PLUGIN_PATH). Without the device the program says so and ends with 'no tests'.
 #define CHECK_NO_MAIN
 #include <cstdlib>
 #include <string>
@@ -9,6 +9,7 @@
 #include "contract.hpp"
 #include "device/emu/emu.hpp"
 #include "device/registry.hpp"
+#include "features.hpp"
 #include "peer.hpp"
 
 namespace contract {
@@ -65,8 +66,9 @@ int main(int argc, char** argv) {
     std::printf("no device of %s here: no tests\n0 passed, 0 failed\n", backend.c_str());
     return 0;
   }
-  if (argc > 2 && std::string(argv[1]) == "--peer") return contract::serve_peer(std::atoi(argv[2]));
   contract::set_peer_backend(backend);
+  if (argc > 2 && std::string(argv[1]) == "--features") return contract::write_features(argv[2]);
+  if (argc > 2 && std::string(argv[1]) == "--peer") return contract::serve_peer(std::atoi(argv[2]));
   check::after_each().push_back(contract::judge_leaks);
   return check::run_all(argc, argv);
 }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/settings.hpp"
 #include "contract.hpp"
 #include "device/emu/topology.hpp"
 #include "peer.hpp"
@@ -57,7 +58,8 @@ TEST_CASE(a_call_out_of_bounds_is_refused) {
 }
 
 TEST_CASE(faults_strike_the_calls_they_name) {
-  if (!subject_is_emulated()) return;
+  if (!subject_is_emulated() || config().device_copy == "kernel")
+    return;  // its copies are launches
   const scoped_stream s;
   const scoped_event e;
   const memory m(memory_kind::device, 100), host(memory_kind::pinned, 4096);
@@ -84,6 +86,22 @@ TEST_CASE(a_fault_that_cannot_be_read_is_said) {
   check::expect_log("'what:1' is not a fault");
   check::expect_log("'malloc:0' is not a fault");
   const scoped_faults faults("memcpy,what:1,malloc:0");
+}
+
+TEST_CASE(the_setting_says_what_copies) {
+  if (!subject_is_emulated()) return;
+  const bool by_kernel = config().device_copy == "kernel";
+  const scoped_stream s;
+  const memory a(memory_kind::device, 1 << 20), b(memory_kind::device, 1 << 20),
+      other(memory_kind::device, 1 << 20, 1);
+  const auto before = device::emu::count();
+  CHECK_OK(subject().copy(b.data(), a.data(), 1 << 20, s));
+  const auto own = device::emu::count();
+  CHECK_EQ(own.launches - before.launches, by_kernel ? 1 : 0);
+  CHECK_EQ(own.copies - before.copies, by_kernel ? 0 : 1);
+  CHECK_OK(subject().copy(other.data(), a.data(), 1 << 20, s));  // out of a kernel's reach
+  CHECK_EQ(device::emu::count().copies - own.copies, 1);
+  CHECK_OK(subject().synchronise(s));
 }
 
 TEST_CASE(a_forked_child_is_told_and_ends) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`telpher bench`: runs telpher-bench-<abi> through `telpher run`; what it does not know goes to bench."""
+"""`telpher bench`: runs telpher-bench-<abi> through `telpher run`; what it does not know goes to bench.
+`telpher bench memcpy` and `codec` need no MPI: they become telpher-memcpy and telpher-bench-codec."""
 import os
 import subprocess
 
@@ -7,9 +8,11 @@ from . import UserError, host_mpi, libraries
 from .run import run
 
 OWN = ("-n", "-np", "--mpi", "--backend", "--set", "--visible", "--bind", "--mpirun-args")
+ALONE = {"codec": "telpher-bench-codec", "memcpy": "telpher-memcpy"}
 USAGE = """telpher bench matrix [-n N] ...        between every two ranks, by copy engine and by kernel
 telpher bench compare a.json b.json    two measurements; exit code 1 if the second is slower
 telpher bench codec [--backend NAME] [options]: encode and decode of the codecs, without MPI
+telpher bench memcpy [options]: copies between host and device in one process, without MPI
 telpher bench [-n N] [--mpi mpich|ompi|mpi_abi] [--backend NAME] [--set NAME=VALUE] test [options]
   -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)"""
 
@@ -36,18 +39,17 @@ def split(arguments: list) -> tuple:
     return own, abi, rest
 
 
-def bench_codec(arguments: list) -> int:
+def alone(name: str, arguments: list) -> int:
+    """Runs a program that needs no MPI."""
     own, _, rest = split(arguments)
     extra = {own[i]: own[i + 1] for i in range(0, len(own), 2)}
-    unknown = set(extra) - {"--backend"}
-    if unknown:
-        raise UserError(f"telpher bench codec has no option {', '.join(sorted(unknown))}: it runs without MPI")
-    path = libraries.program("telpher-bench-codec")
+    if unknown := set(extra) - {"--backend"}:
+        raise UserError(f"telpher bench: {', '.join(sorted(unknown))} is for programs with MPI; {name} runs without")
+    path = libraries.program(name)
     if not path:
-        raise UserError(f"no telpher-bench-codec in {libraries.home()}/bin")
+        raise UserError(f"no {name} in {libraries.home()}/bin; build Telpher again")
     env = dict(os.environ)
-    folder = next((f for f in libraries.folders() if os.path.isfile(os.path.join(f, "libtelpher-emu.so"))), "")
-    env.setdefault("TELPHER_PLUGIN_PATH", folder)
+    env.setdefault("TELPHER_PLUGIN_PATH", libraries.plugins())
     if "--backend" in extra:
         env["TELPHER_BACKEND"] = extra["--backend"]
     return subprocess.run([path, *rest], env=env).returncode
@@ -57,8 +59,8 @@ def bench(arguments: list) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE)
         return 0
-    if arguments[0] == "codec":
-        return bench_codec(arguments[1:])
+    if arguments[0] in ALONE:
+        return alone(ALONE[arguments[0]], arguments[1:])
     if arguments[0] == "compare":
         from .compare import main
         return main(arguments[1:])

@@ -4,7 +4,7 @@ vendor's library is loaded: a rank must be placed before its program, and its ru
 import glob
 import os
 
-VISIBLE = {"cuda": "CUDA_VISIBLE_DEVICES", "hip": "HIP_VISIBLE_DEVICES", "sycl": "ZE_AFFINITY_MASK"}
+from . import visibility
 
 
 def _read(path: str) -> str:
@@ -20,6 +20,9 @@ class Device:
 
     def __init__(self, vendor: str, token: str, bus: str, uuid: str = ""):
         self.vendor, self.token, self.bus, self.uuid = vendor, token, bus, uuid
+
+    def known_as(self, token: str) -> "Device":
+        return Device(self.vendor, token, self.bus, self.uuid)
 
     def numa_node(self) -> int:
         text = _read(f"/sys/bus/pci/devices/{self.bus}/numa_node") if self.bus else ""
@@ -48,7 +51,8 @@ def _amd() -> list:
         if int(fields.get("simd_count", "0")) > 0:
             place, domain = int(fields.get("location_id", "0")), int(fields.get("domain", "0"))
             bus = f"{domain:04x}:{place >> 8 & 255:02x}:{place >> 3 & 31:02x}.{place & 7}"
-            found.append(Device("hip", str(len(found)), bus))
+            unique = int(fields.get("unique_id", "0"))
+            found.append(Device("hip", str(len(found)), bus, f"GPU-{unique:016x}" if unique else ""))
     return found
 
 
@@ -60,19 +64,15 @@ def _intel() -> list:
     return [Device("sycl", str(i), bus) for i, bus in enumerate(sorted(cards))]
 
 
-def all_devices() -> list:
-    """The devices of the first vendor that has any."""
-    return _nvidia() or _amd() or _intel()
-
-
-def _allowed(devices: list, environment) -> list:
-    """Those that the user or the batch system left visible, in their order."""
-    given = environment.get(VISIBLE[devices[0].vendor])
-    if given is None:
-        return devices
-    known = {d.token: d for d in devices} | {d.uuid: d for d in devices if d.uuid}
-    tokens = [t.strip() for t in given.split(",") if t.strip()]
-    return [Device(devices[0].vendor, t, known[t].bus if t in known else "") for t in tokens]
+def all_devices(backend: str = "auto") -> list:
+    """The devices of the named back end's vendor, else of the first vendor that has any. The HIP back end
+    can also be one for NVIDIA's devices."""
+    finders = {"cuda": _nvidia, "hip": lambda: _amd() or _nvidia(), "sycl": _intel}
+    named = [finders[name] for name in backend.split(",") if name in finders]
+    for find in named or (_nvidia, _amd, _intel):
+        if found := find():
+            return found
+    return []
 
 
 def order(index: int, count: int, how: str) -> list:
@@ -97,15 +97,16 @@ def order(index: int, count: int, how: str) -> list:
 
 def choose(rank: int, how: str, environment) -> "Device | None":
     """Sets the vendor's variable and returns the rank's device; None where there is none."""
-    devices = all_devices()
-    devices = _allowed(devices, environment) if devices else []
+    devices = visibility.allowed(all_devices(environment.get("TELPHER_BACKEND", "auto")), environment)
     if not devices:
         return None
     index = rank % len(devices)
+    if how in ("auto", "first") and devices[0].vendor not in visibility.ORDERED:
+        how = "all"
     shown = order(index, len(devices), how)
     if shown != list(range(len(devices))):
-        environment[VISIBLE[devices[0].vendor]] = ",".join(devices[i].token for i in shown)
-    if devices[0].vendor == "cuda":
+        visibility.show([devices[i] for i in shown], environment)
+    elif devices[0].vendor == "cuda" and "CUDA_VISIBLE_DEVICES" not in environment:
         environment.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     return devices[index]
 

@@ -79,7 +79,7 @@ def execute(arguments: list) -> int:
     before = environment.get("LD_PRELOAD", "")
     if library not in before.split(":"):
         environment["LD_PRELOAD"] = library + (":" + before if before else "")
-    if environment.get("TELPHER_BACKEND", "auto") not in ("emu", "none"):
+    if set(environment.get("TELPHER_BACKEND", "auto").split(",")) - {"emu", "none"}:
         chosen = devices.choose(rank, options["--visible"], environment)
         if options["--bind"] == "auto" and chosen:
             devices.bind_near(chosen)

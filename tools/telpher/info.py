@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 
-from . import UserError, host_mpi, libraries
+from . import UserError, devices, host_mpi, libraries, visibility
 
 PROBE_S = 60
 
@@ -39,8 +39,16 @@ def host_facts() -> dict:
             "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}
 
 
+def visible() -> dict:
+    """What the kernel shows and what the variables in force leave of it."""
+    there = devices.all_devices(os.environ.get("TELPHER_BACKEND", "auto"))
+    left = visibility.allowed(there, os.environ)
+    return {"vendor": there[0].vendor if there else "", "devices": len(there), "tokens": [d.token for d in left],
+            "variables": visibility.in_force(os.environ)}
+
+
 def gather(backend: str) -> dict:
-    return {"version": libraries.version(), "home": libraries.home(), "host": host_facts(),
+    return {"version": libraries.version(), "home": libraries.home(), "host": host_facts(), "visibility": visible(),
             "libraries": libraries.present(), "mpis": [vars(m) for m in host_mpi.installed()], **probe(backend)}
 
 
@@ -64,6 +72,14 @@ def print_backend(backend: dict) -> None:
         print(f"  {'all pairs' if len(kinds) == 1 else 'pairs ' + ' '.join(pairs)}: {what}")
 
 
+def print_visibility(seen: dict) -> None:
+    if seen["vendor"]:
+        shown = ",".join(seen["tokens"]) or "none"
+        print(f"devices   {seen['devices']} in the system for {seen['vendor']}; shown to this process: {shown}")
+    if seen["variables"]:
+        print("          by " + ", ".join(f"{name}={value}" for name, value in seen["variables"].items()))
+
+
 def print_settings(facts: dict) -> None:
     for row in facts.get("settings", []):
         print(f"  {row['name']:22} {row['value'] or '(empty)':12} {row['origin']:12} {row['help']}"
@@ -80,6 +96,7 @@ def print_text(facts: dict, settings: bool) -> None:
         print(f"host MPI  {host_mpi.HostMpi(**mpi).describe()}")
     if not facts["mpis"]:
         print("host MPI  no mpicc in PATH; telpher run finds the MPI that a program links")
+    print_visibility(facts["visibility"])
     for backend in facts.get("backends", []):
         print_backend(backend)
     for reason in facts.get("absent", []):

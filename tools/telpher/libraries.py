@@ -38,6 +38,11 @@ def present() -> dict:
     return found
 
 
+def plugins() -> str:
+    """The folder that has the back ends."""
+    return os.path.dirname(present().get("emu", os.path.join(home(), "lib", "")))
+
+
 def program(name: str) -> str | None:
     path = os.path.join(home(), "bin", name)
     return path if os.access(path, os.X_OK) else None

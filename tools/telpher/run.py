@@ -17,7 +17,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("-n", "-np", "--ranks", type=int, required=True, metavar="N", help="how many ranks to start")
     p.add_argument("--mpi", default="", metavar="mpich|ompi|mpi_abi|PREFIX",
                    help="the program's MPI, or the prefix of the MPI whose mpirun is to be used")
-    p.add_argument("--backend", default="", metavar="NAME", help="auto, none, cuda, hip, sycl or emu")
+    p.add_argument("--backend", default="", metavar="NAME",
+                   help="auto, none, cuda, hip, sycl or emu; several with commas")
     p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting, e.g. --set log=info; may be repeated")
     p.add_argument("--visible", default="auto", choices=["auto", "first", "one", "all"],

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/library.hpp"
+#include "device/cuda/gdrcopy.hpp"
 #include "device/gpurt/nodes.hpp"
 #include "device/gpurt/runtime.hpp"
 
@@ -278,6 +279,17 @@ cudaError_t cuda_rt::ipc_open(void** address, const ipc_handle& handle) noexcept
     default:
       return e;
   }
+}
+
+status cuda_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
+  const auto mapped = gdrcopy::map(info);
+  TELPHER_TRY(mapped);
+  *window = *mapped;
+  return status::ok;
+}
+
+void cuda_rt::unmap_for_cpu(const pointer_info&, void* window) noexcept {
+  gdrcopy::unmap(window);
 }
 
 // --- work ---

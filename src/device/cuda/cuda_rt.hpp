@@ -48,6 +48,9 @@ struct cuda_rt {
   static error_type malloc(void** address, std::size_t bytes) noexcept {
     return cudaMalloc(address, bytes);
   }
+  static error_type malloc_flags(void** address, std::size_t bytes) noexcept {
+    return cudaMalloc(address, bytes);
+  }
   static error_type free(void* address) noexcept { return cudaFree(address); }
   static error_type malloc_pinned(void** address, std::size_t bytes) noexcept {
     return cudaHostAlloc(address, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
@@ -64,9 +67,10 @@ struct cuda_rt {
   static error_type ipc_get(ipc_handle& out, void* address) noexcept;
   static error_type ipc_open(void** address, const ipc_handle& handle) noexcept;
   static error_type ipc_close(void* address) noexcept { return cudaIpcCloseMemHandle(address); }
-  // The CPU reaches an NVIDIA GPU's memory through GDRCopy only, which this build does not use.
-  static status map_for_cpu(const pointer_info&, void**) noexcept { return status::not_supported; }
-  static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
+  static status map_for_cpu(const pointer_info& info, void** window) noexcept;
+  static void unmap_for_cpu(const pointer_info& info, void* window) noexcept;
+  static bool windows_write_combined(int) noexcept { return true; }
+  static void order_windows(int) noexcept {}  // work submitted later sees what left the CPU
 
   static error_type stream_create(stream_type* out) noexcept;
   static error_type stream_destroy(stream_type s) noexcept { return cudaStreamDestroy(s); }
@@ -81,6 +85,10 @@ struct cuda_rt {
   static error_type event_query(event_type e) noexcept;
   static error_type copy(void* to, const void* from, std::size_t bytes, stream_type s) noexcept {
     return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s);
+  }
+  static error_type copy_by_engine(void* to, const void* from, std::size_t bytes,
+                                   stream_type s) noexcept {
+    return copy(to, from, bytes, s);  // CUDA cannot be told
   }
   static error_type fill(void* to, int byte, std::size_t bytes, stream_type s) noexcept {
     return cudaMemsetAsync(to, byte, bytes, s);

@@ -21,7 +21,7 @@ thread_local int current = 0;
 
 struct call_counts {
   std::atomic<std::int64_t> streams{0}, events{0}, copies{0}, fills{0}, launches{0}, queries{0},
-      classifications{0}, ipc_gets{0}, ipc_opens{0};
+      classifications{0}, ipc_gets{0}, ipc_opens{0}, windows{0}, records{0}, synchronisations{0};
 };
 call_counts counts;
 
@@ -182,12 +182,17 @@ error emu_rt::ipc_close(void* address) noexcept {
 
 status emu_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
   if (!topology::instance().cpu_window) return status::not_supported;
+  add(counts.windows);
   *window = kernel::resolve(reinterpret_cast<void*>(info.base));
   return status::ok;
 }
 
 void* emu_rt::kernel_address(void* address) noexcept {
   return kernel::resolve(address);
+}
+
+bool emu_rt::windows_write_combined(int) noexcept {
+  return topology::instance().window_write_combined;
 }
 
 // --- work ---
@@ -205,6 +210,7 @@ error emu_rt::stream_destroy(const stream_type& s) noexcept {
 }
 
 error emu_rt::stream_synchronise(const stream_type& s) noexcept {
+  add(counts.synchronisations);
   s->synchronise();
   return error::success;
 }
@@ -221,6 +227,7 @@ error emu_rt::event_destroy(const event_type&) noexcept {
 }
 
 error emu_rt::event_record(const event_type& e, const stream_type& s) noexcept {
+  add(counts.records);
   if (strikes(fault_point::event)) return error::injected;
   const std::uint64_t number = e->recorded.fetch_add(1) + 1;
   return s->enqueue([e, number] {
@@ -301,6 +308,9 @@ counters count() noexcept {
       .classifications = counts.classifications,
       .ipc_gets = counts.ipc_gets,
       .ipc_opens = counts.ipc_opens,
+      .windows = counts.windows,
+      .records = counts.records,
+      .synchronisations = counts.synchronisations,
   };
 }
 
@@ -309,13 +319,23 @@ std::int64_t count(const char* name) noexcept {
   const struct {
     const char* name;
     std::int64_t value;
-  } rows[] = {{"streams", c.streams},       {"events", c.events},
-              {"imports", c.imports},       {"allocations", c.allocations},
-              {"pinned", c.pinned},         {"managed", c.managed},
-              {"registered", c.registered}, {"copies", c.copies},
-              {"fills", c.fills},           {"launches", c.launches},
-              {"queries", c.queries},       {"classifications", c.classifications},
-              {"ipc_gets", c.ipc_gets},     {"ipc_opens", c.ipc_opens}};
+  } rows[] = {{"streams", c.streams},
+              {"events", c.events},
+              {"imports", c.imports},
+              {"allocations", c.allocations},
+              {"pinned", c.pinned},
+              {"managed", c.managed},
+              {"registered", c.registered},
+              {"copies", c.copies},
+              {"fills", c.fills},
+              {"launches", c.launches},
+              {"queries", c.queries},
+              {"classifications", c.classifications},
+              {"ipc_gets", c.ipc_gets},
+              {"ipc_opens", c.ipc_opens},
+              {"windows", c.windows},
+              {"records", c.records},
+              {"synchronisations", c.synchronisations}};
   for (const auto& row : rows)
     if (std::strcmp(row.name, name) == 0) return row.value;
   return -1;

@@ -38,6 +38,9 @@ struct emu_rt {
 
   static error classify(const void* address, bool detail, pointer_info& out) noexcept;
   static error malloc(void** address, std::size_t bytes) noexcept;
+  static error malloc_flags(void** address, std::size_t bytes) noexcept {
+    return malloc(address, bytes);
+  }
   static error free(void* address) noexcept;
   static error malloc_pinned(void** address, std::size_t bytes) noexcept;
   static error free_pinned(void* address) noexcept;
@@ -51,6 +54,8 @@ struct emu_rt {
   static status map_for_cpu(const pointer_info& info, void** window) noexcept;
   static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
   static void* kernel_address(void* address) noexcept;
+  static bool windows_write_combined(int device) noexcept;
+  static void order_windows(int) noexcept {}
 
   static error stream_create(stream_type* out) noexcept;
   static error stream_destroy(const stream_type& s) noexcept;
@@ -60,6 +65,10 @@ struct emu_rt {
   static error event_record(const event_type& e, const stream_type& s) noexcept;
   static error event_query(const event_type& e) noexcept;
   static error copy(void* to, const void* from, std::size_t bytes, const stream_type& s) noexcept;
+  static error copy_by_engine(void* to, const void* from, std::size_t bytes,
+                              const stream_type& s) noexcept {
+    return copy(to, from, bytes, s);
+  }
   static error fill(void* to, int byte, std::size_t bytes, const stream_type& s) noexcept;
   static error launch(kernel::id k, const void* parameters, int blocks, int threads,
                       const stream_type& s) noexcept;

@@ -60,6 +60,15 @@ bool read(std::istream& words, bool& value) {
   return true;
 }
 
+// "wc": the window behaves as on a GPU's bus; here that only chooses how the CPU copies.
+bool read_window(std::istream& words, topology& t) {
+  std::string text;
+  if (!(words >> text) || (text != "on" && text != "off" && text != "wc")) return false;
+  t.cpu_window = text != "off";
+  t.window_write_combined = text == "wc";
+  return true;
+}
+
 bool within(const device_range& r, const topology& t) {
   return 0 <= r.first && r.first <= r.last && r.last < t.devices;
 }
@@ -87,7 +96,7 @@ bool set_line(const std::string& key, std::istream& words, topology& t) {
   if (key == "name") return static_cast<bool>(std::getline(words >> std::ws, t.device_name));
   if (key == "processors") return words >> t.processors && t.processors > 0;
   if (key == "numa") return set_numa(words, t);
-  if (key == "bar") return read(words, t.cpu_window);
+  if (key == "bar") return read_window(words, t);
   if (key == "timing") return read(words, t.timing);
   if (key == "host") return read_speed(words, t.host);
   if (key == "link") return set_links(words, t);

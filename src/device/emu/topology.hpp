@@ -33,6 +33,7 @@ struct topology {
   std::string device_name = "Telpher emulated device";
   int processors = 8;
   bool cpu_window = true;
+  bool window_write_combined = false;
   bool timing = false;
   int numa[device_limit];
   link host;

@@ -10,11 +10,15 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/log.hpp"
+#include "base/settings.hpp"
 #include "device/device.hpp"
 #include "device/gpurt/runtime.hpp"
+#include "kernel/one_copy.hpp"
 
 namespace telpher::device::gpurt {
 
@@ -92,6 +96,27 @@ class export_cache {
   std::unordered_map<std::uintptr_t, entry> entries_;
 };
 
+/// Addresses, from any thread.
+class address_set {
+ public:
+  void insert(const void* address) noexcept {
+    const std::lock_guard lock(mutex_);
+    all_.insert(address);
+  }
+  void erase(const void* address) noexcept {
+    const std::lock_guard lock(mutex_);
+    all_.erase(address);
+  }
+  bool holds(const void* address) noexcept {
+    const std::lock_guard lock(mutex_);
+    return all_.count(address) != 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<const void*> all_;
+};
+
 template <gpu_runtime R>
 class backend final : public device::backend {
  public:
@@ -126,6 +151,9 @@ class backend final : public device::backend {
   // --- our memory ---
   result<void*> allocate(int device, std::size_t bytes) noexcept override {
     return make(device, &R::malloc, bytes, "malloc");
+  }
+  result<void*> allocate_flags(int device, std::size_t bytes) noexcept override {
+    return make(device, &R::malloc_flags, bytes, "malloc of flags");
   }
   status release(int device, void* address) noexcept override {
     return on(
@@ -199,6 +227,11 @@ class backend final : public device::backend {
   status copy(void* to, const void* from, std::size_t bytes, stream s) noexcept override {
     if (bytes == 0) return status::ok;
     const stream_object& o = *object_of(s);
+    if (choice_ == copy_choice::engine && both_on_devices(to, from))
+      return on(
+          o.device, [&] { return R::copy_by_engine(to, from, bytes, o.native); }, "engine copy");
+    if (choice_ == copy_choice::kernel && in_reach(o.device, to) && in_reach(o.device, from))
+      return copy_by_kernel(o, to, from, bytes);
     return on(
         o.device, [&] { return R::copy(to, from, bytes, o.native); }, "copy");
   }
@@ -232,9 +265,11 @@ class backend final : public device::backend {
     void* base = nullptr;
     TELPHER_TRY(on(
         device, [&] { return R::ipc_open(&base, handle); }, "ipc open"));
+    if (choice_ == copy_choice::kernel) opened_.insert(base);
     return base;
   }
   status ipc_close(int device, void* base) noexcept override {
+    if (choice_ == copy_choice::kernel) opened_.erase(base);
     return on(
         device, [&] { return R::ipc_close(base); }, "ipc close");
   }
@@ -252,6 +287,12 @@ class backend final : public device::backend {
   void* kernel_address(void* address) noexcept override {
     if constexpr (requires { R::kernel_address(address); }) return R::kernel_address(address);
     return address;
+  }
+  bool windows_write_combined(int device) noexcept override {
+    return valid(device) && R::windows_write_combined(device);
+  }
+  void order_windows(int device) noexcept override {
+    if (valid(device)) R::order_windows(device);
   }
 
  private:
@@ -276,6 +317,39 @@ class backend final : public device::backend {
     return current >= 0 ? current : home_.load(std::memory_order_relaxed);
   }
 
+  // --- copies that are not left to the driver ---
+  enum class copy_choice { driver, engine, kernel };
+  static copy_choice configured_choice() noexcept {
+    const std::string& wanted = config().device_copy;
+    return wanted == "engine"   ? copy_choice::engine
+           : wanted == "kernel" ? copy_choice::kernel
+                                : copy_choice::driver;
+  }
+  bool both_on_devices(const void* to, const void* from) noexcept {
+    pointer_info a, b;
+    return classify(to, false, a) == status::ok && a.kind == memory_kind::device &&
+           classify(from, false, b) == status::ok && b.kind == memory_kind::device;
+  }
+  // What kernels of a device may touch: its own memory, pinned memory, and what was opened for it;
+  // not another device's memory of this process.
+  bool in_reach(int device, const void* address) noexcept {
+    pointer_info info;
+    if (failed(classify(address, true, info))) return false;
+    if (info.kind == memory_kind::pinned) return true;
+    return info.kind == memory_kind::device &&
+           (info.device == device || opened_.holds(reinterpret_cast<void*>(info.base)));
+  }
+  status copy_by_kernel(const stream_object& o, void* to, const void* from,
+                        std::size_t bytes) noexcept {
+    const kernel::copy_batch k = kernel::one_copy(to, from, bytes);
+    return on(
+        o.device,
+        [&] {
+          return R::launch(kernel::id::copy_batch, &k, k.count, kernel::one_copy_threads, o.native);
+        },
+        "copy kernel");
+  }
+
   template <class F>
   status on(int device, F&& call, const char* name) noexcept {
     if (device < 0) return status::invalid_argument;
@@ -296,6 +370,8 @@ class backend final : public device::backend {
 
   std::atomic<int> home_{0};
   export_cache exports_;
+  const copy_choice choice_ = configured_choice();
+  address_set opened_;  // kept where copies are made by kernels
 };
 
 }  // namespace telpher::device::gpurt

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +69,23 @@ int amd_topology_gpus() noexcept {
     long long gpu = 0;  // 0 for a CPU's node
     return read_number(folder + name + "/gpu_id", gpu) && gpu != 0;
   });
+}
+
+bool cpu_may_access(const void* first, std::size_t bytes) noexcept {
+  std::FILE* maps = std::fopen("/proc/self/maps", "re");
+  if (!maps) return false;
+  std::uintptr_t at = reinterpret_cast<std::uintptr_t>(first);
+  const std::uintptr_t end = at + bytes;
+  char line[512];
+  while (at < end && std::fgets(line, sizeof line, maps)) {  // in the order of addresses
+    unsigned long low = 0, high = 0;
+    char access[5] = "";
+    if (std::sscanf(line, "%lx-%lx %4s", &low, &high, access) != 3 || high <= at) continue;
+    if (low > at || access[0] != 'r' || access[1] != 'w') break;
+    at = high;
+  }
+  std::fclose(maps);
+  return at >= end;
 }
 
 }  // namespace telpher::device::gpurt

@@ -2,6 +2,8 @@
 // What the system's files tell about GPUs, for both vendors, without any call to a runtime.
 #pragma once
 
+#include <cstddef>
+
 namespace telpher::device::gpurt {
 
 /// The NUMA node of a PCI device, -1 where unknown.
@@ -16,5 +18,8 @@ int nvidia_device_files() noexcept;
 
 /// GPUs among the nodes of AMD's kernel driver.
 int amd_topology_gpus() noexcept;
+
+/// Whether the CPU may load and store all of a range, by this process's own map.
+bool cpu_may_access(const void* first, std::size_t bytes) noexcept;
 
 }  // namespace telpher::device::gpurt

@@ -49,6 +49,7 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   // Fills `info`; an unknown address is host memory and success.
   { R::classify(source, true, info) } -> std::same_as<typename R::error_type>;
   { R::malloc(address_out, bytes) } -> std::same_as<typename R::error_type>;
+  { R::malloc_flags(address_out, bytes) } -> std::same_as<typename R::error_type>;
   { R::free(address) } -> std::same_as<typename R::error_type>;
   { R::malloc_pinned(address_out, bytes) } -> std::same_as<typename R::error_type>;
   { R::free_pinned(address) } -> std::same_as<typename R::error_type>;
@@ -62,6 +63,9 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   // Answer not_supported where the CPU cannot reach device memory.
   { R::map_for_cpu(info, address_out) } -> std::same_as<status>;
   R::unmap_for_cpu(info, address);
+  // Asked only of a device that gave a window.
+  { R::windows_write_combined(device) } -> std::same_as<bool>;
+  R::order_windows(device);
 
   // --- work ---
   { R::stream_create(&stream) } -> std::same_as<typename R::error_type>;
@@ -73,6 +77,7 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   // Called without a current device.
   { R::event_query(event) } -> std::same_as<typename R::error_type>;
   { R::copy(address, source, bytes, stream) } -> std::same_as<typename R::error_type>;
+  { R::copy_by_engine(address, source, bytes, stream) } -> std::same_as<typename R::error_type>;
   { R::fill(address, 0, bytes, stream) } -> std::same_as<typename R::error_type>;
   { R::launch(k, source, 1, 1, stream) } -> std::same_as<typename R::error_type>;
 };

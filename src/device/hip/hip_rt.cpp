@@ -5,7 +5,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "base/library.hpp"
 #include "device/gpurt/nodes.hpp"
 #include "device/gpurt/runtime.hpp"
 
@@ -14,20 +13,6 @@ namespace {
 
 std::atomic<bool> seen_started{false};
 std::atomic<int> known_count{-1};
-
-// HIP itself starts with any call. The runtime below it says whether it runs, without starting.
-bool runtime_below_runs() {
-  using get_info = int(int attribute, void* value);
-  static get_info* const query = [] {
-    get_info* found = nullptr;
-    static_cast<void>(
-        library::already_open("libhsa-runtime64.so.1").find("hsa_system_get_info", found));
-    return found;
-  }();
-  std::uint16_t major_version = 0;
-  constexpr int version_major_attribute = 0, success = 0;
-  return !query || query(version_major_attribute, &major_version) == success;
-}
 
 int attribute(int device, hipDeviceAttribute_t which) {
   int value = -1;
@@ -60,7 +45,7 @@ bool hip_rt::started() noexcept {
   if (seen_started.load(std::memory_order_relaxed)) [[likely]]
     return true;
   int devices = 0;
-  if (!runtime_below_runs() || hipGetDeviceCount(&devices) != hipSuccess) return false;
+  if (!platform::runs() || hipGetDeviceCount(&devices) != hipSuccess) return false;
   known_count.store(devices);
   seen_started.store(true);
   return true;
@@ -68,8 +53,7 @@ bool hip_rt::started() noexcept {
 
 int hip_rt::device_count() noexcept {
   if (started()) return known_count.load(std::memory_order_relaxed);
-  const int left = gpurt::visible_of("ROCR_VISIBLE_DEVICES", gpurt::amd_topology_gpus());
-  return gpurt::visible_of("HIP_VISIBLE_DEVICES", left);
+  return platform::visible_devices();
 }
 
 int hip_rt::current_device() noexcept {
@@ -120,18 +104,19 @@ bool hip_rt::peer_access(int device, int peer) noexcept {
 
 distance hip_rt::distance_between(int device, int peer) noexcept {
   if (!peer_access(device, peer)) return distance::unreachable;
-  constexpr std::uint32_t xgmi = 4;  // HSA_AMD_LINK_INFO_TYPE_XGMI
-  std::uint32_t type = 0, hops = 0;
-  const bool known = hipExtGetLinkTypeAndHopCount(device, peer, &type, &hops) == hipSuccess;
-  return known && type == xgmi ? distance::fabric : distance::pcie;
+  return platform::link_between(device, peer);
 }
 
 // --- memory ---
 
 // Answers success and leaves a value alone where it knows nothing. HIP 5 numbers host memory 0, as
-// later versions number unknown memory: what has no range is unknown.
-hipError_t hip_rt::classify(const void* address, bool, pointer_info& out) noexcept {
-  unsigned type = 0, managed = 0, buffer = 0;
+// later versions number unknown memory: what has no range is unknown. With XNACK kernels may also
+// use memory that HIP never saw: it is host memory here, and managed memory goes the host's way as
+// well. What hipMalloc gives stays device memory on MI300A too, where the CPU's window serves small
+// messages and the GPU's bandwidth the large ones.
+hipError_t hip_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
+  unsigned type = 0, managed = 0;
+  unsigned long long buffer = 0;  // HIP writes four bytes of it, CUDA eight
   int ordinal = -1;
   void* base = nullptr;
   std::size_t bytes = 0;
@@ -147,7 +132,7 @@ hipError_t hip_rt::classify(const void* address, bool, pointer_info& out) noexce
     return e == hipErrorInvalidValue ? hipSuccess : e;
   }
   if (bytes == 0) return hipSuccess;
-  if (managed & 0xff)
+  if ((managed & 0xff) || type == hipMemoryTypeUnified)
     out.kind = memory_kind::managed;
   else if (type == hipMemoryTypeDevice)
     out.kind = memory_kind::device;
@@ -158,7 +143,7 @@ hipError_t hip_rt::classify(const void* address, bool, pointer_info& out) noexce
   out.base = reinterpret_cast<std::uintptr_t>(base);
   out.bytes = bytes;
   out.generation = buffer;
-  out.exportable = out.kind == memory_kind::device;  // what is not is refused by ipc_get
+  out.exportable = detail && out.kind == memory_kind::device && platform::exportable(address);
   return hipSuccess;
 }
 
@@ -180,17 +165,27 @@ hipError_t hip_rt::ipc_get(ipc_handle& out, void* address) noexcept {
   hipIpcMemHandle_t handle;
   const hipError_t e = hipIpcGetMemHandle(&handle, address);
   std::memcpy(out.bytes, &handle, sizeof handle);
-  return e == hipErrorInvalidValue || e == hipErrorInvalidDevicePointer ? hipErrorNotSupported : e;
+  const bool refused = e == hipErrorInvalidValue || e == hipErrorInvalidDevicePointer ||
+                       e == hipErrorMapBufferObjectFailed;
+  return refused ? hipErrorNotSupported : e;
 }
 
 hipError_t hip_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
   hipIpcMemHandle_t native;
   std::memcpy(&native, handle.bytes, sizeof native);
   const hipError_t e = hipIpcOpenMemHandle(address, native, hipIpcMemLazyEnablePeerAccess);
-  return e == hipErrorInvalidValue || e == hipErrorMapBufferObjectFailed ||
-                 e == hipErrorInvalidDevicePointer || e == hipErrorInvalidDevice
-             ? hipErrorNotSupported
-             : e;
+  switch (e) {
+    case hipErrorInvalidValue:
+    case hipErrorMapBufferObjectFailed:  // no room, or the allocation is gone
+    case hipErrorInvalidDevicePointer:
+    case hipErrorInvalidDevice:   // the exporter's device is not visible here
+    case hipErrorInvalidContext:  // the exporter is this process
+    case hipErrorInvalidHandle:   // another container
+    case hipErrorPeerAccessUnsupported:
+      return hipErrorNotSupported;
+    default:
+      return e;
+  }
 }
 
 // --- work ---
@@ -198,6 +193,14 @@ hipError_t hip_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
 hipError_t hip_rt::stream_create(stream_type* out) noexcept {
   if (const int e = kernel::gpu_load(); e != hipSuccess) return static_cast<hipError_t>(e);
   return hipStreamCreateWithFlags(out, hipStreamNonBlocking);
+}
+
+hipError_t hip_rt::event_query(event_type e) noexcept {
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;  // see enter
+  static_cast<void>(hipThreadExchangeStreamCaptureMode(&mode));
+  const hipError_t answer = hipEventQuery(e);
+  static_cast<void>(hipThreadExchangeStreamCaptureMode(&mode));
+  return answer;
 }
 
 static_assert(gpurt::gpu_runtime<hip_rt>);

@@ -4,13 +4,7 @@
 // at every message may fail, which is why pointers are looked up by hipDrvPointerGetAttributes.
 #pragma once
 
-#ifndef __HIP_PLATFORM_AMD__
-#define __HIP_PLATFORM_AMD__
-#endif
-#include <hip/hip_runtime_api.h>
-
-#include "base/status.hpp"
-#include "device/types.hpp"
+#include "device/hip/platform.hpp"
 #include "kernel/gpu.hpp"
 
 namespace telpher::device::hip {
@@ -45,9 +39,14 @@ struct hip_rt {
   static error_type malloc(void** address, std::size_t bytes) noexcept {
     return hipMalloc(address, bytes);
   }
+  static error_type malloc_flags(void** address, std::size_t bytes) noexcept {
+    return platform::malloc_flags(address, bytes);
+  }
   static error_type free(void* address) noexcept { return hipFree(address); }
   static error_type malloc_pinned(void** address, std::size_t bytes) noexcept {
-    return hipHostMalloc(address, bytes, hipHostMallocPortable | hipHostMallocMapped);
+    // Coherent: flags of kernels and of the CPU live in it, and ROCm can be set to another default.
+    return hipHostMalloc(address, bytes,
+                         hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent);
   }
   static error_type free_pinned(void* address) noexcept { return hipHostFree(address); }
   static error_type malloc_managed(void** address, std::size_t bytes) noexcept {
@@ -59,9 +58,16 @@ struct hip_rt {
   static error_type ipc_get(ipc_handle& out, void* address) noexcept;
   static error_type ipc_open(void** address, const ipc_handle& handle) noexcept;
   static error_type ipc_close(void* address) noexcept { return hipIpcCloseMemHandle(address); }
-  // CPU access through a large BAR is not used: it has not been tried on such a machine.
-  static status map_for_cpu(const pointer_info&, void**) noexcept { return status::not_supported; }
-  static void unmap_for_cpu(const pointer_info&, void*) noexcept {}
+  static status map_for_cpu(const pointer_info& info, void** window) noexcept {
+    return platform::map_for_cpu(info, window);
+  }
+  static void unmap_for_cpu(const pointer_info&, void* window) noexcept {
+    platform::unmap_for_cpu(window);
+  }
+  static bool windows_write_combined(int device) noexcept {
+    return platform::windows_write_combined(device);
+  }
+  static void order_windows(int device) noexcept { platform::order_windows(device); }
 
   static error_type stream_create(stream_type* out) noexcept;
   static error_type stream_destroy(stream_type s) noexcept { return hipStreamDestroy(s); }
@@ -73,9 +79,13 @@ struct hip_rt {
   static error_type event_record(event_type e, stream_type s) noexcept {
     return hipEventRecord(e, s);
   }
-  static error_type event_query(event_type e) noexcept { return hipEventQuery(e); }
+  static error_type event_query(event_type e) noexcept;
   static error_type copy(void* to, const void* from, std::size_t bytes, stream_type s) noexcept {
     return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s);
+  }
+  static error_type copy_by_engine(void* to, const void* from, std::size_t bytes,
+                                   stream_type s) noexcept {
+    return platform::copy_by_engine(to, from, bytes, s);
   }
   static error_type fill(void* to, int byte, std::size_t bytes, stream_type s) noexcept {
     return hipMemsetAsync(to, byte, bytes, s);

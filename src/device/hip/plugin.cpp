@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What libtelpher-hip.so exports.
+#include "base/log.hpp"
 #include "device/gpurt/backend.hpp"
 #include "device/hip/hip_rt.hpp"
 #include "device/registry.hpp"
@@ -8,6 +9,11 @@ extern "C" [[gnu::visibility("default")]] telpher::device::backend* telpher_crea
     int version) {
   using namespace telpher::device;
   if (version != interface_version) return nullptr;
-  static backend* const one = new gpurt::backend<hip::hip_rt>;
+  static backend* const one = []() -> backend* {
+    const char* why = "";
+    if (hip::platform::load(why)) return new gpurt::backend<hip::hip_rt>;
+    TELPHER_ERROR("the driver below HIP cannot be used: %s", why);
+    return nullptr;
+  }();
   return one;
 }

@@ -6,7 +6,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import UserError, devices, execute  # noqa: E402
+from telpher import UserError, devices, execute, visibility  # noqa: E402
 
 
 class Order(unittest.TestCase):
@@ -35,7 +35,7 @@ class Order(unittest.TestCase):
 class Visible(unittest.TestCase):
     def setUp(self):
         self.saved = devices.all_devices
-        devices.all_devices = lambda: [devices.Device("cuda", str(i), "", f"GPU-{i}") for i in range(4)]
+        devices.all_devices = lambda backend: [devices.Device("cuda", str(i), "", f"GPU-{i}") for i in range(4)]
 
     def tearDown(self):
         devices.all_devices = self.saved
@@ -58,6 +58,70 @@ class Visible(unittest.TestCase):
 
     def test_more_ranks_than_devices(self):
         self.assertEqual(devices.choose(5, "auto", {}).token, "1")
+
+
+def made(vendor, count):
+    return [devices.Device(vendor, str(i), f"0000:0{i}:00.0", f"GPU-{i}abc") for i in range(count)]
+
+
+def tokens(vendor, count, **environment):
+    """(what each shown device is called, its place among all)."""
+    shown = visibility.allowed(made(vendor, count), environment)
+    return [d.token for d in shown], [int(d.bus[6]) for d in shown if d.bus]
+
+
+class Rules(unittest.TestCase):
+    def test_cuda_lists_end_at_what_names_nothing(self):
+        self.assertEqual(tokens("cuda", 4), (["0", "1", "2", "3"], [0, 1, 2, 3]))
+        self.assertEqual(tokens("cuda", 4, CUDA_VISIBLE_DEVICES="2,0"), (["2", "0"], [2, 0]))
+        self.assertEqual(tokens("cuda", 4, CUDA_VISIBLE_DEVICES="1,7,2"), (["1"], [1]))
+        self.assertEqual(tokens("cuda", 4, CUDA_VISIBLE_DEVICES="1,-1,2"), (["1"], [1]))
+        self.assertEqual(tokens("cuda", 4, CUDA_VISIBLE_DEVICES="GPU-3,GPU-1ab"), (["GPU-3", "GPU-1ab"], [3, 1]))
+        self.assertEqual(tokens("cuda", 4, CUDA_VISIBLE_DEVICES="GPU-"), ([], []))  # four devices begin so
+
+    def test_hip_counts_within_what_rocr_left(self):
+        self.assertEqual(tokens("hip", 8, ROCR_VISIBLE_DEVICES="4,5,6"), (["0", "1", "2"], [4, 5, 6]))
+        self.assertEqual(tokens("hip", 8, ROCR_VISIBLE_DEVICES="4,5,6", HIP_VISIBLE_DEVICES="2,0"),
+                         (["2", "0"], [6, 4]))
+        self.assertEqual(tokens("hip", 8, ROCR_VISIBLE_DEVICES="GPU-7,1"), (["0", "1"], [7, 1]))
+        self.assertEqual(tokens("hip", 8, CUDA_VISIBLE_DEVICES="3"), (["3"], [3]))
+        self.assertEqual(tokens("hip", 8, CUDA_VISIBLE_DEVICES="3", HIP_VISIBLE_DEVICES="1"), (["1"], [1]))
+        self.assertEqual(tokens("hip", 8, ROCR_VISIBLE_DEVICES=""), ([], []))
+
+    def test_sycl_counts_within_the_mask_and_leaves_other_backends_alone(self):
+        self.assertEqual(tokens("sycl", 4, ZE_AFFINITY_MASK="2,3.1"), (["2", "3.1"], [2, 3]))
+        self.assertEqual(tokens("sycl", 4, ZE_AFFINITY_MASK="2,3", ONEAPI_DEVICE_SELECTOR="level_zero:1"),
+                         (["3"], [3]))
+        for everything in ("*:gpu", "level_zero:gpu", "level_zero:*", "opencl:cpu;level_zero:gpu"):
+            self.assertEqual(tokens("sycl", 2, ONEAPI_DEVICE_SELECTOR=everything)[1], [0, 1])
+        self.assertEqual(tokens("sycl", 2, ONEAPI_DEVICE_SELECTOR="opencl:cpu"), ([], []))
+
+    def choose(self, vendor, rank, how, environment):
+        saved = devices.all_devices
+        devices.all_devices = lambda backend: made(vendor, 4)
+        try:
+            return devices.choose(rank, how, environment)
+        finally:
+            devices.all_devices = saved
+
+    def test_a_choice_is_made_within_what_is_set(self):
+        environment = {"ROCR_VISIBLE_DEVICES": "2,3"}
+        self.assertEqual(self.choose("hip", 1, "one", environment).bus, "0000:03:00.0")
+        self.assertEqual(environment, {"ROCR_VISIBLE_DEVICES": "2,3", "HIP_VISIBLE_DEVICES": "1"})
+        environment = {"ONEAPI_DEVICE_SELECTOR": "level_zero:1,3"}
+        self.assertEqual(self.choose("sycl", 1, "one", environment).bus, "0000:03:00.0")
+        self.assertEqual(environment, {"ZE_AFFINITY_MASK": "3", "ONEAPI_DEVICE_SELECTOR": "level_zero:gpu"})
+        environment = {"CUDA_VISIBLE_DEVICES": "3,2"}
+        self.assertEqual(self.choose("cuda", 0, "one", environment).bus, "0000:03:00.0")
+        self.assertEqual(environment, {"CUDA_VISIBLE_DEVICES": "3"})
+
+    def test_sycl_has_no_order_to_change(self):
+        environment = {}
+        self.assertEqual(self.choose("sycl", 2, "first", environment).bus, "0000:02:00.0")
+        self.assertEqual(environment, {})
+
+    def test_what_is_set_is_told(self):
+        self.assertEqual(visibility.in_force({"HIP_VISIBLE_DEVICES": "1", "HOME": "x"}), {"HIP_VISIBLE_DEVICES": "1"})
 
 
 class Parts(unittest.TestCase):

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HIP's host interface on NVIDIA's hardware, as far as src/device/hip and the kernels use it: types
+// are CUDA's own, each function is the CUDA runtime's of the same meaning. Found in place of HIP's
+// header of this name when TELPHER_HIP_ON_CUDA is set, so that the very sources of the HIP back end
+// can run where there is no AMD GPU.
+#ifndef TELPHER_HIP_ON_CUDA_RUNTIME_API_H
+#define TELPHER_HIP_ON_CUDA_RUNTIME_API_H
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdio>
+
+// --- types ---
+using hipError_t = cudaError_t;
+using hipStream_t = cudaStream_t;
+using hipEvent_t = cudaEvent_t;
+using hipDevice_t = int;
+using hipUUID = cudaUUID_t;
+using hipIpcMemHandle_t = cudaIpcMemHandle_t;
+using hipFuncAttributes = cudaFuncAttributes;
+using hipStreamCaptureMode = cudaStreamCaptureMode;
+using hipMemcpyKind = cudaMemcpyKind;
+using hipDeviceAttribute_t = cudaDeviceAttr;
+using hipPointer_attribute = CUpointer_attribute;
+
+// --- values ---
+constexpr hipError_t hipSuccess = cudaSuccess;
+constexpr hipError_t hipErrorNotReady = cudaErrorNotReady;
+constexpr hipError_t hipErrorNotSupported = cudaErrorNotSupported;
+constexpr hipError_t hipErrorOutOfMemory = cudaErrorMemoryAllocation;
+constexpr hipError_t hipErrorInvalidValue = cudaErrorInvalidValue;
+constexpr hipError_t hipErrorInvalidDevice = cudaErrorInvalidDevice;
+constexpr hipError_t hipErrorInvalidDevicePointer = cudaErrorInvalidDevicePointer;
+constexpr hipError_t hipErrorInvalidContext = cudaErrorDeviceUninitialized;
+constexpr hipError_t hipErrorInvalidHandle = cudaErrorInvalidResourceHandle;
+constexpr hipError_t hipErrorMapBufferObjectFailed = cudaErrorMapBufferObjectFailed;
+constexpr hipError_t hipErrorPeerAccessUnsupported = cudaErrorPeerAccessUnsupported;
+
+constexpr auto hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
+constexpr auto hipMemcpyDefault = cudaMemcpyDefault;
+constexpr unsigned hipStreamNonBlocking = cudaStreamNonBlocking;
+constexpr unsigned hipEventDisableTiming = cudaEventDisableTiming;
+constexpr unsigned hipHostMallocPortable = cudaHostAllocPortable;
+constexpr unsigned hipHostMallocMapped = cudaHostAllocMapped;
+constexpr unsigned hipHostMallocCoherent = 0;  // the only kind that CUDA has
+constexpr unsigned hipHostRegisterPortable = cudaHostRegisterPortable;
+constexpr unsigned hipHostRegisterMapped = cudaHostRegisterMapped;
+constexpr unsigned hipMemAttachGlobal = cudaMemAttachGlobal;
+constexpr unsigned hipIpcMemLazyEnablePeerAccess = cudaIpcMemLazyEnablePeerAccess;
+
+constexpr auto hipDeviceAttributeMultiprocessorCount = cudaDevAttrMultiProcessorCount;
+constexpr auto hipDeviceAttributePciDomainID = cudaDevAttrPciDomainId;
+constexpr auto hipDeviceAttributePciBusId = cudaDevAttrPciBusId;
+constexpr auto hipDeviceAttributePciDeviceId = cudaDevAttrPciDeviceId;
+
+// What the pointer attribute HIP_POINTER_ATTRIBUTE_MEMORY_TYPE answers.
+constexpr unsigned hipMemoryTypeDevice = CU_MEMORYTYPE_DEVICE;
+constexpr unsigned hipMemoryTypeUnified = CU_MEMORYTYPE_UNIFIED;
+constexpr auto HIP_POINTER_ATTRIBUTE_MEMORY_TYPE = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+constexpr auto HIP_POINTER_ATTRIBUTE_IS_MANAGED = CU_POINTER_ATTRIBUTE_IS_MANAGED;
+constexpr auto HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL = CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+constexpr auto HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = CU_POINTER_ATTRIBUTE_RANGE_START_ADDR;
+constexpr auto HIP_POINTER_ATTRIBUTE_RANGE_SIZE = CU_POINTER_ATTRIBUTE_RANGE_SIZE;
+constexpr auto HIP_POINTER_ATTRIBUTE_BUFFER_ID = CU_POINTER_ATTRIBUTE_BUFFER_ID;
+
+// --- errors, devices ---
+inline const char* hipGetErrorString(hipError_t e) {
+  return cudaGetErrorString(e);
+}
+inline hipError_t hipGetLastError() {
+  return cudaGetLastError();
+}
+inline hipError_t hipGetDeviceCount(int* count) {
+  return cudaGetDeviceCount(count);
+}
+inline hipError_t hipGetDevice(int* device) {
+  return cudaGetDevice(device);
+}
+inline hipError_t hipSetDevice(int device) {
+  return cudaSetDevice(device);
+}
+inline hipError_t hipDeviceGet(hipDevice_t* handle, int device) {
+  *handle = device;
+  return cudaSuccess;
+}
+inline hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device) {
+  cudaDeviceProp properties;
+  const cudaError_t e = cudaGetDeviceProperties(&properties, device);
+  if (e == cudaSuccess) *uuid = properties.uuid;
+  return e;
+}
+inline hipError_t hipDeviceGetName(char* name, int room, hipDevice_t device) {
+  cudaDeviceProp properties;
+  const cudaError_t e = cudaGetDeviceProperties(&properties, device);
+  if (e == cudaSuccess)
+    std::snprintf(name, static_cast<std::size_t>(room), "%.*s", room - 1, properties.name);
+  return e;
+}
+inline hipError_t hipDeviceTotalMem(std::size_t* bytes, hipDevice_t device) {
+  cudaDeviceProp properties;
+  const cudaError_t e = cudaGetDeviceProperties(&properties, device);
+  if (e == cudaSuccess) *bytes = properties.totalGlobalMem;
+  return e;
+}
+inline hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t which, int device) {
+  return cudaDeviceGetAttribute(value, which, device);
+}
+inline hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return cudaDeviceCanAccessPeer(can, device, peer);
+}
+
+// --- memory ---
+inline hipError_t hipMalloc(void** address, std::size_t bytes) {
+  return cudaMalloc(address, bytes);
+}
+inline hipError_t hipFree(void* address) {
+  return cudaFree(address);
+}
+inline hipError_t hipHostMalloc(void** address, std::size_t bytes, unsigned flags) {
+  return cudaHostAlloc(address, bytes, flags);
+}
+inline hipError_t hipHostFree(void* address) {
+  return cudaFreeHost(address);
+}
+inline hipError_t hipMallocManaged(void** address, std::size_t bytes, unsigned flags) {
+  return cudaMallocManaged(address, bytes, flags);
+}
+inline hipError_t hipHostRegister(void* address, std::size_t bytes, unsigned flags) {
+  return cudaHostRegister(address, bytes, flags);
+}
+inline hipError_t hipHostUnregister(void* address) {
+  return cudaHostUnregister(address);
+}
+inline hipError_t hipHostGetDevicePointer(void** seen, void* address, unsigned flags) {
+  return cudaHostGetDevicePointer(seen, address, flags);
+}
+inline hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* address) {
+  return cudaIpcGetMemHandle(handle, address);
+}
+inline hipError_t hipIpcOpenMemHandle(void** address, hipIpcMemHandle_t handle, unsigned flags) {
+  return cudaIpcOpenMemHandle(address, handle, flags);
+}
+inline hipError_t hipIpcCloseMemHandle(void* address) {
+  return cudaIpcCloseMemHandle(address);
+}
+/// The runtime does not tell an allocation's extent: nvidia.cpp asks the driver.
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* asked, void** answers,
+                                      void* address);
+
+// --- work ---
+inline hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
+  return cudaThreadExchangeStreamCaptureMode(mode);
+}
+inline hipError_t hipStreamCreateWithFlags(hipStream_t* s, unsigned flags) {
+  return cudaStreamCreateWithFlags(s, flags);
+}
+inline hipError_t hipStreamDestroy(hipStream_t s) {
+  return cudaStreamDestroy(s);
+}
+inline hipError_t hipStreamSynchronize(hipStream_t s) {
+  return cudaStreamSynchronize(s);
+}
+inline hipError_t hipEventCreateWithFlags(hipEvent_t* e, unsigned flags) {
+  return cudaEventCreateWithFlags(e, flags);
+}
+inline hipError_t hipEventDestroy(hipEvent_t e) {
+  return cudaEventDestroy(e);
+}
+inline hipError_t hipEventRecord(hipEvent_t e, hipStream_t s) {
+  return cudaEventRecord(e, s);
+}
+inline hipError_t hipEventQuery(hipEvent_t e) {
+  return cudaEventQuery(e);
+}
+inline hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind,
+                                 hipStream_t s) {
+  return cudaMemcpyAsync(to, from, bytes, kind, s);
+}
+inline hipError_t hipMemsetAsync(void* to, int byte, std::size_t bytes, hipStream_t s) {
+  return cudaMemsetAsync(to, byte, bytes, s);
+}
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// platform.hpp on NVIDIA's hardware.
+#include <iterator>
+#include <string>
+
+#include "base/library.hpp"
+#include "device/cuda/gdrcopy.hpp"
+#include "device/gpurt/nodes.hpp"
+#include "device/hip/platform.hpp"
+
+namespace telpher::device::hip::platform {
+namespace {
+
+// The driver's functions that start nothing, or that the runtime has no equal of.
+struct driver_table {
+  decltype(&::cuDeviceGetCount) device_count = nullptr;
+  decltype(&::cuDeviceGetP2PAttribute) p2p_attribute = nullptr;
+  decltype(&::cuPointerGetAttribute) pointer_attribute = nullptr;
+  decltype(&::cuPointerGetAttributes) pointer_attributes = nullptr;
+};
+driver_table driver;
+
+}  // namespace
+
+bool load(const char*& why) noexcept {
+  static std::string text;
+  const library l = library::open("libcuda.so.1", text);
+  const bool complete = l && l.find("cuDeviceGetCount", driver.device_count) &&
+                        l.find("cuDeviceGetP2PAttribute", driver.p2p_attribute) &&
+                        l.find("cuPointerGetAttribute", driver.pointer_attribute) &&
+                        l.find("cuPointerGetAttributes", driver.pointer_attributes);
+  if (l && !complete) text = "the driver lacks functions that are needed";
+  why = text.c_str();
+  return complete;
+}
+
+bool runs() noexcept {
+  int devices = 0;
+  return driver.device_count(&devices) == CUDA_SUCCESS;
+}
+
+int visible_devices() noexcept {
+  return gpurt::visible_of("CUDA_VISIBLE_DEVICES", gpurt::nvidia_device_files());
+}
+
+// Atomics of one GPU on another's memory work over NVLink and not over PCIe.
+distance link_between(int device, int peer) noexcept {
+  int atomics = 0;
+  driver.p2p_attribute(&atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, device, peer);
+  return atomics ? distance::fabric : distance::pcie;
+}
+
+bool exportable(const void* address) noexcept {
+  unsigned capable = 0;
+  return driver.pointer_attribute(&capable, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+                                  reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS &&
+         capable != 0;
+}
+
+hipError_t malloc_flags(void** address, std::size_t bytes) noexcept {
+  return hipMalloc(address, bytes);
+}
+
+hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept {
+  return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s);  // CUDA cannot be told
+}
+
+status map_for_cpu(const pointer_info& info, void** window) noexcept {
+  const auto mapped = cuda::gdrcopy::map(info);
+  TELPHER_TRY(mapped);
+  *window = *mapped;
+  return status::ok;
+}
+
+void unmap_for_cpu(void* window) noexcept {
+  cuda::gdrcopy::unmap(window);
+}
+
+bool windows_write_combined(int) noexcept {
+  return true;
+}
+
+void order_windows(int) noexcept {}
+
+}  // namespace telpher::device::hip::platform
+
+// The driver's error numbers are the runtime's where both have the error.
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* asked, void** answers,
+                                      void* address) {
+  const CUresult r = telpher::device::hip::platform::driver.pointer_attributes(
+      count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
+  return r == CUDA_ERROR_NOT_INITIALIZED ? cudaErrorInvalidValue : static_cast<hipError_t>(r);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small messages through the CPU's window against the same messages through the driver: the calls
+// that the emulated device counted, and every byte. Run with windows (streaming or not) and, for
+// the comparison, with the word driver where mapped copies are switched off.
+#include "suite.hpp"
+
+namespace {
+
+using namespace mpi_test;
+
+constexpr int messages = 50;
+constexpr std::size_t sizes[] = {1, 8, 100, 479, 480, 1000, 2048};
+
+/// Counters of the plug-in, which is in the process under the name it was opened by.
+long long counter(const char* name) {
+  using function = long long(const char*);
+  static function* const read = [] {
+    Dl_info here{};
+    dladdr(reinterpret_cast<void*>(functions().allocate), &here);
+    const std::string library = here.dli_fname ? here.dli_fname : "";
+    const std::string plugin = library.substr(0, library.rfind('/')) + "/libtelpher-emu.so";
+    void* opened = dlopen(plugin.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    return opened ? reinterpret_cast<function*>(dlsym(opened, "telpher_emu_counter")) : nullptr;
+  }();
+  return read ? read(name) : -1;
+}
+
+struct driver_calls {
+  long long work = 0;     // hand something to the device
+  long long waiting = 0;  // ask whether it is done
+
+  driver_calls() {
+    for (const char* name : {"copies", "fills", "launches", "records"}) work += counter(name);
+    for (const char* name : {"queries", "synchronisations"}) waiting += counter(name);
+  }
+};
+
+struct round_trips {
+  suite& s;
+  buffer out, in;
+
+  round_trips(suite& all, std::size_t bytes)
+      : s(all), out(kind::device, bytes), in(kind::device, bytes) {}
+
+  void one(std::size_t bytes, int tag) {
+    const int peer = 1 - s.rank, count = as_int(bytes);
+    if (s.rank == 0) {
+      MPI_Send(out.data(), count, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
+      MPI_Recv(in.data(), count, MPI_BYTE, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Recv(in.data(), count, MPI_BYTE, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(out.data(), count, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
+    }
+  }
+};
+
+void count_calls(suite& s, std::size_t bytes, bool by_driver) {
+  round_trips trips(s, bytes);
+  trips.out.fill(static_cast<std::uint64_t>(s.rank) + 10);
+  trips.in.clear();
+  trips.one(bytes, 1);  // opens windows, makes streams
+  MPI_Barrier(s.control);
+  const driver_calls before;
+  for (int i = 0; i < messages; ++i) trips.one(bytes, 1);
+  const driver_calls after;
+  const long long work = after.work - before.work, waiting = after.waiting - before.waiting;
+  s.expect_none(trips.in.compare(static_cast<std::uint64_t>(1 - s.rank) + 10, bytes));
+  if (s.rank == 0)
+    std::printf(
+        "%zu bytes, %d messages sent and received: %lld driver calls for work, %lld to wait\n",
+        bytes, messages, work, waiting);
+  if (by_driver) {
+    s.expect(work >= messages, "the driver gets work for each message");
+  } else {
+    s.expect_equal(work, 0, "driver calls for work");
+    s.expect_equal(waiting, 0, "driver calls to wait");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  bool by_driver = false;
+  for (int i = 1; i < argc; ++i) by_driver = by_driver || std::string_view(argv[i]) == "driver";
+  if (counter("copies") < 0) {
+    std::printf("no emulated device here\n");
+    return s.finish();
+  }
+  for (const std::size_t bytes : sizes)
+    s.run((by_driver ? "driver calls " : "mapped ") + std::to_string(bytes) +
+              (by_driver ? " driver" : ""),
+          [&] { count_calls(s, bytes, by_driver); });
+  return s.finish();
+}
