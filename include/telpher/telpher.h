@@ -56,6 +56,14 @@ int telpher_memset(void* to, int byte, size_t bytes);
 /* What kind of memory an address is, and on which device (-1 for host memory); either may be null. */
 int telpher_classify(const void* address, enum telpher_memory* kind, int* device);
 
+/*
+ * SYCL only, where memory belongs to a context: a program that allocates in a context of its own, not its
+ * platform's default context, names it here once, before it passes such memory to MPI. `queue` points to a
+ * sycl::queue of that context. Telpher never puts work into it: it makes queues of its own in the same
+ * context. TELPHER_ERR_UNSUPPORTED for other back ends, which need no such call.
+ */
+int telpher_register_queue(const void* queue);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,6 +23,9 @@ struct candidate {
   std::vector<const char*> nodes;      // one of them exists
   std::vector<const char*> libraries;  // one of them opens
   bool must_be_named;
+  // Not named, it is opened only in a program that brought one of the libraries itself; named, it
+  // needs no device node: the runtime has devices of other kinds.
+  bool comes_with_program = false;
 };
 
 const candidate candidates[] = {
@@ -31,6 +34,7 @@ const candidate candidates[] = {
      {"/dev/kfd"},
      {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"},
      false},
+    {"sycl", {"/dev/dri"}, {"libsycl.so.9", "libsycl.so.8"}, false, true},
     {"emu", {}, {}, true},
 };
 
@@ -64,6 +68,12 @@ bool node_exists(const candidate& c, std::string& why) {
 // Opening it runs no more than its constructors; the runtime starts with the program's first call.
 bool library_opens(const candidate& c, std::string& why) {
   if (c.libraries.empty()) return true;
+  if (c.comes_with_program) {
+    for (const char* name : c.libraries)
+      if (library::already_open(name)) return true;
+    why = std::string("the program does not use ") + c.libraries.front();
+    return false;
+  }
   for (const char* name : c.libraries) {
     std::string one_why;
     if (library::open(name, one_why)) return true;
@@ -96,7 +106,8 @@ void consider(const candidate& c, discovery& d) {
     return d.absent(c.name, c.must_be_named && wanted == "auto" ? "must be named by TELPHER_BACKEND"
                                                                 : "TELPHER_BACKEND=" + wanted);
   std::string why;
-  if (!node_exists(c, why) || !library_opens(c, why)) return d.absent(c.name, why);
+  const bool asked_for = named && c.comes_with_program;  // the plug-in brings the library
+  if (!asked_for && (!node_exists(c, why) || !library_opens(c, why))) return d.absent(c.name, why);
   backend* b = open_plugin(c.name, why);
   if (!b) {
     // The machine has this vendor's devices, or the user asked: losing them needs a person.
@@ -114,8 +125,6 @@ void discover() noexcept {
   discovery& d = found();
   std::call_once(d.once, [&d] {
     for (const candidate& c : candidates) consider(c, d);
-    if (const std::string& w = config().backend; w == "sycl")
-      d.absent("sycl", "not part of this build");
   });
 }
 

@@ -3,5 +3,8 @@
 #pragma once
 
 #include "kernel/copy_batch.hpp"
-#include "kernel/linger.hpp"
 #include "kernel/pack_blocks.hpp"
+
+#if TELPHER_KERNELS_POLL
+#include "kernel/linger.hpp"
+#endif
