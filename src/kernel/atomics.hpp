@@ -100,8 +100,8 @@ TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value)
 }
 
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
-  return sycl_detail::atomic<sycl::memory_scope::device>(at).fetch_add(
-      value, sycl::memory_order::acq_rel);
+  return sycl_detail::atomic<sycl::memory_scope::device>(at).fetch_add(value,
+                                                                       sycl::memory_order::acq_rel);
 }
 
 #else

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The language a kernel body is compiled in. This is the only file that tests compiler macros: a
 // body is a plain template whose first parameter is the execution view `work`, and reads the same
-// in CUDA, HIP, SYCL and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks run
-// one after the other; so a body must not let one block wait for another block of its own launch.
+// in CUDA, HIP, SYCL and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks
+// run one after the other; so a body must not let one block wait for another block of its own
+// launch.
 //
 // Addresses given to a kernel go through resolve() before they are used: the emulated device's
 // addresses cannot be dereferenced, its bytes lie at a fixed distance. On a GPU resolve() is

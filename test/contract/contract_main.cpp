@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-contract --backend emu|cuda|hip|sycl [case...]. The emulated device is part of the program, so
-// that its counters can be read; others are opened as plug-ins (TELPHER_PLUGIN_PATH). Without the
-// device the program says so and ends with 'no tests'.
+// telpher-contract --backend emu|cuda|hip|sycl [case...]. The emulated device is part of the
+// program, so that its counters can be read; others are opened as plug-ins (TELPHER_PLUGIN_PATH).
+// Without the device the program says so and ends with 'no tests'.
 #define CHECK_NO_MAIN
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-contract-sycl: what only a SYCL program shows. The back end is opened as MPI_Init opens it, in a
-// program that has libsycl mapped; the program's contexts and queues are its own.
+// telpher-contract-sycl: what only a SYCL program shows. The back end is opened as MPI_Init opens
+// it, in a program that has libsycl mapped; the program's contexts and queues are its own.
 #define CHECK_NO_MAIN
 #include <sycl/sycl.hpp>
 

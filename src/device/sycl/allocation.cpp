@@ -49,8 +49,8 @@ native_context::native_context(const ::sycl::context& context) : driver_(context
     handle_ = ::sycl::get_native<backend::opencl>(context);
     using find_function = void*(cl_platform_id, const char*);
     find_function* find = nullptr;
-    if (library::already_open("libOpenCL.so.1").find("clGetExtensionFunctionAddressForPlatform",
-                                                     find))
+    if (library::already_open("libOpenCL.so.1")
+            .find("clGetExtensionFunctionAddressForPlatform", find))
       query_ = find(::sycl::get_native<backend::opencl>(context.get_platform()),
                     "clGetMemAllocInfoINTEL");
   } else if (driver_ == backend::ext_oneapi_level_zero) {

@@ -84,9 +84,8 @@ status backend::properties(int device, device_properties& out) noexcept {
     read_pci(d, out);
     out.memory_bytes = d.get_info<::sycl::info::device::global_mem_size>();
     out.processors = static_cast<int>(d.get_info<::sycl::info::device::max_compute_units>());
-    out.numa_node = out.pci_domain < 0 ? -1
-                                       : gpurt::numa_node_of(out.pci_domain, out.pci_bus,
-                                                             out.pci_device);
+    out.numa_node =
+        out.pci_domain < 0 ? -1 : gpurt::numa_node_of(out.pci_domain, out.pci_bus, out.pci_device);
     return status::ok;
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device::backend over SYCL 2020 with DPC++'s extensions. SYCL has no current device: nothing of the
-// program's is changed. What the runtime throws is caught by guarded().
+// device::backend over SYCL 2020 with DPC++'s extensions. SYCL has no current device: nothing of
+// the program's is changed. What the runtime throws is caught by guarded().
 #pragma once
 
 #include <atomic>
@@ -54,9 +54,7 @@ class backend final : public device::backend {
   status ipc_close(int device, void* base) noexcept override;
 
   // A SYCL program has no window of the CPU to device memory.
-  result<void*> map_for_cpu(const pointer_info&) noexcept override {
-    return status::not_supported;
-  }
+  result<void*> map_for_cpu(const pointer_info&) noexcept override { return status::not_supported; }
   void unmap_for_cpu(const pointer_info&, void*) noexcept override {}
 
  private:

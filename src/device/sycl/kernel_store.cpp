@@ -45,7 +45,7 @@ bool make_folder(const std::string& folder) {
   for (std::size_t at = folder.find('/', 1); at != std::string::npos; at = folder.find('/', at + 1))
     ::mkdir(folder.substr(0, at).c_str(), 0700);
   ::mkdir(folder.c_str(), 0700);
-  struct stat s{};
+  struct stat s {};
   return ::lstat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && ours_alone(s);
 }
 
@@ -79,7 +79,7 @@ bool write_all(int file, const char* from, std::size_t bytes) {
 }
 
 bool read_file(int file, const std::string& identity, std::vector<char>& content) {
-  struct stat s{};
+  struct stat s {};
   file_header h{};
   if (::fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || !ours_alone(s)) return false;
   if (!read_all(file, reinterpret_cast<char*>(&h), sizeof h)) return false;
@@ -130,8 +130,8 @@ bool kernel_store::load(std::vector<char>& content) const {
   if (file < 0) return false;
   const bool good = read_file(file, identity_, content);
   ::close(file);
-  if (!good) TELPHER_INFO("%s is not used: not whole, not ours, or of something else",
-                          path_.c_str());
+  if (!good)
+    TELPHER_INFO("%s is not used: not whole, not ours, or of something else", path_.c_str());
   return good;
 }
 

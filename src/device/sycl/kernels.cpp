@@ -54,10 +54,10 @@ const std::vector<std::string>& options() {
 std::string identity_of(const ::sycl::device& d) {
   std::string text = "SYCL " + std::to_string(__LIBSYCL_MAJOR_VERSION) + "." +
                      std::to_string(__LIBSYCL_MINOR_VERSION);
-  for (const std::string& part :
-       {d.get_info<::sycl::info::device::name>(), d.get_info<::sycl::info::device::driver_version>(),
-        d.get_platform().get_info<::sycl::info::platform::name>(),
-        d.get_platform().get_info<::sycl::info::platform::version>()})
+  for (const std::string& part : {d.get_info<::sycl::info::device::name>(),
+                                  d.get_info<::sycl::info::device::driver_version>(),
+                                  d.get_platform().get_info<::sycl::info::platform::name>(),
+                                  d.get_platform().get_info<::sycl::info::platform::version>()})
     text += '\n' + part;
   for (const std::string& option : options()) text += '\n' + option;
   for (const source_file& f : kernel_headers()) text += std::string("\n#") + f.name + '\n' + f.text;

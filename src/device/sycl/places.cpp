@@ -26,8 +26,8 @@ std::atomic<bool> forked{false};  // contexts and queues do not survive a fork
 
 // Drivers that SYCL loads when it first looks for devices, and not before.
 constexpr const char* drivers[] = {"libur_adapter_level_zero.so.0",
-                                   "libur_adapter_level_zero_v2.so.0",
-                                   "libur_adapter_opencl.so.0", "libOpenCL.so.1"};
+                                   "libur_adapter_level_zero_v2.so.0", "libur_adapter_opencl.so.0",
+                                   "libOpenCL.so.1"};
 
 // How many libraries were ever loaded; asking for names is worth it only after a change.
 unsigned long long libraries_loaded() noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The devices as Telpher numbers them. A number stands for a device in a context, because in SYCL
-// memory belongs to a context: first the devices in their platforms' default contexts, then those of
-// the contexts that the program registered. So streams, pools and copies work in the very context
-// that owns the memory they touch. Numbers never change and entries are never removed.
+// memory belongs to a context: first the devices in their platforms' default contexts, then those
+// of the contexts that the program registered. So streams, pools and copies work in the very
+// context that owns the memory they touch. Numbers never change and entries are never removed.
 #pragma once
 
 #include <sycl/context.hpp>

@@ -32,8 +32,8 @@ class work_queue {
   std::optional<::sycl::event> last();
 
  private:
-  // A kernel reads its parameters from `device`; on a GPU they are copied there from `host`, so that
-  // its work items do not read them over the bus. Both are null until first used.
+  // A kernel reads its parameters from `device`; on a GPU they are copied there from `host`, so
+  // that its work items do not read them over the bus. Both are null until first used.
   struct parameter_slot {
     void* host = nullptr;
     void* device = nullptr;

@@ -9,11 +9,11 @@
 
 namespace telpher::kernel {
 
-#define TELPHER_KERNEL(name)                                                          \
-  extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY(                                       \
-      (sycl::ext::oneapi::experimental::nd_range_kernel<1>)) void telpher_##name(     \
-      const name* parameters) {                                                       \
-    name##_body(work{}, *parameters);                                                 \
+#define TELPHER_KERNEL(name)                                      \
+  extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY(                   \
+      (sycl::ext::oneapi::experimental::nd_range_kernel<1>)) void \
+      telpher_##name(const name* parameters) {                    \
+    name##_body(work{}, *parameters);                             \
   }
 #define TELPHER_POLLING_KERNEL(name)
 #include "kernel/kernel.def"
