@@ -20,7 +20,7 @@ class kernel_store {
   kernel_store(const kernel_store&) = delete;
   kernel_store& operator=(const kernel_store&) = delete;
 
-  /// Waits, up to a minute, until no other process makes the same content.
+  /// Waits, up to three minutes, until no other process makes the same content.
   void lock() noexcept;
   bool load(std::vector<char>& content) const;
   void save(const std::vector<char>& content) const;
