@@ -7,8 +7,9 @@
 - even N: N blocks of equal length, the legs overlap (TELPHER_STAGED_SHAPE=even);
 - advanced N: the first block half as long, the last one and a half times (the default).
 
-Rounds take every way in turn, so that what disturbs the machine disturbs all; figures are medians over the
-rounds, the latency of telpher-bench (half a round trip) in microseconds.
+Rounds take every way in turn, so that what disturbs the machine disturbs all. Figures are the latency of
+telpher-bench (half a round trip) in microseconds: the best batch of all rounds, and the median over the rounds
+of each round's median.
 
     staging_compare.py --mpirun "mpirun -n 2" --bench build/dev/bin/telpher-bench-mpich \\
         --preload build/dev/lib/libtelpher-mpich.so --env TELPHER_BACKEND=sycl --json staging.json
@@ -58,7 +59,7 @@ def run_once(options, mode, settings):
     if done.returncode != 0:
         sys.exit(f"{shlex.join(command)} ended with {done.returncode}\n{done.stdout}{done.stderr}")
     document = json.loads(done.stdout[done.stdout.index("{"):])
-    return {r["bytes"]: r["us"] for r in document["rows"]}, document["about"]
+    return {r["bytes"]: (r["us"], r["us_min"]) for r in document["rows"]}, document["about"]
 
 
 def collect(options):
@@ -67,22 +68,27 @@ def collect(options):
         listed = list(ways())
         for name, mode, settings in listed if number % 2 == 0 else reversed(listed):
             rows, about = run_once(options, mode, settings)
-            for size, us in rows.items():
-                figures.setdefault(size, {}).setdefault(name, []).append(us)
+            for size, pair in rows.items():
+                figures.setdefault(size, {}).setdefault(name, []).append(pair)
     return figures, about
+
+
+def table(title, figures, names, summary):
+    print(f"{title}, us; below each its ratio to naive")
+    print(f"{'bytes':>8} " + " ".join(f"{name:>10}" for name in names))
+    for size in sorted(figures):
+        us = {name: summary(samples) for name, samples in figures[size].items()}
+        print(f"{size:8} " + " ".join(f"{us[name]:10.1f}" for name in names))
+        print(f"{'':8} " + " ".join(f"{us[name] / us['naive']:10.2f}" for name in names))
 
 
 def main():
     options = arguments()
     figures, about = collect(options)
     names = [name for name, _, _ in ways()]
-    print(f"# {about.get('mpi')}, Telpher {about.get('telpher')}, medians of {options.rounds} rounds, us; "
-          "below each its ratio to naive")
-    print(f"{'bytes':>8} " + " ".join(f"{name:>10}" for name in names))
-    for size in sorted(figures):
-        median = {name: statistics.median(samples) for name, samples in figures[size].items()}
-        print(f"{size:8} " + " ".join(f"{median[name]:10.1f}" for name in names))
-        print(f"{'':8} " + " ".join(f"{median[name] / median['naive']:10.2f}" for name in names))
+    print(f"# {about.get('mpi')}, Telpher {about.get('telpher')}, {options.rounds} rounds")
+    table("best batch", figures, names, lambda samples: min(best for _, best in samples))
+    table("median", figures, names, lambda samples: statistics.median(middle for middle, _ in samples))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"about": about, "ways": names, "rounds": options.rounds, "sizes": figures}, file, indent=1)
