@@ -11,7 +11,7 @@ WITH ?=
 # The host MPI is not instrumented: under sanitizers the core is what is tested.
 CORE = base_,codec_,path_,ticket_,memory_,contract
 
-.PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-mpis check-nodes check-system stress lint format install clean
+.PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install clean
 
 help:
 	@echo "make demo           build Telpher, run the demonstration on what is here"
@@ -20,6 +20,7 @@ help:
 	@echo "make check-asan-mpi the MPI programs under them, over MPICH"
 	@echo "make check-tsan     tests of the core under ThreadSanitizer"
 	@echo "make check-vendors  compile the CUDA and HIP back ends (fetches or installs their compilers)"
+	@echo "make check-sycl     the SYCL back end on a CPU device: contract, point-to-point, collectives"
 	@echo "make check-mpis     both MPIs at 2 to 8 ranks, every path forced in turn"
 	@echo "make check-nodes    2 to 4 pretended nodes, and 2 nodes made of network namespaces (needs root)"
 	@echo "make check-system   the tests over the MPIs that this machine brings"
@@ -63,6 +64,11 @@ check-vendors:
 	@$(SETUP) --with mpich --with cuda --with hip || true
 	@$(BUILD) vendors --target telpher_vendor_parts
 	@$(TEST) build/vendors --ring contract
+
+check-sycl:
+	@$(SETUP) --with mpich --with ompi --with sycl
+	@$(BUILD) dev --target telpher_sycl_tests
+	@$(TEST) build/dev --ring sycl
 
 check-mpis:
 	@$(SETUP) --with mpich --with ompi

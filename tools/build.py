@@ -46,6 +46,8 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
         cache += [f"TELPHER_ZFP_LIBRARY={state['zfp']}"]
     if state.get("cuda"):
         cache += [f"TELPHER_CUDA_ROOT={state['cuda']}"]
+    if state.get("sycl"):
+        cache += ["TELPHER_SYCL=ON", f"TELPHER_SYCL_ROOT={state['sycl']}"]
     if preset == "vendors":
         cache += [f"TELPHER_{name.upper()}={'ON' if state.get(name) else 'OFF'}" for name in ("cuda", "hip")]
     return [f"-D{entry}" for entry in cache + extra]

@@ -3,8 +3,8 @@
 
     python3 tools/setup.py [--with PART]... [--mpich PREFIX] [--ompi PREFIX] [--list]
 
-Parts: cmake ninja (always), mpich, ompi, cuda, hip, lint, zfp (libzfp, which judges Telpher's ZFP streams in a
-test that is left out without it), and `mpi` (any host MPI: one that is on the
+Parts: cmake ninja (always), mpich, ompi, cuda, hip, sycl, lint, zfp (libzfp, which judges Telpher's ZFP streams
+in a test that is left out without it), and `mpi` (any host MPI: one that is on the
 machine, else MPICH). What it found is written to build/deps/setup.json, which tools/build.py reads. A
 second run finds everything and does nothing. Exit code 1 if a part that was asked for is missing.
 """
@@ -33,6 +33,8 @@ PINS = {
     "cuda": ["nvidia-cuda-nvcc==13.0.88", "nvidia-cuda-crt==13.0.88", "nvidia-nvvm==13.0.88",
              "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cccl==13.0.85"],
     "zfp": ["zfpy==1.0.1.post0"],
+    "sycl": ["intel-sycl-rt==2026.2.0", "intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0",
+             "intel-cmplr-lib-ur==2026.2.0", "tbb==2023.2.0", "tcmlib==1.6.0", "umf==1.2.0"],
     "ruff": ["ruff==0.17.6"],
     "codespell": ["codespell==2.4.3"],
     "clang-format": ["clang-format==14.0.6"],
@@ -136,6 +138,11 @@ def zfp() -> str:
     return str(found[0]) if found else ""
 
 
+def sycl() -> str:
+    """Headers, libsycl, its run-time compiler, and the CPU device: all that a machine without oneAPI needs."""
+    return str(get("sycl"))
+
+
 def prepare(parts: set[str]) -> tuple[dict, list[str]]:
     """The state that tools/build.py works with, and what could not be had."""
     state: dict = {"mpi": {}}
@@ -162,6 +169,8 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
         state["hip"] = attempt("hip", hip)
     if "zfp" in parts:
         state["zfp"] = zfp()
+    if "sycl" in parts:
+        state["sycl"] = attempt("sycl", sycl)
     if "lint" in parts:
         for tool in LINT_TOOLS:
             state[tool] = str(attempt(tool, get, tool) or "")
@@ -171,7 +180,7 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--with", dest="parts", action="append", default=[],
-                        choices=["mpi", "mpich", "ompi", "cuda", "hip", "lint", "zfp"])
+                        choices=["mpi", "mpich", "ompi", "cuda", "hip", "sycl", "lint", "zfp"])
     parser.add_argument("--list", action="store_true", help="print what is there and where")
     for abi in GIVEN:
         parser.add_argument(f"--{abi}", metavar="PREFIX", help="take this MPI")

@@ -61,6 +61,14 @@ int telpher_classify(const void* address, enum telpher_memory* kind, int* device
  * device, whose kernels are functions of this process, it is another address, which the CPU may use. */
 int telpher_kernel_address(void* address, void** for_kernels);
 
+/*
+ * SYCL only, where memory belongs to a context: a program that allocates in a context of its own, not its
+ * platform's default context, names it here once, before it passes such memory to MPI. `queue` points to a
+ * sycl::queue of that context. Telpher never puts work into it: it makes queues of its own in the same
+ * context. TELPHER_ERR_UNSUPPORTED for other back ends, which need no such call.
+ */
+int telpher_register_queue(const void* queue);
+
 #ifdef __cplusplus
 }
 #endif

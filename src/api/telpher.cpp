@@ -370,4 +370,11 @@ int telpher_kernel_address(void* address, void** for_kernels) {
   return TELPHER_SUCCESS;
 }
 
+int telpher_register_queue(const void* queue) {
+  if (!queue) return TELPHER_ERR_ARGUMENT;
+  for (backend* b : opened_backends())
+    if (const status s = b->adopt_queue(queue); s != status::not_supported) return error_code(s);
+  return opened_backends().empty() ? TELPHER_ERR_NO_DEVICE : TELPHER_ERR_UNSUPPORTED;
+}
+
 }  // extern "C"

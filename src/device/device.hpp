@@ -47,6 +47,11 @@ class backend {
   /// Looks an address up. Memory the runtime does not know is host memory, not an error. `detail`
   /// false fills kind, owner and device only, at the least cost.
   virtual status classify(const void* address, bool detail, pointer_info& out) noexcept = 0;
+  /// Makes the memory of a queue's context known; `queue` is an object of the vendor's, and stays
+  /// the program's. Only where memory belongs to contexts that cannot be found otherwise (SYCL).
+  virtual status adopt_queue([[maybe_unused]] const void* queue) noexcept {
+    return status::not_supported;
+  }
 
   // --- our memory ---
   virtual result<void*> allocate(int device, std::size_t bytes) noexcept = 0;

@@ -25,17 +25,22 @@ struct candidate {
   std::vector<const char*> nodes;      // one of them exists
   std::vector<const char*> libraries;  // one of them opens
   bool must_be_named;
-  bool elsewhere;  // when named, its plug-in may be one for another vendor's devices
+  // When named it needs no node: its runtime has devices of other kinds, or the plug-in of its name
+  // is one for another vendor's devices.
+  bool needs_no_node = false;
+  // Not named, it is opened only in a program that brought one of the libraries itself.
+  bool comes_with_program = false;
 };
 
 const candidate candidates[] = {
-    {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false, false},
+    {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false},
     {"hip",
      {"/dev/kfd"},
      {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"},
      false,
      true},
-    {"emu", {}, {}, true, false},
+    {"sycl", {"/dev/dri"}, {"libsycl.so.9", "libsycl.so.8"}, false, true, true},
+    {"emu", {}, {}, true},
 };
 
 struct discovery {
@@ -68,6 +73,12 @@ bool node_exists(const candidate& c, std::string& why) {
 // Opening it runs no more than its constructors; the runtime starts with the program's first call.
 bool library_opens(const candidate& c, std::string& why) {
   if (c.libraries.empty()) return true;
+  if (c.comes_with_program) {
+    for (const char* name : c.libraries)
+      if (library::already_open(name)) return true;
+    why = std::string("the program does not use ") + c.libraries.front();
+    return false;
+  }
   for (const char* name : c.libraries) {
     std::string one_why;
     if (library::open(name, one_why)) return true;
@@ -110,7 +121,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 void open_foreign(const std::string& name, discovery& d) {
   for (const candidate& c : candidates)
     if (name == c.name) return;
-  if (name == "auto" || name == "none" || name == "sycl") return;
+  if (name == "auto" || name == "none") return;
   std::string why;
   if (backend* b = open_plugin(name, why)) {
     TELPHER_INFO("back end %s opened", name.c_str());
@@ -131,7 +142,7 @@ void consider(const candidate& c, discovery& d) {
     return d.absent(
         c.name, any ? "must be named by TELPHER_BACKEND" : "TELPHER_BACKEND=" + config().backend);
   std::string why;
-  if (!(named && c.elsewhere) && (!node_exists(c, why) || !library_opens(c, why)))
+  if (!(named && c.needs_no_node) && (!node_exists(c, why) || !library_opens(c, why)))
     return d.absent(c.name, why);
   backend* b = open_plugin(c.name, why);
   if (!b) {
@@ -151,7 +162,6 @@ void discover() noexcept {
   std::call_once(d.once, [&d] {
     for (const candidate& c : candidates) consider(c, d);
     for (const std::string& name : wanted_names()) open_foreign(name, d);
-    if (contains(wanted_names(), "sycl")) d.absent("sycl", "not part of this build");
   });
 }
 

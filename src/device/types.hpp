@@ -34,10 +34,11 @@ struct pointer_info {
 
 /// A vendor's inter-process handle of one whole allocation, as it travels in a ticket.
 struct ipc_handle {
-  static constexpr std::size_t capacity = 64;
+  static constexpr std::size_t capacity = 128;  // CUDA and HIP take 64, Level Zero by SYCL some 120
   std::uint8_t bytes[capacity];
 };
-static_assert(std::is_trivially_copyable_v<ipc_handle> && sizeof(ipc_handle) == 64);
+static_assert(std::is_trivially_copyable_v<ipc_handle> &&
+              sizeof(ipc_handle) == ipc_handle::capacity);
 
 /// Handles of the vendor's objects; null means none.
 struct stream {

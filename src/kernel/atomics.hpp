@@ -113,6 +113,34 @@ TELPHER_DEVICE word_pair load_pair_system(const void* at) {
   return {v.x, v.y};
 }
 
+#elif defined(TELPHER_LANGUAGE_SYCL)
+
+namespace sycl_detail {
+template <sycl::memory_scope scope, class T>
+auto atomic(T* at) {
+  return sycl::atomic_ref<T, sycl::memory_order::relaxed, scope,
+                          sycl::access::address_space::global_space>(*at);
+}
+}  // namespace sycl_detail
+
+TELPHER_DEVICE void fence_system() {
+  sycl::atomic_fence(sycl::memory_order::acq_rel, sycl::memory_scope::system);
+}
+
+TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
+  return sycl_detail::atomic<sycl::memory_scope::system>(const_cast<std::uint32_t*>(at))
+      .load(sycl::memory_order::acquire);
+}
+
+TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value) {
+  sycl_detail::atomic<sycl::memory_scope::system>(at).store(value, sycl::memory_order::release);
+}
+
+TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
+  return sycl_detail::atomic<sycl::memory_scope::device>(at).fetch_add(value,
+                                                                       sycl::memory_order::acq_rel);
+}
+
 #else
 
 // One thread is the block: the acquiring loads and releasing stores around a fence order

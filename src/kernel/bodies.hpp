@@ -3,8 +3,13 @@
 #pragma once
 
 #include "kernel/copy_batch.hpp"
+#include "kernel/pack_blocks.hpp"
+
+#if TELPHER_KERNELS_POLL
 #include "kernel/exchange.hpp"
 #include "kernel/linger.hpp"
+#endif
+#if TELPHER_KERNELS_CODE
 #include "kernel/mpc.hpp"
-#include "kernel/pack_blocks.hpp"
 #include "kernel/zfp.hpp"
+#endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The language a kernel body is compiled in. This is the only file that tests compiler macros: a
 // body is a plain template whose first parameter is the execution view `work`, and reads the same
-// in CUDA, HIP and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks run
-// one after the other; so a body must not let one block wait for another block of its own launch.
+// in CUDA, HIP, SYCL and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks
+// run one after the other; so a body must not let one block wait for another block of its own
+// launch.
 //
 // Addresses given to a kernel go through resolve() before they are used: the emulated device's
 // addresses cannot be dereferenced, its bytes lie at a fixed distance. On a GPU resolve() is
@@ -12,7 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__HIPCC__) || defined(__HIP__)
+#if defined(TELPHER_COMPILE_SYCL)
+#include <sycl/sycl.hpp>
+#define TELPHER_LANGUAGE_SYCL 1
+#elif defined(__HIPCC__) || defined(__HIP__)
 #include <hip/hip_runtime.h>
 #define TELPHER_LANGUAGE_HIP 1
 #elif defined(__CUDACC__)
@@ -30,6 +34,9 @@
 #define TELPHER_SHARED       // a block is one work item: its automatic variables are the block's
 #define TELPHER_UNROLL
 #define TELPHER_UNROLL_BY(count)
+#elif defined(TELPHER_LANGUAGE_SYCL)
+#define TELPHER_DEVICE inline
+#define TELPHER_BOTH inline
 #else
 #define TELPHER_DEVICE __device__ __forceinline__
 #define TELPHER_BOTH __host__ __device__ __forceinline__
@@ -38,6 +45,16 @@
 #define TELPHER_UNROLL _Pragma("unroll")  // where an array is to stay in registers
 #define TELPHER_PRAGMA(text) _Pragma(#text)
 #define TELPHER_UNROLL_BY(count) TELPHER_PRAGMA(unroll count)
+#endif
+
+// Whether a kernel may wait for the host while it runs, and has a clock in nanoseconds; whether the
+// codecs' kernels are there.
+#if defined(TELPHER_LANGUAGE_SYCL)
+#define TELPHER_KERNELS_POLL 0
+#define TELPHER_KERNELS_CODE 0
+#else
+#define TELPHER_KERNELS_POLL 1
+#define TELPHER_KERNELS_CODE 1
 #endif
 
 namespace telpher::kernel {
@@ -95,12 +112,41 @@ inline void relax() {
   sched_yield();
 }
 
-#else  // CUDA and HIP share the built-ins
+#else
 
 template <class T>
 TELPHER_DEVICE T* resolve(T* pointer) {
   return pointer;
 }
+
+#if defined(TELPHER_LANGUAGE_SYCL)
+
+/// A free-function kernel's place in its launch of one dimension.
+class work {
+ public:
+  static constexpr unsigned command_readers = 1;
+
+  unsigned id() const { return static_cast<unsigned>(item_.get_local_id(0)); }
+  unsigned size() const { return static_cast<unsigned>(item_.get_local_range(0)); }
+  unsigned block() const { return static_cast<unsigned>(item_.get_group(0)); }
+  unsigned blocks() const { return static_cast<unsigned>(item_.get_group_range(0)); }
+  void barrier() const { sycl::group_barrier(item_.get_group()); }
+  // SYCL orders other work items' writes by their own fences only.
+  void publish() const {
+    sycl::atomic_fence(sycl::memory_order::acq_rel, sycl::memory_scope::system);
+    sycl::group_barrier(item_.get_group());
+  }
+  bool readers_agree(bool mine) const { return mine; }
+
+ private:
+  sycl::nd_item<1> item_ = sycl::ext::oneapi::this_work_item::get_nd_item<1>();
+};
+
+// SYCL's clock has no unit that a kernel could know, and no promise that work items run while the
+// host waits for them; block-wide memory is no variable of a function. What needs any of these (the
+// lingering copier) is left out of SYCL's kernels.
+
+#else  // CUDA and HIP share the built-ins
 
 class work {
  public:
@@ -148,6 +194,7 @@ TELPHER_DEVICE std::uint64_t now_ns() {
 
 TELPHER_DEVICE void relax() {}  // a read over the bus is pause enough
 
-#endif
+#endif  // SYCL, or CUDA and HIP
+#endif  // CPU, or a GPU
 
 }  // namespace telpher::kernel

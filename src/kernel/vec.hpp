@@ -30,7 +30,11 @@ struct access {
 };
 template <>
 struct access<bytes16> {
+#if defined(TELPHER_LANGUAGE_SYCL)
+  using type = sycl::vec<std::uint32_t, 4>;
+#else
   using type = uint4;  // what both compilers turn into one 16-byte access
+#endif
 };
 
 template <class V>

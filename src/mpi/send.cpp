@@ -29,10 +29,11 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
 status bounce(ticket::message& m) noexcept {
   auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
   TELPHER_TRY(copy);
-  TELPHER_TRY(
-      memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
   auto info = memory::describe(m.payload.where, copy->data());
   TELPHER_TRY(info);
+  if (!info->exportable) return status::ok;  // no memory of this device can be: it is staged
+  TELPHER_TRY(
+      memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
   static bool told = false;
   if (!std::exchange(told, true))
     TELPHER_INFO(

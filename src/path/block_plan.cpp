@@ -17,28 +17,29 @@ std::size_t round_up(std::size_t n) {
 }  // namespace
 
 block_plan::block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t blocks,
-                       std::size_t threshold) noexcept
+                       std::size_t threshold, bool even) noexcept
     : bytes_(bytes) {
   if (blocks == 0) blocks = (bytes + block_bytes - 1) / block_bytes;
   if (bytes <= threshold) blocks = 1;
   block_ = round_up(std::max<std::size_t>(2 * alignment, (bytes + blocks - 1) / blocks));
-  // Middle blocks begin at half a block and follow each other; the rest is the last block's.
-  const std::size_t half = round_up(block_ / 2);
-  if (blocks == 1 || bytes <= half) {
+  // Middle blocks follow the first, which may be half a block; the rest is the last block's.
+  first_ = even ? block_ : round_up(block_ / 2);
+  if (blocks == 1 || bytes <= first_) {
     count_ = 1;
     return;
   }
-  const std::size_t middle = (bytes - half) / block_;
+  const std::size_t middle = (bytes - first_ + (even ? block_ - 1 : 0)) / block_;
   count_ = 1 + std::max<std::size_t>(1, std::min(middle, blocks - 1));
 }
 
 block_plan block_plan::of(std::size_t bytes) noexcept {
   const settings& s = config();
-  return {bytes, s.staged_block, static_cast<std::size_t>(s.staged_blocks), s.staged_threshold};
+  return {bytes, s.staged_block, static_cast<std::size_t>(s.staged_blocks), s.staged_threshold,
+          s.staged_shape == "even"};
 }
 
 std::size_t block_plan::offset(std::size_t block) const noexcept {
-  return block == 0 ? 0 : round_up(block_ / 2) + (block - 1) * block_;
+  return block == 0 ? 0 : first_ + (block - 1) * block_;
 }
 
 std::size_t block_plan::size(std::size_t block) const noexcept {

@@ -13,8 +13,9 @@ class block_plan {
  public:
   /// For `bytes` > 0. `blocks` 0 means: as many as give blocks of about `block_bytes`. Messages of
   /// at most `threshold` bytes are one block.
-  block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t blocks,
-             std::size_t threshold) noexcept;
+  /// `even`: no short first and no long last block.
+  block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t blocks, std::size_t threshold,
+             bool even = false) noexcept;
   /// With the numbers of the settings.
   static block_plan of(std::size_t bytes) noexcept;
 
@@ -28,6 +29,7 @@ class block_plan {
   std::size_t bytes_;
   std::size_t count_;
   std::size_t block_;  // length of a middle block
+  std::size_t first_;  // length of the first
 };
 
 }  // namespace telpher::path

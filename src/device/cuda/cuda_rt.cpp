@@ -255,7 +255,7 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
 }
 
 cudaError_t cuda_rt::ipc_get(ipc_handle& out, void* address) noexcept {
-  static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(ipc_handle));
+  static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(ipc_handle));
   cudaIpcMemHandle_t handle;
   const cudaError_t e = cudaIpcGetMemHandle(&handle, address);
   std::memcpy(out.bytes, &handle, sizeof handle);

@@ -27,7 +27,8 @@ TEST_CASE(blocks_cover_the_message_exactly) {
     for (std::size_t block : {std::size_t{4096}, std::size_t{5000}, 512 * kibibyte})
       for (std::size_t blocks : {0, 1, 2, 3, 7, 64})
         for (std::size_t threshold : {std::size_t{0}, 64 * kibibyte})
-          CHECK(covers(block_plan(bytes, block, blocks, threshold), bytes));
+          for (bool even : {false, true})
+            CHECK(covers(block_plan(bytes, block, blocks, threshold, even), bytes));
 }
 
 TEST_CASE(up_to_the_threshold_a_message_is_one_block) {
@@ -50,4 +51,12 @@ TEST_CASE(the_first_block_is_half_and_the_last_one_and_a_half) {
   CHECK_EQ(p.size(2), 256 * kibibyte);
   CHECK_EQ(p.size(3), 384 * kibibyte);
   CHECK_EQ(p.largest(), 384 * kibibyte);
+}
+
+TEST_CASE(even_blocks_are_alike) {
+  for (std::size_t blocks : {1, 2, 4, 8}) {
+    const block_plan p(1024 * kibibyte, 256 * kibibyte, blocks, 0, true);
+    CHECK_EQ(p.count(), blocks);
+    for (std::size_t k = 0; k < blocks; ++k) CHECK_EQ(p.size(k), 1024 * kibibyte / blocks);
+  }
 }

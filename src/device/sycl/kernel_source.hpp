@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text of src/kernel for SYCL's run-time compiler; embed.cmake writes kernel_source.cpp.
+#pragma once
+
+#include <span>
+
+namespace telpher::device::sycl {
+
+struct source_file {
+  const char* name;  // as #include names it
+  const char* text;
+};
+
+std::span<const source_file> kernel_headers() noexcept;
+const char* kernel_unit() noexcept;
+
+}  // namespace telpher::device::sycl

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A stream: an in-order queue of our own in a place's context, the event of the last work given to
+// it, and memory for the parameters of the kernels under way. Thread-safe. Functions throw what
+// SYCL throws.
+#pragma once
+
+#include <sycl/event.hpp>
+#include <sycl/queue.hpp>
+
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "device/sycl/places.hpp"
+#include "kernel/kernel.hpp"
+
+namespace telpher::device::sycl {
+
+class work_queue {
+ public:
+  explicit work_queue(int device);
+  ~work_queue();
+  work_queue(const work_queue&) = delete;
+  work_queue& operator=(const work_queue&) = delete;
+
+  int device() const noexcept { return device_; }
+  void copy(void* to, const void* from, std::size_t bytes);
+  void fill(void* to, int byte, std::size_t bytes);
+  status launch(kernel::id k, const void* parameters, int blocks, int threads);
+  void wait();
+  /// The last work given to the queue; none if it never had any.
+  std::optional<::sycl::event> last();
+
+ private:
+  // A kernel reads its parameters from `device`; on a GPU they are copied there from `host`, so
+  // that its work items do not read them over the bus. Both are null until first used.
+  struct parameter_slot {
+    void* host = nullptr;
+    void* device = nullptr;
+    std::optional<::sycl::event> user;
+  };
+  parameter_slot& free_slot();
+
+  int device_;
+  const place& where_;
+  std::mutex mutex_;
+  ::sycl::queue queue_;
+  std::optional<::sycl::event> last_;
+  std::deque<parameter_slot> slots_;  // oldest use first
+};
+
+bool is_done(const ::sycl::event& e);
+
+}  // namespace telpher::device::sycl
