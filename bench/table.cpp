@@ -55,8 +55,8 @@ std::string json_row(const row& r) {
   field("us_fastest_rank", format("%.4f", f.us_fastest_rank));
   field("us_slowest_rank", format("%.4f", f.us_slowest_rank));
   field("iterations", std::to_string(f.iterations));
-  field("gbps", format("%.6f", f.gbps));
-  if (f.bus_gbps > 0) field("bus_gbps", format("%.6f", f.bus_gbps));
+  field("gbps", format("%.9f", f.gbps));
+  if (f.bus_gbps > 0) field("bus_gbps", format("%.9f", f.bus_gbps));
   field("rate", format("%.1f", f.rate));
   if (f.overlap >= 0) {
     field("overlap", format("%.1f", f.overlap));

@@ -26,7 +26,7 @@ function bytes(n) {
 }
 function number(v) {
   if (v >= 1000) return v.toLocaleString("en", { maximumFractionDigits: 0 });
-  if (v > 0 && v < 0.001) return v.toExponential(0).replace("e-", "e−");
+  if (v > 0 && v < 0.001) return v.toExponential(1).replace(".0e", "e").replace("e-", "e−");
   return String(+v.toPrecision(3));
 }
 function color(series) { return `var(--${series.mode})`; }
