@@ -369,6 +369,7 @@ status backend::fill(void* to, int byte, std::size_t bytes, stream s) noexcept {
 status backend::launch(kernel::id k, const void* parameters, int blocks, int threads,
                        stream s) noexcept {
   if (blocks < 1 || threads < 1 || threads > 1024) return status::invalid_argument;
+  if (kernel::has_reduction(k)) return status::not_supported;
   return guarded("launch", [&] { return queue_of(s).launch(k, parameters, blocks, threads); });
 }
 
