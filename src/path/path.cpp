@@ -6,8 +6,8 @@
 namespace telpher::path {
 namespace {
 
-constexpr const char* names[] = {"auto",   "mapped", "ipc_get", "ipc_put",   "batch",
-                                 "linger", "local",  "staged",  "pipelined", "direct", "rdma", "raw"};
+constexpr const char* names[] = {"auto",  "mapped", "ipc_get",   "ipc_put", "batch", "linger",
+                                 "local", "staged", "pipelined", "rdma",    "raw"};
 static_assert(std::size(names) == static_cast<int>(kind::count_));
 
 struct counter {
