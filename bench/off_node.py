@@ -31,7 +31,8 @@ def measure(head: dict, nodes: Nodes, options, test: str, preload: dict[str, str
             *(f"{k}={v}" for k, v in env.items()), f"{head['build']}/bin/telpher-bench-{options.mpi}", test,
             "-s", options.sizes, "-b", "H:H" if preload is None else "D:D", "--mode", "telpher",
             "-w", str(options.window), "--min-time", str(options.min_time), "--json", "-"]
-    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, **run.LAUNCHER_ENV})
+    done = subprocess.run(line, capture_output=True, text=True, check=False,
+                          env={**os.environ, **run.LAUNCHER_ENV})
     if done.returncode != 0 or "{" not in done.stdout:
         sys.exit(f"{' '.join(line)}\nended with {done.returncode}\n{done.stdout}{done.stderr}")
     document = json.loads(done.stdout[done.stdout.index("{"):done.stdout.rindex("}") + 1])
@@ -77,7 +78,8 @@ def main() -> int:
     if reason := why_not():
         sys.exit(f"nodes cannot be made: {reason}")
     head, _ = run.read_manifest(options.build)
-    document = {"command": [Path(sys.argv[0]).name, *sys.argv[1:]], "rate": options.rate, "mpi": options.mpi, "figures": {}}
+    document = {"command": [Path(sys.argv[0]).name, *sys.argv[1:]], "rate": options.rate,
+                "mpi": options.mpi, "figures": {}}
     for test in options.tests.split(","):
         figures: dict[str, dict[int, float]] = {}
         for _ in range(options.repetitions):

@@ -12,8 +12,8 @@ namespace telpher::net {
 namespace {
 
 // What we can work with; the provider answers with the bits that it insists on.
-constexpr int registration_modes = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-                                   FI_MR_PROV_KEY | FI_MR_ENDPOINT | FI_MR_HMEM;
+constexpr int registration_modes =
+    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT | FI_MR_HMEM;
 
 struct closer {
   template <class F>
@@ -79,13 +79,13 @@ class endpoint final : public fabric {
   std::size_t largest() const noexcept override { return info_->ep_attr->max_msg_size; }
   status read(int peer, const remote_memory& from, void* to, std::size_t bytes,
               const registration& local, transfer_mark& mark) noexcept override {
-    return started(::fi_read(ep_.get(), to, bytes, local.descriptor(), at(peer), from.at, from.key,
-                             &mark));
+    return started(
+        ::fi_read(ep_.get(), to, bytes, local.descriptor(), at(peer), from.at, from.key, &mark));
   }
   status write(int peer, const remote_memory& to, const void* from, std::size_t bytes,
                const registration& local, transfer_mark& mark) noexcept override {
-    return started(::fi_write(ep_.get(), from, bytes, local.descriptor(), at(peer), to.at, to.key,
-                              &mark));
+    return started(
+        ::fi_write(ep_.get(), from, bytes, local.descriptor(), at(peer), to.at, to.key, &mark));
   }
   void progress() noexcept override;
 

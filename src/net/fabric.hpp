@@ -63,7 +63,8 @@ class fabric {
 
   /// Host memory with `owner` none, else memory of a device.
   virtual result<std::unique_ptr<registration>> enrol(void* begin, std::size_t bytes,
-                                                      device::vendor owner, int device) noexcept = 0;
+                                                      device::vendor owner,
+                                                      int device) noexcept = 0;
 
   /// Largest single read or write.
   virtual std::size_t largest() const noexcept = 0;

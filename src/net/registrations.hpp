@@ -51,8 +51,7 @@ class registrations {
     const registration& held() const noexcept { return *entry_->held; }
     /// The address by which the network reaches a device address of the allocation.
     std::byte* reach(const void* device_address) const noexcept {
-      return entry_->begin +
-             (reinterpret_cast<std::uintptr_t>(device_address) - entry_->info.base);
+      return entry_->begin + (reinterpret_cast<std::uintptr_t>(device_address) - entry_->info.base);
     }
 
    private:

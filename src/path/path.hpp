@@ -20,7 +20,6 @@ enum class kind : int {
   local,      // both ends in one process: one device copy
   staged,     // through host memory shared by both processes, in blocks
   pipelined,  // off the node: through the host MPI, in blocks
-  direct,     // off the node: the host MPI takes the device pointer
   rdma,       // off the node: one-sided, through net/fabric
   raw,        // as bytes of an ordinary host message
   // Collectives; one call counts as one message.
@@ -42,7 +41,7 @@ inline bool allowed(kind k) noexcept {
 
 /// Whether a forced way is one that serves between nodes, and is taken on a node as well (tests).
 inline bool between_nodes(kind k) noexcept {
-  return k == kind::pipelined || k == kind::direct || k == kind::rdma;
+  return k == kind::pipelined || k == kind::rdma;
 }
 
 /// Counts a message and remembers it as the last one (for benches and tests).

@@ -7,7 +7,8 @@ namespace telpher::path {
 namespace {
 
 constexpr std::uint32_t reply_magic = 0x54504c52;
-constexpr std::size_t most_early_blocks = 16;  // of all messages: bounds what waits in pinned memory
+constexpr std::size_t most_early_blocks =
+    16;  // of all messages: bounds what waits in pinned memory
 
 std::size_t depth() noexcept {
   return static_cast<std::size_t>(config().pipeline_depth);
@@ -145,7 +146,8 @@ status pipelined_send::poll() noexcept {
   if (const status s = hear(); s != status::ok && s != status::would_block) return s;
   TELPHER_TRY(decide());
   if (grant_request_ != MPI_REQUEST_NULL)
-    if (const status s = test(grant_request_); s != status::ok && s != status::would_block) return s;
+    if (const status s = test(grant_request_); s != status::ok && s != status::would_block)
+      return s;
   if (direct_) return poll_direct();
   TELPHER_TRY(reap());
   TELPHER_TRY(fill());

@@ -25,7 +25,7 @@ namespace telpher::path {
 /// What the receiver says to the sender.
 struct reply {
   std::uint32_t magic;
-  std::uint32_t writable;      // 1: `target` may be written by one-sided transfers
+  std::uint32_t writable;  // 1: `target` may be written by one-sided transfers
   net::remote_memory target;
 };
 
@@ -94,7 +94,7 @@ class pipelined_send final : public transfer {
   std::size_t rest_at_ = 0;
   stall_clock clock_;
 
-  static inline std::size_t held_bytes_ = 0;   // under the engine's lock, as all of path/
+  static inline std::size_t held_bytes_ = 0;    // under the engine's lock, as all of path/
   static inline std::size_t early_blocks_ = 0;  // started before their receiver answered
 };
 

@@ -43,15 +43,18 @@ status test(MPI_Request& request) noexcept {
 /// The empty message that says that the bytes are there.
 class finished_message {
  public:
-  finished_message(const wire& w, int tag) noexcept : control_(w.control), peer_(w.peer), tag_(tag) {}
+  finished_message(const wire& w, int tag) noexcept
+      : control_(w.control), peer_(w.peer), tag_(tag) {}
   status say() noexcept {
-    if (!begun_ && pmpi::Isend(nullptr, 0, MPI_BYTE, peer_, tag_, control_, &request_) != MPI_SUCCESS)
+    if (!begun_ &&
+        pmpi::Isend(nullptr, 0, MPI_BYTE, peer_, tag_, control_, &request_) != MPI_SUCCESS)
       return status::host_mpi_error;
     begun_ = true;
     return test(request_);
   }
   status hear() noexcept {
-    if (!begun_ && pmpi::Irecv(nullptr, 0, MPI_BYTE, peer_, tag_, control_, &request_) != MPI_SUCCESS)
+    if (!begun_ &&
+        pmpi::Irecv(nullptr, 0, MPI_BYTE, peer_, tag_, control_, &request_) != MPI_SUCCESS)
       return status::host_mpi_error;
     begun_ = true;
     return test(request_);
@@ -106,8 +109,8 @@ class reader final : public rdma_transfer {
     while (started_ < bytes_ && flying_.size() < reads_in_flight) {
       auto p = std::make_unique<piece>();
       p->bytes = std::min({bytes_ - started_, piece_bytes, f.largest()});
-      const status s = f.read(peer_, {from_.at + started_, from_.key}, to_.data + started_, p->bytes,
-                              to_.memory.held(), p->mark);
+      const status s = f.read(peer_, {from_.at + started_, from_.key}, to_.data + started_,
+                              p->bytes, to_.memory.held(), p->mark);
       if (s == status::would_block) return status::ok;
       TELPHER_TRY(s);
       started_ += p->bytes;
@@ -126,7 +129,8 @@ class reader final : public rdma_transfer {
   std::size_t arrived_ = 0;
 };
 
-// --- write: the sender stages blocks on the host, where the network reads faster than from a GPU ---
+// --- write: the sender stages blocks on the host, where the network reads faster than from a GPU
+// ---
 
 class writer final : public rdma_transfer {
  public:
@@ -173,7 +177,8 @@ class writer final : public rdma_transfer {
       auto b = take_block();
       TELPHER_TRY(b);
       (*b)->at = started_;
-      (*b)->size = std::min({from_.bytes - started_, (*b)->bytes.size(), the_state().fabric->largest()});
+      (*b)->size =
+          std::min({from_.bytes - started_, (*b)->bytes.size(), the_state().fabric->largest()});
       (*b)->ordinal = copies_.started();
       (*b)->flying = false;
       (*b)->mark = {};

@@ -22,10 +22,12 @@ void bell::ring(int world_rank) noexcept {
 
 bool bell::take() noexcept {
   int flag = 0;
-  MPI_Status s;
-  if (pmpi::Iprobe(MPI_ANY_SOURCE, tag_, job_->control, &flag, &s) != MPI_SUCCESS || !flag)
+  MPI_Message message = MPI_MESSAGE_NULL;
+  if (pmpi::Improbe(MPI_ANY_SOURCE, tag_, job_->control, &flag, &message, MPI_STATUS_IGNORE) !=
+          MPI_SUCCESS ||
+      !flag)
     return false;
-  pmpi::Recv(nullptr, 0, MPI_BYTE, s.MPI_SOURCE, tag_, job_->control, MPI_STATUS_IGNORE);
+  pmpi::Mrecv(nullptr, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
   ++heard_;
   return true;
 }

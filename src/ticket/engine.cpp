@@ -93,7 +93,8 @@ void engine::stop() noexcept {
 }
 
 int engine::next_reply_tag() noexcept {
-  const int span = (std::min(job_.tag_limit, 1 << 24) - 2) / 2;  // the two last ones have other uses
+  const int span =
+      (std::min(job_.tag_limit, 1 << 24) - 2) / 2;  // the two last ones have other uses
   const int tag = 2 * (reply_tag_ % span);
   ++reply_tag_;
   return tag;
@@ -106,8 +107,8 @@ void engine::progress() noexcept {
   if (idle() || progressing_) return;
   progressing_ = true;
   ++polls_;
-  // What waits for our own messages alone never calls the host MPI, which then moves nothing: neither
-  // the tickets that have not left nor the program's sends of host memory.
+  // What waits for our own messages alone never calls the host MPI, which then moves nothing:
+  // neither the tickets that have not left nor the program's sends of host memory.
   if (polls_ % look_at_all_every == 0 && bell_.listen()) full_scans_ = scans_for_a_bell;
   path::rdma::progress();
   advance_offers();

@@ -194,7 +194,7 @@ void offer::consider_hurry() noexcept {
   const std::uint64_t waited = now_ns() - std::max(since_ns_, e.last_answer_of(peer_));
   if (!rung_ && waited > nanoseconds(config().eager_patience)) {
     rung_ = true;
-    e.ring(peer_);
+    if (!e.shares_node(peer_)) e.ring(peer_);
   }
   const std::size_t bytes = path::pipelined_send::held_bytes() + message_.payload.bytes;
   const bool little = bytes <= config().hurry_memory;

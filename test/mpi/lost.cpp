@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   void* in = try_allocate(kind::device, bytes);
   if (out == nullptr || in == nullptr) memory_failure("device memory", bytes, 0);
   const auto begin = std::chrono::steady_clock::now();
-  for (int round = 0; std::chrono::steady_clock::now() - begin < std::chrono::seconds(60); ++round) {
+  for (int round = 0; std::chrono::steady_clock::now() - begin < std::chrono::seconds(60);
+       ++round) {
     const int rc = exchange(out, in, peer, round % 1000);
     if (rc != MPI_SUCCESS) {
       std::printf("rank %d: ended by MPI\n", rank);

@@ -61,19 +61,22 @@ TEST_CASE(read_and_write_move_every_byte) {
   auto own = p.ends[0]->enrol(here.data(), size, device::vendor::none, -1);
   REQUIRE(lent && own);
   net::transfer_mark mark;
-  CHECK_EQ(p.finish(mark, [&] {
-             return p.ends[0]->read(1, (*lent)->name(there.data() + 100), here.data(), size - 100,
-                                    **own, mark);
-           }),
+  CHECK_EQ(p.finish(mark,
+                    [&] {
+                      return p.ends[0]->read(1, (*lent)->name(there.data() + 100), here.data(),
+                                             size - 100, **own, mark);
+                    }),
            status::ok);
   CHECK(std::memcmp(here.data(), there.data() + 100, size - 100) == 0);
   here = pattern(2);
   auto again = p.ends[0]->enrol(here.data(), size, device::vendor::none, -1);
   REQUIRE(again);
   mark = {};
-  CHECK_EQ(p.finish(mark, [&] {
-             return p.ends[0]->write(1, (*lent)->name(there.data()), here.data(), size, **again, mark);
-           }),
+  CHECK_EQ(p.finish(mark,
+                    [&] {
+                      return p.ends[0]->write(1, (*lent)->name(there.data()), here.data(), size,
+                                              **again, mark);
+                    }),
            status::ok);
   CHECK(there == here);
 }
@@ -103,10 +106,11 @@ TEST_CASE(device_memory_is_reached_through_its_window) {
   const auto bytes = pattern(4);
   std::memcpy(from->reach(a.data()), bytes.data(), size);
   net::transfer_mark mark;
-  CHECK_EQ(p.finish(mark, [&] {
-             return p.ends[0]->read(1, from->held().name(from->reach(a.data())), to->reach(b.data()),
-                                    size, to->held(), mark);
-           }),
+  CHECK_EQ(p.finish(mark,
+                    [&] {
+                      return p.ends[0]->read(1, from->held().name(from->reach(a.data())),
+                                             to->reach(b.data()), size, to->held(), mark);
+                    }),
            status::ok);
   CHECK(std::memcmp(to->reach(b.data()), bytes.data(), size) == 0);
 }
