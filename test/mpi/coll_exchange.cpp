@@ -20,7 +20,8 @@ int value(int rank, int i, int call) {
 /// Integers in some kind of memory.
 class numbers {
  public:
-  numbers(kind k, int count) : memory_(k, static_cast<std::size_t>(count) * sizeof(int)), n_(count) {
+  numbers(kind k, int count)
+      : memory_(k, static_cast<std::size_t>(count) * sizeof(int)), n_(count) {
     memory_.clear();
   }
   int* data() { return reinterpret_cast<int*>(memory_.data()); }
@@ -57,7 +58,17 @@ struct group {
   }
 };
 
-enum class call_kind { allreduce, bcast, reduce, allgather, alltoall, gather, scatter, scan, count_ };
+enum class call_kind {
+  allreduce,
+  bcast,
+  reduce,
+  allgather,
+  alltoall,
+  gather,
+  scatter,
+  scan,
+  count_
+};
 
 /// One call with `n` elements a block; "" if all that was received is right.
 std::string one_call(const group& g, call_kind what, int n, int root, int call, kind send_kind,
@@ -105,7 +116,8 @@ std::string one_call(const group& g, call_kind what, int n, int root, int call, 
 }
 
 std::string last_path() {
-  static const auto ask = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "telpher_last_path"));
+  static const auto ask =
+      reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "telpher_last_path"));
   return ask ? ask() : "";
 }
 
@@ -115,17 +127,17 @@ void check_paths(suite& s, const std::string& wanted) {
   for (int what = 0; what < static_cast<int>(call_kind::count_); ++what)
     for (const int n : {1, 100, 30000}) {
       s.note("operation %d of %d", what, n);
-      s.expect_none(one_call(g, static_cast<call_kind>(what), n, g.ranks - 1, n, kind::device,
-                             kind::device));
+      s.expect_none(
+          one_call(g, static_cast<call_kind>(what), n, g.ranks - 1, n, kind::device, kind::device));
       const std::string path = last_path();
-      const bool good = wanted.empty() ? path.starts_with("coll_") && path != "coll_staged"
-                                       : path == wanted;
+      const bool good =
+          wanted.empty() ? path.starts_with("coll_") && path != "coll_staged" : path == wanted;
       if (!good) s.fail("operation %d of %d ran by %s", what, n, path.c_str());
     }
 }
 
-/// The root of broadcasts and the leaves of gathers have host memory and never wait; the others have
-/// device memory and are slow.
+/// The root of broadcasts and the leaves of gathers have host memory and never wait; the others
+/// have device memory and are slow.
 void check_host_ahead(suite& s) {
   const group g(MPI_COMM_WORLD);
   const bool host = g.rank == 0;
@@ -175,8 +187,7 @@ void check_lifetimes(suite& s) {
     const group g(comm);
     s.note("communicator %d", round);
     for (const int n : {5, 40000})
-      s.expect_none(
-          one_call(g, call_kind::allreduce, n, 0, round, kind::device, kind::device));
+      s.expect_none(one_call(g, call_kind::allreduce, n, 0, round, kind::device, kind::device));
     MPI_Comm_free(&comm);
   }
 }

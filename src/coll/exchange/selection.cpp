@@ -143,10 +143,10 @@ choice choose(problem& p, const facts& f, int me) noexcept {
   try {
     if (const auto name = forced_algorithm(p.what); !name.empty()) {
       const algorithm* a = find_algorithm(p.what, name);
-      if (a && accept(c, *a,
-                      a->restrictions & restriction::packed ? transport::packed
-                                                            : transport::exchange,
-                      p, f, me))
+      if (a &&
+          accept(c, *a,
+                 a->restrictions & restriction::packed ? transport::packed : transport::exchange, p,
+                 f, me))
         return c;
     }
     const std::uint64_t bytes = volume(p, f.unit);
