@@ -8,6 +8,7 @@ USAGE = """telpher run -n N [options] program [arguments]    start a program und
 telpher exec [options] program [arguments]        the wrapper for one rank, for any launcher
 telpher info [--json] [--settings]                devices, back ends, host MPIs, settings
 telpher bench [-n N] test [options]               measure; arguments go to the bench program
+telpher coll list|verify|simulate                 the collectives' algorithms, without a GPU
 'telpher SUBCOMMAND --help' says more."""
 
 
@@ -27,6 +28,9 @@ def main(arguments: list) -> int:
         if name == "bench":
             from .bench import bench
             return bench(rest)
+        if name == "coll":
+            from .coll import coll
+            return coll(rest)
         if name in ("--help", "-h", "help"):
             print(USAGE)
             return 0
@@ -34,7 +38,7 @@ def main(arguments: list) -> int:
             from .libraries import version
             print(version())
             return 0
-        raise UserError(f"no subcommand {name}; there are run, exec, info and bench")
+        raise UserError(f"no subcommand {name}; there are run, exec, info, bench and coll")
     except UserError as error:
         print(f"telpher: {error}", file=sys.stderr)
         return 2

@@ -3,7 +3,8 @@
 #include "coll/algorithms/catalogue.hpp"
 
 #include <algorithm>
-#include <vector>
+
+#include "coll/algorithms/nodes.hpp"
 
 namespace telpher::coll {
 
@@ -22,37 +23,27 @@ constexpr algorithm rows[] = {
 #undef TELPHER_ALGORITHM
 };
 
-bool has_several_nodes(const problem& p) {
-  return std::any_of(p.node_of.begin(), p.node_of.end(),
-                     [&](std::int32_t node) { return node != p.node_of[0]; });
+std::int32_t nodes_of(const problem& p) {
+  return p.node_of.empty() ? 1 : map_of(p).nodes();
 }
 
-bool has_equal_nodes(const problem& p) {
-  std::vector<std::int32_t> ranks_on;
-  for (const std::int32_t node : p.node_of) {
-    if (static_cast<std::size_t>(node) >= ranks_on.size())
-      ranks_on.resize(static_cast<std::size_t>(node) + 1);
-    ++ranks_on[static_cast<std::size_t>(node)];
-  }
-  return std::all_of(ranks_on.begin(), ranks_on.end(),
-                     [&](std::int32_t n) { return n == ranks_on[0]; });
-}
-
-bool has_contiguous_nodes(const problem& p) {
-  return std::is_sorted(p.node_of.begin(), p.node_of.end());
+/// Ranks of a node follow each other.
+bool has_node_order(const problem& p) {
+  const node_map& map = map_of(p);
+  return std::is_sorted(map.node.begin(), map.node.end());
 }
 
 /// What forbids the problem; null if nothing does.
 const char* objection(unsigned restrictions, const problem& p) {
   const auto has = [restrictions](restriction r) { return (restrictions & r) != 0; };
-  if (has(power_of_two) && (p.ranks & (p.ranks - 1)) != 0) return "ranks are no power of two";
-  if (has(commutative_only) && is_reduction(p.what) && !p.commutative)
-    return "the operation does not commute";
+  const bool ordered = is_reduction(p.what) && !p.commutative;
+  if (has(commutative_only) && ordered) return "the operation does not commute";
+  if (has(node_order) && ordered && !has_node_order(p))
+    return "the operation does not commute and nodes' ranks are interleaved";
   if (has(not_in_place) && p.in_place) return "in place";
-  if (has(mapped_only) && !p.mapped) return "buffers are not mapped";
-  if (has(one_node) && has_several_nodes(p)) return "several nodes";
-  if (has(equal_nodes) && !has_equal_nodes(p)) return "nodes have different numbers of ranks";
-  if (has(contiguous_nodes) && !has_contiguous_nodes(p)) return "nodes' ranks are interleaved";
+  if (has(one_node) && nodes_of(p) > 1) return "several nodes";
+  if (has(nodes_power_of_two) && (nodes_of(p) & (nodes_of(p) - 1)) != 0)
+    return "the number of nodes is no power of two";
   return nullptr;
 }
 

@@ -12,15 +12,14 @@ namespace telpher::coll {
 
 enum restriction : unsigned {
   anything = 0,
-  power_of_two = 1u << 0,      // ranks
-  commutative_only = 1u << 1,  // the reduction operation
-  not_in_place = 1u << 2,
-  one_node = 1u << 3,
-  mapped_only = 1u << 4,      // needs the users' buffers mapped
-  packed = 1u << 5,           // no restriction: the packed transport may run it, see below
-  between_nodes = 1u << 6,    // no restriction: has send and receive steps
-  equal_nodes = 1u << 7,      // every node has as many ranks
-  contiguous_nodes = 1u << 8  // ranks of a node follow each other
+  commutative_only = 1u << 0,  // the reduction operation
+  not_in_place = 1u << 1,
+  one_node = 1u << 2,
+  nodes_power_of_two = 1u << 3,
+  node_order = 1u << 4,  // if the operation does not commute, ranks of a node follow each other
+  // Not restrictions:
+  packed = 1u << 5,         // the packed transport may run it, see below
+  between_nodes = 1u << 6,  // has send and receive steps
 };
 
 /// `packed`: across ranks the schedule only copies own input or own scratch to a peer's scratch,

@@ -18,14 +18,16 @@ schedule reduce_two_shot(const problem& p, std::int32_t rank) {
   b.meet();
   b.reduce(b.is_root() ? b.output(share(rank)) : reduced(rank),
            b.contributions(p.ranks, share(rank)));
-  b.meet();
   if (b.is_root()) {
     for (std::int32_t i = 1; i < p.ranks; ++i) {
       const std::int32_t peer = (rank + i) % p.ranks;
+      b.wait(peer);
       b.copy(b.output(share(peer)), reduced(peer));
     }
     b.signal_others();
   } else {
+    // The root hears of all and speaks last: its signal tells that nobody reads any more.
+    b.signal(p.root);
     b.wait(p.root);
   }
   return b.take();

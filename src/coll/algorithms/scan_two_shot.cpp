@@ -18,24 +18,35 @@ schedule scan_two_shot(const problem& p, std::int32_t rank) {
   const auto prefix = [&](std::int32_t owner, std::int32_t of) {  // reduced over ranks 0 to `of`
     return b.scratch_of(owner, slot_at(of, stride, share(owner).count));
   };
+  // exscan: nobody needs the last rank's vector, and the first rank needs nothing; in place it has
+  // its result.
   const std::int32_t behind = p.what == operation::scan ? 0 : 1;
+  const std::int32_t contributors = p.ranks - behind;
+  const std::int32_t first_reader = behind == 1 || p.in_place ? 1 : 0;
 
-  for (std::int32_t r = 0; r < p.ranks; ++r)
-    if (r != rank) b.publish(share(r), published(r));
-  b.meet();
-  for (std::int32_t r = 0; r < p.ranks - behind; ++r) {
+  if (rank < contributors) {
+    for (std::int32_t r = 0; r < p.ranks; ++r)
+      if (r != rank) b.publish(share(r), published(r));
+    b.signal_others();
+  }
+  for (std::int32_t r = 0; r < contributors; ++r) {
     const span next = b.contribution(r, share(rank), published(rank));
+    b.wait(r);
     if (r == 0)
       b.copy(prefix(rank, 0), next);
     else
       b.reduce(prefix(rank, r), {prefix(rank, r - 1), next});
   }
-  b.meet();
-  for (std::int32_t i = 0; i < p.ranks && rank >= behind; ++i) {
-    const std::int32_t owner = (rank + i) % p.ranks;
-    b.copy(b.output(share(owner)), prefix(owner, rank - behind));
+  for (std::int32_t r = first_reader; r < p.ranks; ++r) b.signal(r);
+  if (rank >= first_reader) {
+    for (std::int32_t i = 0; i < p.ranks; ++i) {
+      const std::int32_t owner = (rank + i) % p.ranks;
+      b.wait(owner);
+      b.copy(b.output(share(owner)), prefix(owner, rank - behind));
+    }
+    b.signal_others();
   }
-  b.meet();
+  for (std::int32_t r = first_reader; r < p.ranks; ++r) b.wait(r);
   return b.take();
 }
 

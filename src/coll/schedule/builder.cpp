@@ -38,6 +38,13 @@ std::vector<span> builder::contributions(std::int32_t n, piece at) const {
   return all;
 }
 
+std::vector<span> builder::contributions(const std::vector<std::int32_t>& ranks, piece at,
+                                         piece slot) const {
+  std::vector<span> all;
+  for (const std::int32_t r : ranks) all.push_back(contribution(r, at, slot));
+  return all;
+}
+
 piece builder::input_block(std::int32_t r, std::int32_t block) const {
   return {input_offset(problem_, r, block), block_count(problem_, r, block)};
 }
@@ -87,6 +94,14 @@ void builder::wait_others() {
 void builder::meet() {
   signal_others();
   wait_others();
+}
+
+void builder::signal(const std::vector<std::int32_t>& peers) {
+  for (const std::int32_t peer : peers) signal(peer);
+}
+
+void builder::wait(const std::vector<std::int32_t>& peers) {
+  for (const std::int32_t peer : peers) wait(peer);
 }
 
 void builder::send(std::int32_t peer, span from) {

@@ -53,8 +53,10 @@ class builder {
   /// signalled: the piece itself, or the slot.
   span contribution(std::int32_t r, piece at, piece slot) const;
   span contribution(std::int32_t r, piece at) const { return contribution(r, at, at); }
-  /// Contributions of the first `n` ranks, in rank order.
+  /// Contributions of the first `n` ranks, or of some ranks, in rank order.
   std::vector<span> contributions(std::int32_t n, piece at) const;
+  std::vector<span> contributions(const std::vector<std::int32_t>& ranks, piece at,
+                                  piece slot) const;
 
   // Blocks of operations that are made of blocks.
   piece input_block(std::int32_t r, std::int32_t block) const;
@@ -71,6 +73,9 @@ class builder {
   void wait_others();
   /// Nobody passes before all have come.
   void meet();
+  // The same among some ranks, of which this is one.
+  void signal(const std::vector<std::int32_t>& peers);
+  void wait(const std::vector<std::int32_t>& peers);
   void send(std::int32_t peer, span from);
   void receive(std::int32_t peer, span to);
 

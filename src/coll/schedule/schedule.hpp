@@ -6,13 +6,16 @@
 // Spans. A span is a run of elements in one of a rank's spaces. Spans are atoms: what a step reads
 // in another rank's space, or in its own scratch space, is exactly one span that one step wrote, or
 // a span of a rank's input. An executor may therefore cut every span into slices in one fixed way
-// and let slice b of a step wait for slice b of other ranks only.
+// and let slice b of a step wait for slice b of other ranks only. A message is whole: all slices of
+// the rank's steps before a send or receive are done before it, and what lies on the two sides of a
+// message, at one rank or through signals at several, may use different spans.
 //
 // Order. Steps run in the order of the list, and a rank's own steps see each other. Between ranks
 // only signal and wait order: what rank p did before its k-th signal to q is seen by q after its
 // k-th wait for p. At the start a rank may touch its own spaces only; at the end of the call its
 // input and output belong to the program again, so a peer that reads or writes them must have said
-// that it is done.
+// that it is done. A send does not hold up the steps after it; of them only one that overwrites
+// what is being sent waits for it.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Inside a node every rank reads its block from every rank; between nodes blocks travel as messages
+// from buffer to buffer, at distance d from every rank in step d. Serves alltoallv as well. In
+// place the blocks are published, since a rank writes where others still read.
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/algorithms/nodes.hpp"
+
+namespace telpher::coll {
+
+schedule alltoall_pairwise(const problem& p, std::int32_t rank) {
+  const node_map& map = map_of(p);
+  const auto& members = map.members_of(map.node_of(rank));
+  const std::uint64_t stride = aligned(p, largest_block(p));
+  const bool exposed = p.mapped && !p.in_place;
+  builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks), exposed);
+  const auto slot = [&](std::int32_t from, std::int32_t to) {
+    return slot_at(to, stride, block_count(p, from, to));
+  };
+  for (std::int32_t to = 0; to < p.ranks; ++to)
+    if (to != rank && (p.in_place || map.same_node(rank, to)))
+      b.publish(b.input_block(rank, to), slot(rank, to));
+  b.signal(members);
+  b.copy(b.output(b.output_block(rank, rank)), b.input(b.input_block(rank, rank)));
+  for (std::int32_t i = 1; i < p.ranks; ++i) {
+    const std::int32_t to = (rank + i) % p.ranks;
+    const std::int32_t from = (rank - i + p.ranks) % p.ranks;
+    if (!map.same_node(rank, to))
+      b.send(to, p.in_place ? b.scratch(slot(rank, to)) : b.input(b.input_block(rank, to)));
+    const span target = b.output(b.output_block(rank, from));
+    if (map.same_node(rank, from)) {
+      b.wait(from);
+      b.copy(target, b.contribution(from, b.input_block(from, rank), slot(from, rank)));
+    } else {
+      b.receive(from, target);
+    }
+  }
+  b.signal(members);
+  b.wait(members);
+  return b.take();
+}
+
+}  // namespace telpher::coll

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two levels: in the root's node every lane's leader takes its share of a chunk, the leaders of a
+// lane pass it along a binomial tree of nodes, everyone in a node reads the shares from its
+// leaders. Chunk after chunk, so that levels overlap.
+#include <algorithm>
+
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/algorithms/nodes.hpp"
+
+namespace telpher::coll {
+
+schedule bcast_two_level(const problem& p, std::int32_t rank) {
+  const node_map& map = map_of(p);
+  const lane own = {map, map.local_of(rank), map.node_of(rank)};
+  const auto& members = map.members_of(own.node);
+  const std::int32_t root_node = map.node_of(p.root);
+  const std::int32_t place = (own.node - root_node + map.nodes()) % map.nodes();  // in the tree
+  const bool leads = own.number < map.lanes;
+  const std::uint64_t chunk = aligned(p, p.chunk == 0 ? p.count : p.chunk);
+  const std::uint64_t published = aligned(p, p.count);
+  builder b(p, rank, published + p.count);
+  const auto contribution = [&](piece at) {
+    return b.contribution(p.root, at, {published + at.offset, at.count});
+  };
+  std::int32_t top = 1;  // the distance to the parent; at the top of the tree, beyond all nodes
+  while (top < map.nodes() && (place & top) == 0) top <<= 1;
+
+  for (std::uint64_t begin = 0; begin < p.count; begin += chunk) {
+    const piece whole = {begin, std::min(chunk, p.count - begin)};
+    const auto share = [&](std::int32_t j) { return share_of(whole, j, map.lanes, p.granule); };
+    const bool opens = !p.mapped || begin == 0;
+    for (std::int32_t j = 0; b.is_root() && j < map.lanes; ++j) {
+      if (j != own.number) b.publish(share(j), {published + share(j).offset, share(j).count});
+      if (opens) b.signal(map.leader(own.node, j));
+    }
+    if (leads) {
+      const piece at = share(own.number);
+      if (place == 0 && !b.is_root() && opens) b.wait(p.root);
+      if (place == 0)
+        b.copy(b.scratch(at), contribution(at));
+      else
+        b.receive(own.after(-top), b.scratch(at));
+      for (std::int32_t far = top >> 1; far > 0; far >>= 1)
+        if (place + far < map.nodes()) b.send(own.after(far), b.scratch(at));
+      for (const std::int32_t r : members)
+        if (r != p.root) b.signal(r);
+    }
+    for (std::int32_t i = 0; !b.is_root() && i < map.lanes; ++i) {
+      const std::int32_t j = (own.number + i) % map.lanes;
+      b.wait(map.leader(own.node, j));
+      b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), share(j)));
+    }
+  }
+  if (p.count == 0) return b.take();
+  for (std::int32_t j = 0; !b.is_root() && j < map.lanes; ++j) b.signal(map.leader(own.node, j));
+  for (const std::int32_t r : members)
+    if (leads && r != p.root) b.wait(r);
+  if (leads && place == 0) b.signal(p.root);
+  if (b.is_root())
+    for (std::int32_t j = 0; j < map.lanes; ++j) b.wait(map.leader(own.node, j));
+  return b.take();
+}
+
+}  // namespace telpher::coll

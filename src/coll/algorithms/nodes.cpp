@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The node map of a problem.
+#include "coll/algorithms/nodes.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+namespace telpher::coll {
+
+node_map::node_map(const problem& p) {
+  std::unordered_map<std::int32_t, std::int32_t> number_of;  // label of a node -> its number
+  for (std::int32_t r = 0; r < p.ranks; ++r) {
+    const std::int32_t label = p.node_of.empty() ? 0 : p.node_of[static_cast<std::size_t>(r)];
+    const auto [at, fresh] = number_of.try_emplace(label, nodes());
+    if (fresh) members.emplace_back();
+    auto& own = members[static_cast<std::size_t>(at->second)];
+    node.push_back(at->second);
+    local.push_back(static_cast<std::int32_t>(own.size()));
+    own.push_back(r);
+  }
+  lanes = p.ranks;
+  for (const auto& own : members) lanes = std::min(lanes, static_cast<std::int32_t>(own.size()));
+}
+
+const node_map& map_of(const problem& p) {
+  struct cached {
+    std::int32_t ranks;
+    std::vector<std::int32_t> node_of;
+    node_map map;
+  };
+  thread_local std::unique_ptr<const cached> last;
+  if (!last || last->ranks != p.ranks || last->node_of != p.node_of)
+    last = std::make_unique<const cached>(cached{p.ranks, p.node_of, node_map(p)});
+  return last->map;
+}
+
+}  // namespace telpher::coll

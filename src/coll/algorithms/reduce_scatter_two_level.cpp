@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two levels: in every node the leaders of each lane reduce the blocks they carry over the node's
+// ranks and send each sum to the leader that carries the block where its owner is; that one reduces
+// the nodes' sums in node order. Serves both forms.
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/algorithms/nodes.hpp"
+
+namespace telpher::coll {
+
+schedule reduce_scatter_two_level(const problem& p, std::int32_t rank) {
+  const node_map& map = map_of(p);
+  const lane own = {map, map.local_of(rank), map.node_of(rank)};
+  const auto& members = map.members_of(own.node);
+  const bool leads = own.number < map.lanes;
+  const std::uint64_t stride = aligned(p, largest_block(p));
+  const auto ranks = static_cast<std::uint64_t>(p.ranks);
+  // Scratch: sums of this node by block, published blocks, sums of other nodes for carried blocks.
+  const std::uint64_t published = stride * ranks;
+  const std::uint64_t landings = 2 * published;
+  const auto row = static_cast<std::uint64_t>(map.nodes());
+  builder b(p, rank, landings + stride * row * ranks);
+  const auto sum = [&](std::int32_t d) { return slot_at(d, stride, block_count(p, rank, d)); };
+  const auto copy_of = [&](std::int32_t d) {
+    return piece{published + sum(d).offset, sum(d).count};
+  };
+  const auto landing = [&](std::int32_t d, std::int32_t node) {
+    const auto index = static_cast<std::uint64_t>(map.local_of(d)) * row;
+    return piece{landings + (index + static_cast<std::uint64_t>(node)) * stride, sum(d).count};
+  };
+  const auto carried = [&](std::int32_t d) { return map.local_of(d) % map.lanes == own.number; };
+
+  for (std::int32_t d = 0; d < p.ranks; ++d)
+    if (map.local_of(d) % map.lanes != own.number) b.publish(b.input_block(rank, d), copy_of(d));
+  b.signal(members);
+  b.wait(members);
+  for (std::int32_t i = 1; leads && i <= map.nodes(); ++i) {  // this node's own blocks last
+    const std::int32_t to = (own.node + i) % map.nodes();
+    for (const std::int32_t d : map.members_of(to)) {
+      if (!carried(d)) continue;
+      b.reduce(b.scratch(sum(d)), b.contributions(members, b.input_block(rank, d), copy_of(d)));
+      if (to != own.node) b.send(own.at(to), b.scratch(sum(d)));
+    }
+  }
+  for (std::int32_t i = 1; leads && i < map.nodes(); ++i) {
+    const std::int32_t from = (own.node - i + map.nodes()) % map.nodes();
+    for (const std::int32_t d : members)
+      if (carried(d)) b.receive(own.at(from), b.scratch(landing(d, from)));
+  }
+  for (const std::int32_t d : members) {
+    if (!leads || !carried(d)) continue;
+    std::vector<span> sources;
+    for (std::int32_t n = 0; n < map.nodes(); ++n)
+      sources.push_back(b.scratch(n == own.node ? sum(d) : landing(d, n)));
+    if (map.nodes() > 1) b.reduce(b.scratch(sum(d)), std::move(sources));
+  }
+  b.signal(members);
+  b.wait(members);
+  b.copy(b.output({0, sum(rank).count}), b.scratch_of(map.carrier(rank), sum(rank)));
+  b.signal(members);
+  b.wait(members);
+  return b.take();
+}
+
+}  // namespace telpher::coll

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Proves a collective's schedules right for one problem, by running all ranks on symbols. Only
+// signal, wait, send and receive order ranks, and each wait has one signal that it waits for; so
+// there is one partial order, whatever the timing, and one run decides about all of them. Checked:
+//   - every output element holds every contribution exactly once, from the right place, in rank
+//     order unless the operation commutes, with the same brackets at every rank of an allreduce;
+//   - of two accesses to one element of which one writes, one happens before the other (vector
+//     clocks), and both are made through the same span (so the executor may cut spans into slices);
+//   - nobody touches a peer's spaces before the peer signalled in; nobody ends while a peer may
+//     still touch its spaces; nothing of input or output is changed that need not be;
+//   - peers reach input and output only if they are mapped, and only inside their node;
+//   - every wait and receive ends, every signal and message is taken, also if a message leaves no
+//     earlier than its receiver asks for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coll/schedule/problem.hpp"
+
+namespace telpher::coll {
+
+/// The first mistake, as a sentence; empty if there is none. `all` holds the schedule of each rank.
+std::string verify(const problem& p, const std::vector<schedule>& all);
+
+}  // namespace telpher::coll
