@@ -89,7 +89,7 @@ int blocks_for(std::uint64_t bytes, transport by) {
 
 bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
   p.mapped = c.mapped;
-  if (!allows(a, p)) return false;
+  if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
   c.plan = a.make(p, me);
   if (!fits(c, a, p, f)) return false;
   c.blocks = blocks_for(volume(p, f.unit), c.by);

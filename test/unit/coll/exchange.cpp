@@ -171,6 +171,7 @@ int wrong_of_all(int ranks, std::uint64_t count, bool packed, bool mapped, bool 
   for (int round = 0; round < 2; ++round)
     for (const algorithm& a : algorithms()) {
       if (is_v_form(a.what) || a.what == operation::barrier) continue;
+      if (a.restrictions & restriction::between_nodes) continue;
       if (packed && !(a.restrictions & restriction::packed)) continue;
       if (in_place && a.what == operation::bcast) continue;
       problem p;
