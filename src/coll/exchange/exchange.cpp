@@ -178,7 +178,7 @@ bool attempt::map_buffers() noexcept {
   if (!fresh) return true;
   const std::uint64_t call = c_.talk.call();
   if (!vote(good)) {
-    // What some rank could not map nobody keeps; what was known before stays known.
+    // Nobody keeps what this call has named: some rank has not got all of it.
     std::erase_if(c_.known, [&](const auto& k) { return k.last_call == call; });
     return false;
   }
