@@ -7,9 +7,9 @@
 //   wait    kind | number << 16, peers                for each rank in the mask
 // Addresses are as mapped in this process; one with `packed_mark` names packed memory.
 //
-// Slices. Block b of n does slice b of every span: [units * b / n, units * (b + 1) / n) of its units
-// of 64 bytes. The cut depends on the span's length only, so block b of a reader needs what block b
-// of the writer wrote, and waits for no other block: not on its device and not on a peer's.
+// Slices. Block b of n does slice b of every span: [units * b / n, units * (b + 1) / n) of its
+// units of 64 bytes. The cut depends on the span's length only, so block b of a reader needs what
+// block b of the writer wrote, and waits for no other block: not on its device and not on a peer's.
 //
 // Flags. flags[q][block * 64 + p] is written by rank p's block `block` only, and holds
 // epoch << 16 | number of p's last signal to q. Numbers count a pair's signals in one call from 1,
@@ -19,9 +19,9 @@
 //   wait    load (acquire, system scope) until it has come, then barrier
 //
 // Packed memory. A word of 8 bytes holds 4 bytes of data and the call's packed_epoch; whoever reads
-// it waits until the epoch is the call's. Data and flag are one store, so there is neither fence nor
-// signal. A word is written once and read by its owner only, in one call; the next call that uses it
-// begins when all ranks have ended this one (coll/exchange/agreement.hpp), so it is never
+// it waits until the epoch is the call's. Data and flag are one store, so there is neither fence
+// nor signal. A word is written once and read by its owner only, in one call; the next call that
+// uses it begins when all ranks have ended this one (coll/exchange/agreement.hpp), so it is never
 // overwritten before it was read. Before the epoch wraps, the host clears the memory.
 //
 // A wait ends without what it waits for when the host asks by `stop`, after a failure elsewhere.
@@ -84,7 +84,8 @@ TELPHER_DEVICE std::uint64_t* packed_word(std::uint64_t operand, std::uint64_t b
 }
 TELPHER_DEVICE std::uint32_t await_word(const std::uint64_t* at, std::uint64_t seen,
                                         std::uint32_t epoch, patience& p) {
-  while (static_cast<std::uint32_t>(seen >> 32) != epoch && !p.ends()) seen = load_relaxed_system(at);
+  while (static_cast<std::uint32_t>(seen >> 32) != epoch && !p.ends())
+    seen = load_relaxed_system(at);
   return static_cast<std::uint32_t>(seen);
 }
 TELPHER_DEVICE void store_word(std::uint64_t* at, std::uint32_t data, std::uint32_t epoch) {
@@ -98,7 +99,8 @@ TELPHER_DEVICE std::uint32_t load_few(const std::uint8_t* from, std::uint64_t by
   if (bytes >= 4 && reinterpret_cast<std::uintptr_t>(from) % 4 == 0)
     return load<std::uint32_t>(from);
   std::uint32_t word = 0;
-  for (unsigned i = 0; i < 4 && i < bytes; ++i) word |= static_cast<std::uint32_t>(from[i]) << 8 * i;
+  for (unsigned i = 0; i < 4 && i < bytes; ++i)
+    word |= static_cast<std::uint32_t>(from[i]) << 8 * i;
   return word;
 }
 TELPHER_DEVICE void store_few(std::uint8_t* to, std::uint32_t word, std::uint64_t bytes) {
@@ -111,7 +113,8 @@ template <class W>
 TELPHER_DEVICE_CALL void copy_packed(W w, const exchange& p, std::uint64_t to, std::uint64_t from,
                                      slice s) {
   patience waiting(p);
-  for (std::uint64_t at = std::uint64_t{w.id()} * 4; at < s.bytes; at += std::uint64_t{w.size()} * 4) {
+  for (std::uint64_t at = std::uint64_t{w.id()} * 4; at < s.bytes;
+       at += std::uint64_t{w.size()} * 4) {
     const std::uint64_t byte = s.begin + at, left = s.bytes - at;
     std::uint32_t word = 0;
     if (is_packed(from)) {
@@ -271,7 +274,8 @@ TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
         if (is_packed(source)) {
           std::uint32_t words[group::words];
           for (unsigned k = 0; k < group::words; ++k)
-            words[k] = await_word(packed_word(source, byte) + k, seen[s][k], p.packed_epoch, waiting);
+            words[k] =
+                await_word(packed_word(source, byte) + k, seen[s][k], p.packed_epoch, waiting);
           __builtin_memcpy(values, words, group::bytes);
         } else {
           load_values(values, source, byte, left);
@@ -314,8 +318,8 @@ TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, std::uint64_t numbe
   w.barrier();  // the fence comes before any of the stores
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size())
     if (peers >> peer & 1)
-      store_release_system(
-          resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me, p.epoch << 16 | number);
+      store_release_system(resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me,
+                           p.epoch << 16 | number);
 }
 
 template <class W>
@@ -325,8 +329,7 @@ TELPHER_DEVICE_CALL void wait_step(W w, const exchange& p, std::uint64_t number,
   const std::uint64_t wanted = p.epoch << 16 | number;
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size()) {
     if (!(peers >> peer & 1)) continue;
-    const std::uint64_t* flag =
-        resolve(p.flags[p.me]) + w.block() * exchange::most_ranks + peer;
+    const std::uint64_t* flag = resolve(p.flags[p.me]) + w.block() * exchange::most_ranks + peer;
     while (load_acquire_system(flag) < wanted && !waiting.ends()) {
     }
   }

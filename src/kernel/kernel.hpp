@@ -77,9 +77,9 @@ struct exchange {
   const std::uint64_t* long_code;  // null: the program is in `code`
   std::uint32_t me;                // own rank
   std::uint32_t done_value;
-  std::uint32_t* arrivals;      // device memory, 0 before and after
-  std::uint32_t* done;          // pinned host memory: done_value when all blocks are through
-  const std::uint32_t* stop;    // pinned host memory: done_value asks waiting blocks to give up
+  std::uint32_t* arrivals;    // device memory, 0 before and after
+  std::uint32_t* done;        // pinned host memory: done_value when all blocks are through
+  const std::uint32_t* stop;  // pinned host memory: done_value asks waiting blocks to give up
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
 };

@@ -29,9 +29,9 @@
 
 #if defined(TELPHER_LANGUAGE_CPU)
 #define TELPHER_DEVICE inline
-#define TELPHER_BOTH inline  // for the host and for kernels
+#define TELPHER_BOTH inline         // for the host and for kernels
 #define TELPHER_DEVICE_CALL inline  // a function that is not copied into each kernel
-#define TELPHER_SHARED       // a block is one work item: its automatic variables are the block's
+#define TELPHER_SHARED  // a block is one work item: its automatic variables are the block's
 #define TELPHER_UNROLL
 #define TELPHER_UNROLL_BY(count)
 #elif defined(TELPHER_LANGUAGE_SYCL)

@@ -45,7 +45,8 @@ constexpr int reduction_index(id k) {
 
 /// Bytes of one value.
 constexpr std::size_t value_bytes(value_type t) {
-  constexpr std::size_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 8, 16, 8, 8, 16, 8, 16, 8, 16};
+  constexpr std::size_t bytes[] = {1, 1, 2,  2, 4, 4,  8, 8,  2, 2, 4,
+                                   8, 8, 16, 8, 8, 16, 8, 16, 8, 16};
   static_assert(sizeof bytes / sizeof bytes[0] == value_types);
   return bytes[static_cast<int>(t)];
 }

@@ -82,8 +82,8 @@ TELPHER_BOTH float widen(values::f16 h) {
   if (magnitude >= 0x7c00u)  // infinity, NaN
     return float_of_bits(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
   // Shifted into place the exponent is 112 too small; the product corrects it, subnormals too.
-  return float_of_bits(sign | bits_of_float(float_of_bits(magnitude << 13) *
-                                            float_of_bits(0x77800000u)));
+  return float_of_bits(sign |
+                       bits_of_float(float_of_bits(magnitude << 13) * float_of_bits(0x77800000u)));
 }
 TELPHER_BOTH values::f16 round_to_f16(float value) {
   const std::uint32_t bits = bits_of_float(value);
@@ -132,12 +132,14 @@ struct sum {
     return static_cast<T>(a + b);
   }
   template <class R>
-  TELPHER_BOTH static values::complex_value<R> apply(values::complex_value<R> a, values::complex_value<R> b) {
+  TELPHER_BOTH static values::complex_value<R> apply(values::complex_value<R> a,
+                                                     values::complex_value<R> b) {
     return {a.re + b.re, a.im + b.im};
   }
 };
 struct prod {
-  TELPHER_BOTH static values::u16 apply(values::u16 a, values::u16 b) {  // as int the product might overflow
+  TELPHER_BOTH static values::u16 apply(values::u16 a,
+                                        values::u16 b) {  // as int the product might overflow
     return static_cast<values::u16>(static_cast<values::u32>(a) * b);
   }
   template <class T>
@@ -145,7 +147,8 @@ struct prod {
     return static_cast<T>(a * b);
   }
   template <class R>
-  TELPHER_BOTH static values::complex_value<R> apply(values::complex_value<R> a, values::complex_value<R> b) {
+  TELPHER_BOTH static values::complex_value<R> apply(values::complex_value<R> a,
+                                                     values::complex_value<R> b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
 };
@@ -199,14 +202,16 @@ struct bxor {
 };
 struct maxloc {
   template <class V, class L>
-  TELPHER_BOTH static values::located<V, L> apply(values::located<V, L> a, values::located<V, L> b) {
+  TELPHER_BOTH static values::located<V, L> apply(values::located<V, L> a,
+                                                  values::located<V, L> b) {
     if (a.value == b.value) return {a.value, a.index < b.index ? a.index : b.index};
     return a.value > b.value ? a : b;
   }
 };
 struct minloc {
   template <class V, class L>
-  TELPHER_BOTH static values::located<V, L> apply(values::located<V, L> a, values::located<V, L> b) {
+  TELPHER_BOTH static values::located<V, L> apply(values::located<V, L> a,
+                                                  values::located<V, L> b) {
     if (a.value == b.value) return {a.value, a.index < b.index ? a.index : b.index};
     return a.value < b.value ? a : b;
   }

@@ -5,15 +5,17 @@
 // Every rank has a line in shared memory, written by it alone, read by all. Calls
 // are numbered from 1, the same at all ranks. In call n a rank
 //   1. says its word in slot n % slots of its line: `host` or `device`. A rank that says host is
-//      done: it goes to the host MPI at once, waits for nobody, and may be any number of calls ahead.
+//      done: it goes to the host MPI at once, waits for nobody, and may be any number of calls
+//      ahead.
 //   2. A rank that says device reads the words of all, then, if all said device, takes part in as
-//      many votes as the call needs (all ranks hold the same votes, since all know the same), and at
-//      last sets `read` to n. Then it runs the call, on the devices or staged as the host ranks do.
+//      many votes as the call needs (all ranks hold the same votes, since all know the same), and
+//      at last sets `read` to n. Then it runs the call, on the devices or staged as the host ranks
+//      do.
 //
-// Overwriting. A slot that holds a device word for call m is written again only when every rank that
-// said device in m has `read` >= m. So a reader of call n that finds a later number than n in a slot
-// knows that the word for n was host: had it been device, it would still be there. A device rank remembers
-// who else said device; a host word needs no such wait.
+// Overwriting. A slot that holds a device word for call m is written again only when every rank
+// that said device in m has `read` >= m. So a reader of call n that finds a later number than n in
+// a slot knows that the word for n was host: had it been device, it would still be there. A device
+// rank remembers who else said device; a host word needs no such wait.
 //
 // That wait never blocks for long: the writer read all words and votes of m before it left m, so
 // they are all there, and a rank that said device in m finishes reading them without anybody's
@@ -43,7 +45,7 @@ struct description {
   std::uint8_t has_input;
   std::uint8_t has_output;
   std::uint8_t in_place;
-  std::int8_t device;  // which of the rank's devices
+  std::int8_t device;                       // which of the rank's devices
   std::uint64_t block_bytes[most_ranks];    // of the blocks that only this rank knows
   std::uint64_t block_offsets[most_ranks];  // of these blocks in its input
   std::uint64_t room[most_ranks];           // bytes it expects from each rank, in the v forms
@@ -117,10 +119,10 @@ class agreement {
   int me_ = 0;
   std::uint64_t call_ = 0;
   int votes_ = 0;
-  int seen_ = 0;            // ranks whose word or vote of the running round was read
-  bool all_ = true;         // and all of them said yes
+  int seen_ = 0;               // ranks whose word or vote of the running round was read
+  bool all_ = true;            // and all of them said yes
   std::uint64_t devices_ = 0;  // ranks that said device in this call
-  struct promise {          // what a slot of ours still owes to its readers
+  struct promise {             // what a slot of ours still owes to its readers
     std::uint64_t call = 0;
     std::uint64_t readers = 0;
   };

@@ -39,8 +39,8 @@ class arguments {
   }
   /// `count` elements make the vector, or the block of each rank.
   void vector(std::int64_t count, MPI_Datatype type) noexcept;
-  /// The same where both sides of the call name it; they must mean as many bytes, unless one of them
-  /// does not count (MPI_IN_PLACE, or `both` false: the second one).
+  /// The same where both sides of the call name it; they must mean as many bytes, unless one of
+  /// them does not count (MPI_IN_PLACE, or `both` false: the second one).
   void vectors(std::int64_t count, MPI_Datatype type, std::int64_t other_count,
                MPI_Datatype other_type, bool both) noexcept;
   void reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexcept;
@@ -77,7 +77,7 @@ class arguments {
   bool in_place = false;
   const void* input = nullptr;
   void* output = nullptr;
-  memory::place where;  // of the buffers; host if the call moves nothing here
+  memory::place where;      // of the buffers; host if the call moves nothing here
   std::uint64_t bytes = 0;  // of the vector or one block
   std::uint64_t grain = 16;
   reduction reduce;

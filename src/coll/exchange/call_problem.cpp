@@ -55,8 +55,8 @@ extents extents_of(const arguments& a) {
 }
 
 bool needs_input(const arguments& a) {
-  const bool from_root = a.what == operation::bcast || a.what == operation::scatter ||
-                         a.what == operation::scatterv;
+  const bool from_root =
+      a.what == operation::bcast || a.what == operation::scatter || a.what == operation::scatterv;
   return !from_root || a.rank == a.root;
 }
 

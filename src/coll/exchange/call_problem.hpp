@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Between a rank's arguments, what it tells its peers of them, and the problem that all of them make
-// out of what they were told.
+// Between a rank's arguments, what it tells its peers of them, and the problem that all of them
+// make out of what they were told.
 #pragma once
 
 #include "coll/exchange/agreement.hpp"

@@ -66,8 +66,8 @@ bool scatter(const void* send, Count send_count, MPI_Datatype send_type, void* r
 
 template <class Count, class Displacement>
 bool scatterv(const void* send, const Count* counts, const Displacement* displacements,
-              MPI_Datatype send_type, void* receive, Count receive_count,
-              MPI_Datatype receive_type, int root, MPI_Comm comm, int* code) noexcept {
+              MPI_Datatype send_type, void* receive, Count receive_count, MPI_Datatype receive_type,
+              int root, MPI_Comm comm, int* code) noexcept {
   return try_call("MPI_Scatterv", operation::scatterv, comm, code, [&](arguments& a) {
     a.rooted(root);
     if (!a.buffers(a.rank == root ? send : nullptr, receive)) return;

@@ -61,10 +61,12 @@ struct card {
 communicator* communicator::of(MPI_Comm of_comm) noexcept {
   {
     std::lock_guard lock(guard);
-    if (const auto found = table().find(of_comm); found != table().end()) return found->second.get();
+    if (const auto found = table().find(of_comm); found != table().end())
+      return found->second.get();
   }
   int inter = 0, size = 0, own_rank = 0;
-  if (of_comm == MPI_COMM_NULL || pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS) return nullptr;
+  if (of_comm == MPI_COMM_NULL || pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS)
+    return nullptr;
   pmpi::Comm_size(of_comm, &size);
   pmpi::Comm_rank(of_comm, &own_rank);
   try {

@@ -102,7 +102,8 @@ bool attempt::prepare_workspace(const arguments& a) noexcept {
   const bool good = vote(c_.own && c_.own.exported().exportable) && vote(open_workspaces());
   c_.state = good ? communicator::phase::ready : communicator::phase::unusable;
   if (good) return true;
-  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged from now on", call_);
+  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged from now on",
+               call_);
   for (auto& m : c_.mapped) m = {};
   c_.own = {};
   return false;
@@ -177,7 +178,7 @@ bool attempt::map_buffers() noexcept {
   if (!fresh) return true;
   const std::uint64_t call = c_.talk.call();
   if (!vote(good)) {
-    // What some rank could not map nobody keeps; what was known before stays known.
+    // Nobody keeps what this call has named: some rank has not got all of it.
     std::erase_if(c_.known, [&](const auto& k) { return k.last_call == call; });
     return false;
   }
@@ -217,7 +218,8 @@ bool attempt::choose_and_map(const arguments& a) noexcept {
 bool attempt::all_exportable() const noexcept {
   for (int r = 0; r < c_.ranks; ++r) {
     const description& d = c_.talk.description_of(r);
-    if ((d.has_input && !d.input.exportable) || (d.has_output && !d.output.exportable)) return false;
+    if ((d.has_input && !d.input.exportable) || (d.has_output && !d.output.exportable))
+      return false;
   }
   return true;
 }
@@ -242,8 +244,8 @@ status attempt::execute(const arguments& a) noexcept {
   explain();
   ++c_.epoch;
   const compilation what{chosen.plan, map_, plan_->known.unit, chosen.by == transport::packed};
-  const status s = chosen.by == transport::stepped ? execute_stepped(a, what)
-                                                   : execute_kernel(a, what);
+  const status s =
+      chosen.by == transport::stepped ? execute_stepped(a, what) : execute_kernel(a, what);
   if (s == status::ok)
     path::count(kind_of(chosen.by), volume(plan_->what, plan_->known.unit));
   else
@@ -285,9 +287,9 @@ status attempt::execute_kernel(const arguments& a, const compilation& what) noex
 }
 
 status attempt::execute_stepped(const arguments& a, const compilation& what) noexcept {
-  stepped::terms t{a.where, c_.step_flags_of, c_.epoch,
-                   a.reduce.known ? kernel::exchange_with(a.reduce.op, a.reduce.type)
-                                  : kernel::id::exchange};
+  stepped::terms t{
+      a.where, c_.step_flags_of, c_.epoch,
+      a.reduce.known ? kernel::exchange_with(a.reduce.op, a.reduce.type) : kernel::id::exchange};
   stepped steps(what, t, lane_);
   status s = status::would_block;
   std::uint32_t polls = 0;
@@ -320,8 +322,7 @@ void attempt::explain() const noexcept {
   char line[200];
   std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: %s by %s%s, %d blocks", call_,
                 c_.ranks,
-                static_cast<unsigned long long>(
-                    size_class(volume(plan_->what, plan_->known.unit))),
+                static_cast<unsigned long long>(size_class(volume(plan_->what, plan_->known.unit))),
                 chosen.what->name, path::to_string(kind_of(chosen.by)),
                 chosen.by == transport::packed ? ""
                 : chosen.mapped                ? ", buffers mapped"

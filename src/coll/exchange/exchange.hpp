@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocking collectives among the devices of a node: what the wrappers call first. A call answers
-// true when it was done, with MPI's code; false when the wrapper must stage it, in agreement with all
-// ranks. Every rank must come here for every blocking collective, whatever its buffers are.
+// true when it was done, with MPI's code; false when the wrapper must stage it, in agreement with
+// all ranks. Every rank must come here for every blocking collective, whatever its buffers are.
 #pragma once
 
 #include "coll/exchange/arguments.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of the exchange kernel. A process has a few lanes, each a stream of its own with the words in
-// pinned memory by which the host sees the end of a run and ends it early; a run holds its lane.
+// Runs of the exchange kernel. A process has a few lanes, each a stream of its own with the words
+// in pinned memory by which the host sees the end of a run and ends it early; a run holds its lane.
 // Their number bounds how many kernels that wait for peers a device may hold at once: all of them
 // must find room beside each other, or two communicators could block one another.
 #pragma once

@@ -89,7 +89,7 @@ int blocks_for(std::uint64_t bytes, transport by) {
 
 bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
   p.mapped = c.mapped;
-  if (!allows(a, p)) return false;
+  if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
   c.plan = a.make(p, me);
   if (!fits(c, a, p, f)) return false;
   c.blocks = blocks_for(volume(p, f.unit), c.by);
@@ -143,10 +143,10 @@ choice choose(problem& p, const facts& f, int me) noexcept {
   try {
     if (const auto name = forced_algorithm(p.what); !name.empty()) {
       const algorithm* a = find_algorithm(p.what, name);
-      if (a && accept(c, *a,
-                      a->restrictions & restriction::packed ? transport::packed
-                                                            : transport::exchange,
-                      p, f, me))
+      if (a &&
+          accept(c, *a,
+                 a->restrictions & restriction::packed ? transport::packed : transport::exchange, p,
+                 f, me))
         return c;
     }
     const std::uint64_t bytes = volume(p, f.unit);

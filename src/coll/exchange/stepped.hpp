@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a schedule without kernels that wait: the host polls flags in shared host memory and gives the
-// device one step after the other. For ranks that share a device, where a waiting kernel could keep
-// the kernel that it waits for from running.
+// Runs a schedule without kernels that wait: the host polls flags in shared host memory and gives
+// the device one step after the other. For ranks that share a device, where a waiting kernel could
+// keep the kernel that it waits for from running.
 //
-// flags[q][p] lies in rank q's line, is written by rank p only and holds epoch << 16 | number of p's
-// last signal to q, as the kernel's flags do. A signal is stored (release) after all of the rank's
-// device work before it is done and visible; a wait loads with acquire and comes before any work
-// that follows it is given to the device.
+// flags[q][p] lies in rank q's line, is written by rank p only and holds epoch << 16 | number of
+// p's last signal to q, as the kernel's flags do. A signal is stored (release) after all of the
+// rank's device work before it is done and visible; a wait loads with acquire and comes before any
+// work that follows it is given to the device.
 #pragma once
 
 #include <array>
@@ -49,8 +49,8 @@ class stepped {
   const terms& t_;
   lane& lane_;
   std::size_t next_ = 0;
-  bool dirty_ = false;      // work was given to the device since the last settle
-  bool recorded_ = false;   // and the event stands behind it
+  bool dirty_ = false;     // work was given to the device since the last settle
+  bool recorded_ = false;  // and the event stands behind it
   memory::pooled_event event_;
   std::array<std::uint64_t, most_ranks> signals_{}, waits_{};
   int awaited_ = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's workspace on one communicator: device memory that its peers map once. Workspaces are kept
-// for the next communicator when one is freed: an importer's mapping of a released allocation would
-// dangle, and making one costs milliseconds.
+// A rank's workspace on one communicator: device memory that its peers map once. Workspaces are
+// kept for the next communicator when one is freed: an importer's mapping of a released allocation
+// would dangle, and making one costs milliseconds.
 //   flags   [block][rank] 64-bit words that peers' kernels signal with
 //   inbox   packed memory (kernel/exchange.hpp)
 //   scratch the schedule's scratch space

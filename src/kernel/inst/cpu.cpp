@@ -19,8 +19,8 @@ using reduction_table = std::array<cpu_kernel, reduce_ops * value_types>;
 reduction_table make_reduction_table() {
   reduction_table table{};
   std::size_t next = 0;
-#define TELPHER_FILL(op)                    \
-  for (int t = 0; t < value_types; ++t)     \
+#define TELPHER_FILL(op)                \
+  for (int t = 0; t < value_types; ++t) \
     table[next++] = cpu_reduction_##op(static_cast<value_type>(t));
   TELPHER_REDUCTION_OPS(TELPHER_FILL)
 #undef TELPHER_FILL

@@ -11,16 +11,17 @@
 namespace telpher::kernel {
 
 cpu_kernel TELPHER_JOIN(cpu_reduction_, TELPHER_REDUCE_OP)(value_type type) noexcept {
-#define TELPHER_CASE(op, value)                                                        \
-  if (type == value_type::value)                                                       \
-    return {#op "_" #value, sizeof(exchange),                                          \
-            [](const void* parameters, unsigned block, unsigned blocks) {              \
-              run_exchange<reduction<combine::op, values::value>>(                             \
-                  work(block, blocks), *static_cast<const exchange*>(parameters));     \
+#define TELPHER_CASE(op, value)                                                    \
+  if (type == value_type::value)                                                   \
+    return {#op "_" #value, sizeof(exchange),                                      \
+            [](const void* parameters, unsigned block, unsigned blocks) {          \
+              run_exchange<reduction<combine::op, values::value>>(                 \
+                  work(block, blocks), *static_cast<const exchange*>(parameters)); \
             }};
-  TELPHER_JOIN(TELPHER_TYPES_OF_, TELPHER_REDUCE_OP)(TELPHER_CASE)
+  TELPHER_JOIN(TELPHER_TYPES_OF_, TELPHER_REDUCE_OP)
+  (TELPHER_CASE)
 #undef TELPHER_CASE
-  return {};
+      return {};
 }
 
 }  // namespace telpher::kernel

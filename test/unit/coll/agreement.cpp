@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol of agreement: a device rank hears what every rank said in its call, however far host
-// ranks have run ahead; a slot that somebody has still to read is not written; votes; and many calls
-// by threads that fall asleep at random places.
+// ranks have run ahead; a slot that somebody has still to read is not written; votes; and many
+// calls by threads that fall asleep at random places.
 #include "coll/exchange/agreement.hpp"
 
 #include <memory>
@@ -172,9 +172,8 @@ TEST_CASE(many_calls_in_any_order) {
   std::vector<std::thread> threads;
   std::vector<int> wrong(ranks);
   for (int r = 0; r < ranks; ++r)
-    threads.emplace_back([&, r] {
-      wrong[static_cast<std::size_t>(r)] = wrong_answers(n[r], r, ranks, 3000);
-    });
+    threads.emplace_back(
+        [&, r] { wrong[static_cast<std::size_t>(r)] = wrong_answers(n[r], r, ranks, 3000); });
   for (std::thread& t : threads) t.join();
   for (const int w : wrong) CHECK_EQ(w, 0);
 }

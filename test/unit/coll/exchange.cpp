@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exchange kernel as the CPU runs it: every algorithm of the catalogue, by both transports, on
-// mapped buffers and through the workspace, by ranks that are threads and dawdle, call after call on
-// the same memory, against a plain loop over all inputs. Forced interleavings: a rank that ends
+// mapped buffers and through the workspace, by ranks that are threads and dawdle, call after call
+// on the same memory, against a plain loop over all inputs. Forced interleavings: a rank that ends
 // early must not disturb one that is late.
 #include "kernel/exchange.hpp"
 
@@ -59,8 +59,7 @@ class node {
       before.push_back(p.in_place && (!is_rooted(p.what) || r == p.root) ? m.output : m.input);
     }
     std::vector<std::thread> threads;
-    for (int r = 0; r < n; ++r)
-      threads.emplace_back([&, r] { run_rank(a, p, r, packed, blocks); });
+    for (int r = 0; r < n; ++r) threads.emplace_back([&, r] { run_rank(a, p, r, packed, blocks); });
     for (std::thread& t : threads) t.join();
     int wrong = 0;
     for (int r = 0; r < n; ++r) wrong += wrong_elements(p, r, before);
@@ -144,9 +143,10 @@ class node {
           break;
         case operation::allgather:
         case operation::gather:
-          for (std::size_t r = 0; r < in.size() && (p.what == operation::allgather || rank == p.root);
-               ++r) {
-            const bool aliased = p.in_place && (p.what == operation::allgather || rank == static_cast<int>(r));
+          for (std::size_t r = 0;
+               r < in.size() && (p.what == operation::allgather || rank == p.root); ++r) {
+            const bool aliased =
+                p.in_place && (p.what == operation::allgather || rank == static_cast<int>(r));
             check(r * count + i, in[r][aliased ? r * count + i : i]);
           }
           break;
@@ -171,6 +171,7 @@ int wrong_of_all(int ranks, std::uint64_t count, bool packed, bool mapped, bool 
   for (int round = 0; round < 2; ++round)
     for (const algorithm& a : algorithms()) {
       if (is_v_form(a.what) || a.what == operation::barrier) continue;
+      if (a.restrictions & restriction::between_nodes) continue;
       if (packed && !(a.restrictions & restriction::packed)) continue;
       if (in_place && a.what == operation::bcast) continue;
       problem p;
