@@ -44,23 +44,42 @@ function(telpher_mpi_abis result)
   set(${result} ${abis} PARENT_SCOPE)
 endfunction()
 
-# telpher_mpi_program(NAME [WITH_TELPHER] SOURCES... [LINK_LIBRARIES ...]): builds NAME-<abi> for every
-# ABI. WITH_TELPHER links libtelpher-<abi>.so in front of the MPI library; else the program starts
-# without it, and meets it when it is preloaded.
+set(TELPHER_PROGRAM_ABIS mpich mpi_abi ompi CACHE STRING "ABIs to build programs for")
+
+# telpher_mpi_program(NAME [WITH_TELPHER] SOURCES... [LINK_LIBRARIES ...] [PARTS ...] [ABIS ...]): builds
+# NAME-<abi> for every ABI of TELPHER_PROGRAM_ABIS, or of ABIS. WITH_TELPHER links libtelpher-<abi>.so in
+# front of the MPI library; else the program starts without it, and meets it when it is preloaded.
+# PARTS are of telpher_mpi_part().
 function(telpher_mpi_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_TELPHER" "" "LINK_LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_TELPHER" "" "LINK_LIBRARIES;PARTS;ABIS")
+  if(NOT arg_ABIS)
+    set(arg_ABIS ${TELPHER_PROGRAM_ABIS})
+  endif()
   telpher_mpi_abis(abis)
   foreach(abi IN LISTS abis)
     set(target ${name}-${abi})
-    if(arg_WITH_TELPHER AND NOT TARGET telpher_${abi})
+    if(NOT abi IN_LIST arg_ABIS OR (arg_WITH_TELPHER AND NOT TARGET telpher_${abi}))
       continue()
     endif()
     add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+    foreach(part IN LISTS arg_PARTS)
+      target_link_libraries(${target} PRIVATE ${part}-${abi})
+    endforeach()
     if(arg_WITH_TELPHER)
       target_link_libraries(${target} PRIVATE telpher_${abi})
     endif()
     telpher_use_mpi(${target} ${abi})
     target_link_libraries(${target} PRIVATE telpher_options ${arg_LINK_LIBRARIES} ${CMAKE_DL_LIBS})
+  endforeach()
+endfunction()
+
+# telpher_mpi_part(NAME SOURCES...): NAME-<abi>, a static library that several programs share.
+function(telpher_mpi_part name)
+  telpher_mpi_abis(abis)
+  foreach(abi IN LISTS abis)
+    add_library(${name}-${abi} STATIC EXCLUDE_FROM_ALL ${ARGN})
+    telpher_use_mpi(${name}-${abi} ${abi})
+    target_link_libraries(${name}-${abi} PRIVATE telpher_options)
   endforeach()
 endfunction()
 

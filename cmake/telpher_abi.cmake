@@ -50,8 +50,15 @@ function(telpher_abi abi)
     telpher_set_subsystems(${sources})
   endif()
 
+  # What lies below mpi/ is also tested in one process, without the wrappers (test/one_rank.cmake).
+  set(below ${sources})
+  list(FILTER below EXCLUDE REGEX "/src/mpi/")
+  list(FILTER sources INCLUDE REGEX "/src/mpi/")
+  add_library(telpher_below_${abi} OBJECT ${below})
+  target_link_libraries(telpher_below_${abi} PUBLIC telpher_mpi_${abi} telpher_core)
+
   set(exports ${PROJECT_SOURCE_DIR}/src/mpi/exports.map)
-  add_library(telpher_${abi} SHARED ${sources})
+  add_library(telpher_${abi} SHARED ${sources} $<TARGET_OBJECTS:telpher_below_${abi}>)
   target_link_libraries(telpher_${abi} PRIVATE
     telpher_mpi_${abi} $<LINK_LIBRARY:WHOLE_ARCHIVE,telpher_core> telpher_base telpher_closed)
   target_link_options(telpher_${abi} PRIVATE -Wl,--version-script=${exports})
