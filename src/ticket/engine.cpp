@@ -109,13 +109,17 @@ void engine::progress() noexcept {
   ++polls_;
   // What waits for our own messages alone never calls the host MPI, which then moves nothing:
   // neither the tickets that have not left nor the program's sends of host memory.
-  if (polls_ % look_at_all_every == 0 && bell_.listen()) full_scans_ = scans_for_a_bell;
+  if (polls_ % look_at_all_every == 0) listen();
   path::rdma::progress();
   advance_offers();
   scan();
   path::puller::flush_all(posted_.size() + moving_.size() > 1);
   advance_moving();
   progressing_ = false;
+}
+
+void engine::listen() noexcept {
+  if (bell_.listen()) full_scans_ = scans_for_a_bell;
 }
 
 // The receivers' bell says when to look at the offers. Without it they are looked at now and then:

@@ -92,8 +92,8 @@ class engine {
 
   /// Under the lock: does what can be done now.
   void progress() noexcept;
-  /// Under the lock: makes the host MPI move its own messages.
-  void poke_host_mpi() noexcept;
+  /// Under the lock: makes the host MPI move its own messages, and hears the bell between nodes.
+  void listen() noexcept;
   /// More ranks than cores on this node: whoever waits yields at once.
   bool crowded() const noexcept { return crowded_; }
   /// Makes this rank ready to block; the lock is released between polls.

@@ -167,7 +167,7 @@ bool waiter::pause() noexcept {
   {
     auto held = e.lock();
     e.progress();
-    if (polls_ % 64 == 0) e.poke_host_mpi();
+    if (polls_ % 64 == 0) e.listen();
   }
   if (e.crowded() || polls_ > 2000) ::sched_yield();
   if (polls_ % 256 != 0) return false;
