@@ -33,7 +33,7 @@ struct ticket {
   path::exported_memory memory;  // where the payload lies
   std::uint64_t coded_bytes;     // what travels, where `coding` compresses it
   codec::plan coding;
-  std::uint32_t announces;       // 1: a grant comes in front of the blocks (path/rdma.hpp)
+  std::uint32_t announces;  // 1: a grant comes in front of the blocks (path/rdma.hpp)
   std::uint32_t reserved;
   std::uint8_t unused[ticket_bytes - 16 - 8 - 8 - 16 - sizeof(path::exported_memory) - 8 -
                       sizeof(codec::plan) - 8];
