@@ -86,13 +86,15 @@ memory::window window_of(const ticket::message& m) noexcept {
   return window;
 }
 
-// Device bytes where the host MPI can read them: through the CPU's window, or in a host copy.
-status reach(const ticket::message& m, memory::buffer& keep, const void*& bytes) noexcept {
+// Device bytes where the host MPI can read them: through the CPU's window, or in a host copy. `keep`
+// is what must live until the host MPI has read them.
+status reach(ticket::message& m, memory::buffer& keep, const void*& bytes) noexcept {
   const path::region& r = m.payload;
   const auto window = window_of(m);
   if (window) path::count(path::kind::mapped, r.bytes);
   if (window && window.direct()) {
     bytes = window.data();
+    keep = std::move(m.packed);
     return status::ok;
   }
   auto copy = memory::buffer::host(r.bytes, r.where.owner);

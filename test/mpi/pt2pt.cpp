@@ -371,7 +371,7 @@ void memory_kinds(suite& s) {
   MPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, text, &found);
   MPI_Info_free(&info);
   s.note("mpi_memory_alloc_kinds is %s", text);
-  s.expect(found && std::strncmp(text, "system,mpi", 10) == 0, "the host's kinds");
+  s.expect(found && std::strstr(text, "system") && std::strstr(text, "mpi"), "the host's kinds");
   s.expect(std::strstr(text, ":device") != nullptr, "a kind of device memory");
 }
 

@@ -129,6 +129,7 @@ class Files(unittest.TestCase):
 class Real(unittest.TestCase):
     def test_a_run_is_traced(self):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
+        clean["TELPHER_COLL"] = "staged"  # its copies are looked for below
         telpher = os.path.join(os.environ["BUILD"], "bin", "telpher")
         with tempfile.TemporaryDirectory() as folder:
             out, numbers = os.path.join(folder, "trace.json"), os.path.join(folder, "summary.json")
