@@ -86,8 +86,8 @@ memory::window window_of(const ticket::message& m) noexcept {
   return window;
 }
 
-// Device bytes where the host MPI can read them: through the CPU's window, or in a host copy. `keep`
-// is what must live until the host MPI has read them.
+// Device bytes where the host MPI can read them: through the CPU's window, or in a host copy.
+// `keep` is what must live until the host MPI has read them.
 status reach(ticket::message& m, memory::buffer& keep, const void*& bytes) noexcept {
   const path::region& r = m.payload;
   const auto window = window_of(m);
