@@ -6,6 +6,10 @@ find_package(Threads REQUIRED)
 add_library(telpher_options INTERFACE)
 target_compile_options(telpher_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(telpher_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # wrong about std::string's operator+ (GCC bug 105651)
+endif()
 if(TELPHER_WERROR)
   target_compile_options(telpher_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
