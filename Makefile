@@ -21,7 +21,7 @@ help:
 	@echo "make check-tsan     tests of the core under ThreadSanitizer"
 	@echo "make check-vendors  compile the CUDA and HIP back ends (fetches or installs their compilers)"
 	@echo "make check-sycl     the SYCL back end on a CPU device: contract, point-to-point, collectives"
-	@echo "make check-mpis     both MPIs at 2 to 8 ranks, every path forced in turn"
+	@echo "make check-mpis     what make check leaves out: 2 to 8 ranks, every path forced in turn"
 	@echo "make check-nodes    2 to 4 pretended nodes, and 2 nodes made of network namespaces (needs root)"
 	@echo "make check-system   the tests over the MPIs that this machine brings"
 	@echo "make stress         the long random runs"
@@ -73,7 +73,7 @@ check-sycl:
 check-mpis:
 	@$(SETUP) --with mpich --with ompi
 	@$(BUILD) dev
-	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS)
+	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS) --beyond
 
 check-nodes:
 	@$(SETUP) --with mpich --with ompi

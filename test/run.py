@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the tests that a build declared (tests.jsonl, written by test/telpher_test.cmake).
 
-    python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B]
+    python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B] [--beyond]
 
 One line a test with its time; of a failed test the last 60 lines of output. A test passes if and only if
 its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed with all its
@@ -113,6 +113,14 @@ def variants_of(entry: dict, options) -> list[dict[str, str]]:
     return [{}] + [{name: value} for value in values.split(",")]
 
 
+def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
+    """Rank counts, each with what is forced."""
+    plain, wide, variants = entry["ranks"], entry["wide"] if options.wide else [], variants_of(entry, options)
+    if options.beyond:
+        return [*itertools.product(sorted(set(wide) - set(plain)), [{}]), *itertools.product(plain, variants[1:])]
+    return [*itertools.product(sorted(set(plain + wide)), variants)]
+
+
 def select(head: dict, entries: list[dict], options) -> list[Test]:
     rings = set(options.ring.split(",")) if options.ring else None
     mpis = set(options.mpi.split(",")) if options.mpi else None
@@ -122,12 +130,11 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
         if rings and entry["ring"] not in rings or not any(part in entry["name"] for part in parts):
             continue
         if not entry["ranks"]:
-            tests.append(single_test(head, entry))
+            tests += [] if options.beyond else [single_test(head, entry)]
             continue
-        ranks = sorted(set(entry["ranks"] + (entry["wide"] if options.wide else [])))
         abis = [abi for abi in entry["programs"] if not mpis or abi in mpis]
-        tests += [rank_test(head, entry, abi, count, variant) for abi, count, variant
-                  in itertools.product(abis, ranks, variants_of(entry, options))]
+        tests += [rank_test(head, entry, abi, count, variant)
+                  for abi, (count, variant) in itertools.product(abis, runs_of(entry, options))]
     return tests
 
 
@@ -250,6 +257,8 @@ def main() -> int:
     parser.add_argument("--mpi", default="", help="comma-separated ABIs; default all built for")
     parser.add_argument("--wide", action="store_true", help="also the rank counts declared as WIDE")
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
+    parser.add_argument("--beyond", action="store_true",
+                        help="only what a plain run leaves out: WIDE counts, and --vary at the other counts")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
