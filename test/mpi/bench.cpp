@@ -25,7 +25,9 @@ collective_shape shape_of(const collective& c, form how, MPI_Comm comm, const gr
   collective_shape s{&c, how};
   find_element(how == form::nonblocking ? "int" : "double", s.type);
   s.op = how == form::blocking ? MPI_SUM : MPI_MAX;
-  s.bytes = 240;
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  s.bytes = 80 * static_cast<std::size_t>(ranks);  // what is scattered has whole elements for all
   s.root = root;
   s.comm = comm;
   s.around = around;
