@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from generated_doc import write_or_check
+
 ROOT = Path(__file__).resolve().parent.parent
 ANSWERS = ROOT / "results" / "backends"
 TARGET = ROOT / "docs" / "backends.md"
@@ -82,14 +84,7 @@ def ask(program: str, backend: str) -> int:
 def main() -> int:
     if sys.argv[1:2] == ["--ask"]:
         return ask(*sys.argv[2:4])
-    text = render()
-    if "--check" not in sys.argv[1:]:
-        TARGET.write_text(text)
-        return 0
-    if TARGET.is_file() and TARGET.read_text() == text:
-        return 0
-    print("docs/backends.md is not up to date; run python3 tools/backends_doc.py")
-    return 1
+    return write_or_check(TARGET, render())
 
 
 if __name__ == "__main__":

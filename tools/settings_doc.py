@@ -4,6 +4,8 @@ import re
 import sys
 from pathlib import Path
 
+from generated_doc import write_or_check
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "base" / "settings.def"
 TARGET = ROOT / "docs" / "settings.md"
@@ -47,14 +49,7 @@ def render() -> str:
 
 
 def main() -> int:
-    text = render()
-    if "--check" not in sys.argv[1:]:
-        TARGET.write_text(text)
-        return 0
-    if TARGET.is_file() and TARGET.read_text() == text:
-        return 0
-    print("docs/settings.md is not up to date; run python3 tools/settings_doc.py")
-    return 1
+    return write_or_check(TARGET, render())
 
 
 if __name__ == "__main__":
