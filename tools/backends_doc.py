@@ -23,7 +23,8 @@ TARGET = ROOT / "docs" / "backends.md"
 COLUMNS = (("emulated", "emu", ""),
            ("CUDA", "cuda", "the suite passed on two NVIDIA H200 (results/h200x2)"),
            ("HIP", "hip", "compiled, not run"),
-           ("HIP on CUDA", "hip-on-cuda", "compiled, not run"), ("SYCL", "sycl", "no back end yet"))
+           ("HIP on CUDA", "hip-on-cuda", "compiled, not run"),
+           ("SYCL", "sycl", "the suite passed on Intel's OpenCL CPU device; not run on a GPU"))
 
 HEAD = """# Back ends
 
