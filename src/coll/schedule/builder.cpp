@@ -91,6 +91,17 @@ void builder::wait_others() {
   for (std::int32_t i = 1; i < ranks(); ++i) wait((rank() + i) % ranks());
 }
 
+void builder::push_blocks(std::uint64_t stride) {
+  signal_others();
+  for (std::int32_t i = 1; i < ranks(); ++i) {
+    const std::int32_t peer = (rank() + i) % ranks();
+    wait(peer);
+    copy(scratch_of(peer, slot_at(rank(), stride, block_count(problem_, rank(), peer))),
+         input(input_block(rank(), peer)));
+    signal(peer);
+  }
+}
+
 void builder::meet() {
   signal_others();
   wait_others();

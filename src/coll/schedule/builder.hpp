@@ -71,6 +71,9 @@ class builder {
   void wait(std::int32_t peer);
   void signal_others();
   void wait_others();
+  /// Gives every peer the own block for it, in slot `rank` of the peer's scratch space, and
+  /// signals.
+  void push_blocks(std::uint64_t stride);
   /// Nobody passes before all have come.
   void meet();
   // The same among some ranks, of which this is one.
