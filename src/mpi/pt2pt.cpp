@@ -8,6 +8,7 @@
 #include "mpi/operations.hpp"
 #include "mpi/send.hpp"
 #include "mpi/trace_facts.hpp"
+#include "ticket/blocking_call.hpp"
 #include "ticket/stash.hpp"
 
 namespace telpher::pt2pt {
@@ -56,7 +57,9 @@ int send(const send_args& a) noexcept {
   const mpi::outgoing o = mpi::inspect(a);
   auto held = e.lock();
   if (!o.on_device() && e.idle()) {
-    if (held) held.unlock();
+    if (!held) return mpi::host_send(a);
+    const ticket::blocking_call blocked(held);  // another thread may send meanwhile
+    held.unlock();
     return mpi::host_send(a);
   }
   int rc = MPI_SUCCESS;

@@ -16,8 +16,10 @@ class blocking_call {
     engine& e = the_engine();
     auto held = e.lock();
     e.detach(held);
-    e.own().header().blocked.fetch_add(1, std::memory_order_release);
+    begin();
   }
+  /// For a caller that holds the engine's lock and has found the engine idle.
+  explicit blocking_call(const held_lock&) noexcept : active_(true) { begin(); }
   ~blocking_call() {
     if (active_) the_engine().own().header().blocked.fetch_sub(1, std::memory_order_release);
   }
@@ -25,6 +27,10 @@ class blocking_call {
   blocking_call& operator=(const blocking_call&) = delete;
 
  private:
+  static void begin() noexcept {
+    the_engine().own().header().blocked.fetch_add(1, std::memory_order_release);
+  }
+
   bool active_;
 };
 

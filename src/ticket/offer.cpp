@@ -180,10 +180,17 @@ void offer::advance_off_node() noexcept {
   const bool heard = remote_->asked();
   if (const status s = remote_->poll(); s != status::would_block) return finish(s);
   if (!heard && remote_->asked()) the_engine().note_answer(peer_);
-  if (remote_->copied() && !complete_ &&
-      (!message_.synchronous || remote_->asked() || carrier_gone()))
+  if (bytes_safe() && !complete_ && (!message_.synchronous || remote_->asked() || carrier_gone()))
     complete(status::ok);
   if (!remote_->asked() && !remote_->hurries()) consider_hurry();
+}
+
+// The program may go away once a send is complete. A copy in our memory is enough then if somebody
+// comes back to it: not if another thread is blocked inside the host MPI and this call was the last.
+bool offer::bytes_safe() const noexcept {
+  if (!remote_->copied()) return false;
+  return remote_->all_sent() ||
+         the_engine().own().header().blocked.load(std::memory_order_relaxed) == 0;
 }
 
 // The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,

@@ -68,6 +68,7 @@ class offer final : public recycled<offer> {
   void advance_off_node() noexcept;
   void consider_staging() noexcept;
   void consider_hurry() noexcept;
+  bool bytes_safe() const noexcept;
   void stage() noexcept;
   bool carrier_gone() noexcept;
   void run(path::transfer& t) noexcept;
