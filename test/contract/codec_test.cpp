@@ -158,9 +158,9 @@ TEST_CASE(zfp_of_extreme_values_is_that_of_the_cpu) {
   const scoped_stream s;
   for (const element kind : {element::f32, element::f64})
     for (const char* text : {"zfp:rate=20", "zfp:rate=12,nx=64", "zfp:rate=28,nx=64,ny=16"}) {
-      bench b{planned(text, kind, 64 * 16 * 7)};
-      const bytes content = kind == element::f32 ? extreme_values<std::uint32_t>(64 * 16 * 7)
-                                                 : extreme_values<std::uint64_t>(64 * 16 * 7);
+      bench b{planned(text, kind, 64 * 16 * 8)};
+      const bytes content = kind == element::f32 ? extreme_values<std::uint32_t>(64 * 16 * 8)
+                                                 : extreme_values<std::uint64_t>(64 * 16 * 8);
       const bytes coded = b.encode(content, s);
       CHECK(coded == zfp_on_cpu(b.p, content));
       b.decode(coded, s);
