@@ -21,6 +21,7 @@ enum class kind : int {
   staged,     // through host memory shared by both processes, in blocks
   pipelined,  // off the node: through the host MPI, in blocks
   rdma,       // off the node: one-sided, through net/fabric
+  direct,     // off the node: the host MPI, itself GPU-aware, takes the program's buffer
   raw,        // as bytes of an ordinary host message
   // Collectives; one call counts as one message.
   coll_staged,    // through host memory, by the host MPI
@@ -41,7 +42,7 @@ inline bool allowed(kind k) noexcept {
 
 /// Whether a forced way is one that serves between nodes, and is taken on a node as well (tests).
 inline bool between_nodes(kind k) noexcept {
-  return k == kind::pipelined || k == kind::rdma;
+  return k == kind::pipelined || k == kind::rdma || k == kind::direct;
 }
 
 /// Counts a message and remembers it as the last one (for benches and tests).
