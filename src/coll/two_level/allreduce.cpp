@@ -5,10 +5,8 @@
 //
 // All ranks of a node get a share from one rank, and the leaders of a share get the host MPI's
 // result, so all get the same bits.
-#include "coll/exchange/arguments.hpp"
 #include "coll/two_level/calls.hpp"
 #include "coll/two_level/phases.hpp"
-#include "kernel/reduction.hpp"
 
 namespace telpher::coll::two_level {
 namespace {
@@ -42,19 +40,18 @@ bool allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype ty
   if (count <= 0 ||
       !worthwhile(operation::allreduce, static_cast<std::uint64_t>(count) * largest_value))
     return false;
-  const exchange::reduction known = exchange::reduction_of(op, type);
-  if (!known.known) return false;
-  const reducing by{type, op, static_cast<std::int64_t>(kernel::value_bytes(known.type))};
+  const auto by = reducing_of(op, type);
+  if (!by) return false;
   const call_facts c{"MPI_Allreduce",
                      operation::allreduce,
-                     static_cast<std::uint64_t>(count * by.unit),
+                     static_cast<std::uint64_t>(count * by->unit),
                      comm,
                      memory_ref::of(send == MPI_IN_PLACE ? receive : send),
                      memory_ref::of(receive)};
   team* t = team_for(c);
   if (!t) return false;
   phases p(c, *t);
-  run(c, *t, p, count, by);
+  run(c, *t, p, count, *by);
   *code = p.finish();
   return true;
 }

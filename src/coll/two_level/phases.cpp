@@ -8,7 +8,9 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/exchange/exchange.hpp"
+#include "datatype/datatype.hpp"
 #include "host_mpi/error.hpp"
+#include "kernel/reduction.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll::two_level {
@@ -23,6 +25,14 @@ std::size_t index(int r) {
 }
 
 }  // namespace
+
+std::optional<reducing> reducing_of(MPI_Op op, MPI_Datatype type) noexcept {
+  const exchange::reduction known = exchange::reduction_of(op, type);
+  if (!known.known) return std::nullopt;
+  const auto layout = datatype::layout_of(type);
+  if (!layout || !(*layout)->contiguous) return std::nullopt;
+  return reducing{type, op, static_cast<std::int64_t>(kernel::value_bytes(known.type))};
+}
 
 shares shares::even(std::int64_t count, int lanes, int ranks, std::int64_t granule) {
   const std::int64_t each = (count + lanes - 1) / lanes;

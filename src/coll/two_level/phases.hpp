@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "coll/two_level/paths.hpp"
@@ -38,6 +39,9 @@ struct reducing {
   MPI_Op op;
   std::int64_t unit;
 };
+/// None, at all ranks alike, where devices do not reduce so, and for pairs with padding: the blocks
+/// between the levels would carry stale bytes into the gaps of the program's buffer.
+std::optional<reducing> reducing_of(MPI_Op op, MPI_Datatype type) noexcept;
 
 class phases {
  public:

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Reduce in two levels: as MPI_Allreduce, but leaders reduce to the root's node, and its ranks
 // gather the shares at the root.
-#include "coll/exchange/arguments.hpp"
 #include "coll/two_level/calls.hpp"
 #include "coll/two_level/phases.hpp"
-#include "kernel/reduction.hpp"
 
 namespace telpher::coll::two_level {
 namespace {
@@ -41,10 +39,9 @@ bool reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type,
   if (count <= 0 || root < 0 ||
       !worthwhile(operation::reduce, static_cast<std::uint64_t>(count) * largest_value))
     return false;
-  const exchange::reduction known = exchange::reduction_of(op, type);
-  if (!known.known) return false;
-  const reducing by{type, op, static_cast<std::int64_t>(kernel::value_bytes(known.type))};
-  const auto bytes = static_cast<std::uint64_t>(count * by.unit);
+  const auto by = reducing_of(op, type);
+  if (!by) return false;
+  const auto bytes = static_cast<std::uint64_t>(count * by->unit);
   if (!worthwhile(operation::reduce, bytes)) return false;
   int own_rank = 0;
   pmpi::Comm_rank(comm, &own_rank);
@@ -57,7 +54,7 @@ bool reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type,
   team* t = team_for(c);
   if (!t) return false;
   phases p(c, *t);
-  run(c, *t, p, count, by, t->among.seat_of(root));
+  run(c, *t, p, count, *by, t->among.seat_of(root));
   *code = p.finish();
   return true;
 }

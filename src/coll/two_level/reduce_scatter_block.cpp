@@ -5,10 +5,8 @@
 //
 // In place the result goes to the front of the input: what lies there was read in an earlier chunk,
 // or in the same one (nodes are taken in the order of their ranks).
-#include "coll/exchange/arguments.hpp"
 #include "coll/two_level/calls.hpp"
 #include "coll/two_level/phases.hpp"
-#include "kernel/reduction.hpp"
 
 namespace telpher::coll::two_level {
 namespace {
@@ -82,19 +80,18 @@ bool reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_
     return false;
   const auto most = static_cast<std::uint64_t>(count * ranks) * largest_value;
   if (!worthwhile(operation::reduce_scatter_block, most)) return false;
-  const exchange::reduction known = exchange::reduction_of(op, type);
-  if (!known.known) return false;
-  const reducing by{type, op, static_cast<std::int64_t>(kernel::value_bytes(known.type))};
+  const auto by = reducing_of(op, type);
+  if (!by) return false;
   const call_facts c{"MPI_Reduce_scatter_block",
                      operation::reduce_scatter_block,
-                     static_cast<std::uint64_t>(count * ranks * by.unit),
+                     static_cast<std::uint64_t>(count * ranks * by->unit),
                      comm,
                      memory_ref::of(send == MPI_IN_PLACE ? receive : send),
                      memory_ref::of(receive)};
   team* t = team_for(c);
   if (!t) return false;
   phases p(c, *t);
-  scattering(c, *t, p, count, by).run();
+  scattering(c, *t, p, count, *by).run();
   *code = p.finish();
   return true;
 }
