@@ -243,11 +243,44 @@ void check_bits(suite& s) {
   }
 }
 
+/// One rank's device fails once: that call fails at all ranks, and the next ones do not.
+void check_faults(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  constexpr int n = 2000;
+  buffer send(kind::device, n * sizeof(int)), receive(kind::device, n * sizeof(int));
+  send.clear();
+  int calls_failed = 0;
+  for (int call = 0; call < 12; ++call) {
+    s.note("call %d", call);
+    int mine = MPI_Allreduce(send.data(), receive.data(), n, MPI_INT, MPI_BOR, comm) != MPI_SUCCESS;
+    int all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, s.control);
+    if (all != 0 && all != s.ranks) s.fail("call %d failed at %d ranks", call, all);
+    calls_failed += all != 0;
+  }
+  if (calls_failed != 1) s.fail("%d calls failed", calls_failed);
+  MPI_Comm_free(&comm);
+}
+
+/// The fault that the settings name shall meet one rank only.
+void spare_other_ranks() {
+  const char* rank = std::getenv("PMI_RANK");
+  if (rank == nullptr) rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank != nullptr && std::strcmp(rank, "1") != 0) ::unsetenv("TELPHER_EMU_FAULTS");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  spare_other_ranks();
   suite s(&argc, &argv, 2);
   const bool even = std::erase(s.opt.words, "even") > 0;
+  if (std::erase(s.opt.words, "faults") > 0) {
+    s.run("faults", [&] { check_faults(s); });
+    return s.finish();
+  }
   s.run("paths", [&] { check_paths(s, even); });
   s.run("changes", [&] { check_changes(s); });
   s.run("communicators", [&] { check_communicators(s); });

@@ -72,8 +72,7 @@ std::int64_t piece_bytes(const team& t, std::uint64_t bytes, int parts) noexcept
 
 std::int64_t chunk_elements(const team& t, std::uint64_t bytes, std::int64_t unit) noexcept {
   const std::int64_t block = piece_bytes(t, bytes, 1) / unit;
-  const std::int64_t whole = block / granule(unit) * granule(unit);
-  return (whole > 0 ? whole : block) * t.among.lanes;
+  return block / granule(unit) * granule(unit) * t.among.lanes;
 }
 
 // --- moving ---
@@ -261,7 +260,7 @@ int phases::finish() noexcept {
   started(pmpi::Iallreduce(&bad, &somebody, 1, MPI_INT, MPI_MAX, team_.comm, &r));
   wait_for_request(&r);
   if (somebody || failed(status_))
-    return host_mpi::fail(call_.comm, call_.name, failed(status_) ? status_ : status::peer_lost,
+    return host_mpi::fail(call_.comm, call_.name, failed(status_) ? status_ : status::device_error,
                           "a collective in two levels failed at some rank");
   path::count(path::kind::coll_levels, call_.bytes);
   return MPI_SUCCESS;
