@@ -65,7 +65,7 @@ bool allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
   int ranks = 0, own_rank = 0;
   if (comm == MPI_COMM_NULL || pmpi::Comm_size(comm, &ranks) != MPI_SUCCESS) return false;
   linear output(receive, count * ranks, type);
-  if (!output.known() || !worthwhile(operation::allgather, output.bytes())) return false;
+  if (!worthwhile(operation::allgather, output.bytes())) return false;
   const bool in_place = send == MPI_IN_PLACE;
   linear input(in_place ? receive : send, in_place ? count : send_count,
                in_place ? type : send_type);
@@ -75,7 +75,7 @@ bool allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
                      comm,
                      input.buffer(),
                      output.buffer(),
-                     output.contiguous() && input.known() && input.contiguous()};
+                     output.contiguous() && input.contiguous()};
   team* t = team_for(c);
   if (!t) return false;
   pmpi::Comm_rank(comm, &own_rank);

@@ -41,7 +41,7 @@ void run(const call_facts& c, const team& t, phases& p, memory_ref buffer, shape
 bool bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
            int* code) noexcept {
   linear data(buffer, count, type);
-  if (!data.known() || root < 0 || !worthwhile(operation::bcast, data.bytes())) return false;
+  if (root < 0 || !worthwhile(operation::bcast, data.bytes())) return false;
   const call_facts c{"MPI_Bcast", operation::bcast, data.bytes(), comm, data.buffer(),
                      {},          data.contiguous()};
   team* t = team_for(c);

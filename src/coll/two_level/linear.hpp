@@ -13,11 +13,9 @@ class linear {
  public:
   linear(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept;
 
-  bool known() const noexcept { return layout_ != nullptr; }
+  /// What the host MPI counts, so that ranks with types of other forms know the same.
+  std::uint64_t bytes() const noexcept { return bytes_; }
   bool contiguous() const noexcept;
-  std::uint64_t bytes() const noexcept {
-    return layout_->size * static_cast<std::uint64_t>(count_);
-  }
   /// The program's buffer; where there are no gaps, its first byte.
   const memory_ref& buffer() const noexcept { return buffer_; }
 
@@ -30,8 +28,9 @@ class linear {
  private:
   status copy(bool to_packed) noexcept;
 
-  const datatype::layout* layout_ = nullptr;
+  const datatype::layout* layout_ = nullptr;  // null: no way to see into the type
   MPI_Count count_;
+  std::uint64_t bytes_ = 0;
   memory_ref buffer_;
   memory::buffer packed_;
 };
