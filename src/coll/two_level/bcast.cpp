@@ -41,13 +41,15 @@ void run(const call_facts& c, const team& t, phases& p, memory_ref buffer, shape
 bool bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
            int* code) noexcept {
   linear data(buffer, count, type);
-  if (root < 0 || !worthwhile(operation::bcast, data.bytes())) return false;
+  if (root < 0 || comm == MPI_COMM_NULL || !worthwhile(operation::bcast, data.bytes()))
+    return false;
   const call_facts c{"MPI_Bcast", operation::bcast, data.bytes(), comm, data.buffer(),
                      {},          data.contiguous()};
-  team* t = team_for(c);
-  if (!t) return false;
-  int own_rank = 0;
+  int ranks = 0, own_rank = 0;
+  pmpi::Comm_size(comm, &ranks);
   pmpi::Comm_rank(comm, &own_rank);
+  team* t = root < ranks ? team_for(c) : nullptr;
+  if (!t) return false;
   phases p(c, *t);
   run(c, *t, p, data.open(own_rank == root), t->among.seat_of(root));
   if (own_rank != root) p.keep(data.close());

@@ -36,14 +36,15 @@ void run(const call_facts& c, const team& t, phases& p, std::int64_t count, cons
 
 bool reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
             int root, MPI_Comm comm, int* code) noexcept {
-  if (count <= 0 || root < 0 ||
+  if (count <= 0 || root < 0 || comm == MPI_COMM_NULL ||
       !worthwhile(operation::reduce, static_cast<std::uint64_t>(count) * largest_value))
     return false;
   const auto by = reducing_of(op, type);
   if (!by) return false;
   const auto bytes = static_cast<std::uint64_t>(count * by->unit);
   if (!worthwhile(operation::reduce, bytes)) return false;
-  int own_rank = 0;
+  int ranks = 0, own_rank = 0;
+  pmpi::Comm_size(comm, &ranks);
   pmpi::Comm_rank(comm, &own_rank);
   const call_facts c{"MPI_Reduce",
                      operation::reduce,
@@ -51,7 +52,7 @@ bool reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type,
                      comm,
                      memory_ref::of(send == MPI_IN_PLACE ? receive : send),
                      own_rank == root ? memory_ref::of(receive) : memory_ref{}};
-  team* t = team_for(c);
+  team* t = root < ranks ? team_for(c) : nullptr;
   if (!t) return false;
   phases p(c, *t);
   run(c, *t, p, count, *by, t->among.seat_of(root));
