@@ -8,6 +8,7 @@
 #include "base/trace.hpp"
 #include "codec/choice.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "coll/two_level/paths.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
 #include "ticket/engine.hpp"
@@ -77,6 +78,7 @@ int finalize() noexcept {
   if (active()) {
     finish_abandoned();
     coll::exchange::communicator::shut_down();
+    coll::two_level::shut_down();
     ticket::the_engine().stop();
     trace::end();
     active_flag.store(false);
@@ -96,7 +98,10 @@ int refuse_device_memory(MPI_Comm comm, const char* call,
 }
 
 void comm_freed(MPI_Comm comm) noexcept {
-  if (active()) coll::exchange::communicator::forget(comm);
+  if (active()) {
+    coll::exchange::communicator::forget(comm);
+    coll::two_level::forget(comm);
+  }
   host_mpi::forget(comm);
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "coll/exchange/exchange.hpp"
+#include "coll/two_level/calls.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -23,11 +24,12 @@ bool try_call(const char* call, operation what, MPI_Comm comm, int* code, Fill&&
 template <class Count>
 bool bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm,
            int* code) noexcept {
-  return try_call("MPI_Bcast", operation::bcast, comm, code, [&](arguments& a) {
+  const bool here = try_call("MPI_Bcast", operation::bcast, comm, code, [&](arguments& a) {
     a.rooted(root);
     const bool ok = a.rank == root ? a.buffers(buffer, nullptr) : a.buffers(nullptr, buffer);
     if (ok) a.vector(count, type);
   });
+  return here || two_level::bcast(buffer, count, type, root, comm, code);
 }
 
 template <class Count>
@@ -79,10 +81,12 @@ bool scatterv(const void* send, const Count* counts, const Displacement* displac
 template <class Count>
 bool allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                Count receive_count, MPI_Datatype receive_type, MPI_Comm comm, int* code) noexcept {
-  return try_call("MPI_Allgather", operation::allgather, comm, code, [&](arguments& a) {
+  const bool here = try_call("MPI_Allgather", operation::allgather, comm, code, [&](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.vectors(send_count, send_type, receive_count, receive_type, true);
   });
+  return here || two_level::allgather(send, send_count, send_type, receive, receive_count,
+                                      receive_type, comm, code);
 }
 
 template <class Count, class Displacement>
@@ -99,10 +103,12 @@ bool allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void
 template <class Count>
 bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
               Count receive_count, MPI_Datatype receive_type, MPI_Comm comm, int* code) noexcept {
-  return try_call("MPI_Alltoall", operation::alltoall, comm, code, [&](arguments& a) {
+  const bool here = try_call("MPI_Alltoall", operation::alltoall, comm, code, [&](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.vectors(send_count, send_type, receive_count, receive_type, true);
   });
+  return here || two_level::alltoall(send, send_count, send_type, receive, receive_count,
+                                     receive_type, comm, code);
 }
 
 template <class Count, class Displacement>
@@ -123,10 +129,11 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
 template <class Count>
 bool reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, int root,
             MPI_Comm comm, int* code) noexcept {
-  return try_call("MPI_Reduce", operation::reduce, comm, code, [&](arguments& a) {
+  const bool here = try_call("MPI_Reduce", operation::reduce, comm, code, [&](arguments& a) {
     a.rooted(root);
     if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
   });
+  return here || two_level::reduce(send, receive, count, type, op, root, comm, code);
 }
 
 template <class Count>
@@ -140,7 +147,8 @@ template <class Count>
 bool allreduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
                MPI_Comm comm, int* code) noexcept {
   return reduce_vector("MPI_Allreduce", operation::allreduce, send, receive, count, type, op, comm,
-                       code);
+                       code) ||
+         two_level::allreduce(send, receive, count, type, op, comm, code);
 }
 template <class Count>
 bool scan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -156,7 +164,8 @@ template <class Count>
 bool reduce_scatter_block(const void* send, void* receive, Count count, MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm, int* code) noexcept {
   return reduce_vector("MPI_Reduce_scatter_block", operation::reduce_scatter_block, send, receive,
-                       count, type, op, comm, code);
+                       count, type, op, comm, code) ||
+         two_level::reduce_scatter_block(send, receive, count, type, op, comm, code);
 }
 
 template <class Count>
