@@ -90,7 +90,7 @@ std::string parse(std::string_view text, choices& out) {
     choice c;
     if (const std::string why = parse_codec(entry, c); !why.empty()) return why + forms;
     if (kind == "other=" && c.how == method::zfp)
-      return std::string("zfp compresses float and double only") + forms;
+      return std::string("zfp compresses float and double only").append(forms);
     if (kind.empty() || kind == "float=") read.f32 = c;
     if (kind.empty() || kind == "double=") read.f64 = c;
     if (kind == "other=" || (kind.empty() && c.how != method::zfp)) read.other = c;
