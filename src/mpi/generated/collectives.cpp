@@ -4,6 +4,7 @@
 // in the sections of MPI 4.0.
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 
@@ -14,7 +15,10 @@ extern "C" {
 // 6.4 Broadcast
 int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
-  if (int code = 0; coll::exchange::bcast(buffer, count, datatype, root, comm, &code)) return code;
+  if (int code = 0; coll::exchange::call_blocking("MPI_Bcast", comm,
+                                                  coll::exchange::bcast(buffer, count, datatype,
+                                                                        root), &code))
+    return code;
   coll::staged call("MPI_Bcast", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -27,8 +31,11 @@ int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* 
                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                           recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gather", comm,
+                                                  coll::exchange::gather(sendbuf, sendcount,
+                                                                         sendtype, recvbuf,
+                                                                         recvcount, recvtype, root),
+                                                  &code))
     return code;
   coll::staged call("MPI_Gather", comm);
   const void* s = call.input(sendbuf,
@@ -48,8 +55,11 @@ int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
   if (!entry::active())
     return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                          comm);
-  if (int code = 0; coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                            displs, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gatherv", comm,
+                                                  coll::exchange::gatherv(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcounts, displs,
+                                                                          recvtype, root), &code))
     return code;
   coll::staged call("MPI_Gatherv", comm);
   const void* s = call.input(sendbuf,
@@ -67,8 +77,11 @@ int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                            recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatter", comm,
+                                                  coll::exchange::scatter(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcount, recvtype,
+                                                                          root), &code))
     return code;
   coll::staged call("MPI_Scatter", comm);
   const void* s = call.input(sendbuf,
@@ -87,8 +100,11 @@ int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[]
   if (!entry::active())
     return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                           comm);
-  if (int code = 0; coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-                                             recvcount, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatterv", comm,
+                                                  coll::exchange::scatterv(sendbuf, sendcounts,
+                                                                           displs, sendtype,
+                                                                           recvbuf, recvcount,
+                                                                           recvtype, root), &code))
     return code;
   coll::staged call("MPI_Scatterv", comm);
   const void* s = call.input(sendbuf,
@@ -106,8 +122,11 @@ int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                              recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgather", comm,
+                                                  coll::exchange::allgather(sendbuf, sendcount,
+                                                                            sendtype, recvbuf,
+                                                                            recvcount, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -124,8 +143,11 @@ int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
   if (!entry::active())
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm);
-  if (int code = 0; coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                               displs, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv", comm,
+                                                  coll::exchange::allgatherv(sendbuf, sendcount,
+                                                                             sendtype, recvbuf,
+                                                                             recvcounts, displs,
+                                                                             recvtype), &code))
     return code;
   coll::staged call("MPI_Allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -140,8 +162,11 @@ int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                             recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall", comm,
+                                                  coll::exchange::alltoall(sendbuf, sendcount,
+                                                                           sendtype, recvbuf,
+                                                                           recvcount, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -158,8 +183,12 @@ int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls
   if (!entry::active())
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm);
-  if (int code = 0; coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                              recvcounts, rdispls, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv", comm,
+                                                  coll::exchange::alltoallv(sendbuf, sendcounts,
+                                                                            sdispls, sendtype,
+                                                                            recvbuf, recvcounts,
+                                                                            rdispls, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Alltoallv", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
@@ -190,8 +219,10 @@ int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls
 int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (int code = 0; coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-                                           &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce", comm,
+                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
+                                                                         datatype, op, root),
+                                                  &code))
     return code;
   coll::staged call("MPI_Reduce", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
@@ -204,7 +235,9 @@ int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
 int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce", comm,
+                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                            datatype, op), &code))
     return code;
   coll::staged call("MPI_Allreduce", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -229,15 +262,21 @@ int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
-                                                         comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block", comm,
+                                                  coll::exchange::reduce_scatter_block(sendbuf,
+                                                                                       recvbuf,
+                                                                                       recvcount,
+                                                                                       datatype,
+                                                                                       op), &code))
     return code;
   coll::staged call("MPI_Reduce_scatter_block", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
                         coll::uniform(recvcount, datatype,
                                       sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.run([&] { return pmpi::Reduce_scatter_block(s, r, recvcount, datatype, op, comm); });
+  return call.run([&] {
+    return pmpi::Reduce_scatter_block(s, r, recvcount, datatype, op, comm);
+  });
 }
 
 // 6.10 Reduce-scatter
@@ -245,8 +284,11 @@ int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[
                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm,
-                                                   &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter", comm,
+                                                  coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                                 recvcounts,
+                                                                                 datatype, op),
+                                                  &code))
     return code;
   coll::staged call("MPI_Reduce_scatter", comm);
   const void* s = call.input(sendbuf,
@@ -261,7 +303,9 @@ int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[
 int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm) {
   if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::scan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scan", comm,
+                                                  coll::exchange::scan(sendbuf, recvbuf, count,
+                                                                       datatype, op), &code))
     return code;
   coll::staged call("MPI_Scan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -273,7 +317,9 @@ int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatyp
 int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                MPI_Comm comm) {
   if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Exscan", comm,
+                                                  coll::exchange::exscan(sendbuf, recvbuf, count,
+                                                                         datatype, op), &code))
     return code;
   coll::staged call("MPI_Exscan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -286,7 +332,10 @@ int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
 // 6.4 Broadcast
 int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
-  if (int code = 0; coll::exchange::bcast(buffer, count, datatype, root, comm, &code)) return code;
+  if (int code = 0; coll::exchange::call_blocking("MPI_Bcast_c", comm,
+                                                  coll::exchange::bcast(buffer, count, datatype,
+                                                                        root), &code))
+    return code;
   coll::staged call("MPI_Bcast_c", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -299,8 +348,11 @@ int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                           recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gather_c", comm,
+                                                  coll::exchange::gather(sendbuf, sendcount,
+                                                                         sendtype, recvbuf,
+                                                                         recvcount, recvtype, root),
+                                                  &code))
     return code;
   coll::staged call("MPI_Gather_c", comm);
   const void* s = call.input(sendbuf,
@@ -320,8 +372,11 @@ int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
   if (!entry::active())
     return pmpi::Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            root, comm);
-  if (int code = 0; coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                            displs, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gatherv_c", comm,
+                                                  coll::exchange::gatherv(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcounts, displs,
+                                                                          recvtype, root), &code))
     return code;
   coll::staged call("MPI_Gatherv_c", comm);
   const void* s = call.input(sendbuf,
@@ -339,8 +394,11 @@ int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                            recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatter_c", comm,
+                                                  coll::exchange::scatter(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcount, recvtype,
+                                                                          root), &code))
     return code;
   coll::staged call("MPI_Scatter_c", comm);
   const void* s = call.input(sendbuf,
@@ -359,8 +417,11 @@ int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_
   if (!entry::active())
     return pmpi::Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                             root, comm);
-  if (int code = 0; coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-                                             recvcount, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatterv_c", comm,
+                                                  coll::exchange::scatterv(sendbuf, sendcounts,
+                                                                           displs, sendtype,
+                                                                           recvbuf, recvcount,
+                                                                           recvtype, root), &code))
     return code;
   coll::staged call("MPI_Scatterv_c", comm);
   const void* s = call.input(sendbuf,
@@ -378,8 +439,11 @@ int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                              recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgather_c", comm,
+                                                  coll::exchange::allgather(sendbuf, sendcount,
+                                                                            sendtype, recvbuf,
+                                                                            recvcount, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -396,8 +460,11 @@ int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
   if (!entry::active())
     return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm);
-  if (int code = 0; coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                               displs, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv_c", comm,
+                                                  coll::exchange::allgatherv(sendbuf, sendcount,
+                                                                             sendtype, recvbuf,
+                                                                             recvcounts, displs,
+                                                                             recvtype), &code))
     return code;
   coll::staged call("MPI_Allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -412,8 +479,11 @@ int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                             recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall_c", comm,
+                                                  coll::exchange::alltoall(sendbuf, sendcount,
+                                                                           sendtype, recvbuf,
+                                                                           recvcount, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -430,8 +500,12 @@ int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
   if (!entry::active())
     return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm);
-  if (int code = 0; coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                              recvcounts, rdispls, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv_c", comm,
+                                                  coll::exchange::alltoallv(sendbuf, sendcounts,
+                                                                            sdispls, sendtype,
+                                                                            recvbuf, recvcounts,
+                                                                            rdispls, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Alltoallv_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
@@ -462,8 +536,10 @@ int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
 int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (int code = 0; coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-                                           &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_c", comm,
+                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
+                                                                         datatype, op, root),
+                                                  &code))
     return code;
   coll::staged call("MPI_Reduce_c", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
@@ -476,7 +552,9 @@ int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dataty
 int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce_c", comm,
+                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                            datatype, op), &code))
     return code;
   coll::staged call("MPI_Allreduce_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -501,8 +579,12 @@ int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count rec
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
-                                                         comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block_c", comm,
+                                                  coll::exchange::reduce_scatter_block(sendbuf,
+                                                                                       recvbuf,
+                                                                                       recvcount,
+                                                                                       datatype,
+                                                                                       op), &code))
     return code;
   coll::staged call("MPI_Reduce_scatter_block_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
@@ -519,8 +601,11 @@ int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count rec
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm,
-                                                   &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_c", comm,
+                                                  coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                                 recvcounts,
+                                                                                 datatype, op),
+                                                  &code))
     return code;
   coll::staged call("MPI_Reduce_scatter_c", comm);
   const void* s = call.input(sendbuf,
@@ -535,7 +620,9 @@ int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count rec
 int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::scan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scan_c", comm,
+                                                  coll::exchange::scan(sendbuf, recvbuf, count,
+                                                                       datatype, op), &code))
     return code;
   coll::staged call("MPI_Scan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -547,7 +634,9 @@ int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype
 int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Exscan_c", comm,
+                                                  coll::exchange::exscan(sendbuf, recvbuf, count,
+                                                                         datatype, op), &code))
     return code;
   coll::staged call("MPI_Exscan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));

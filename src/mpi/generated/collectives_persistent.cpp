@@ -4,6 +4,7 @@
 // in the sections of MPI 4.0.
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 
@@ -17,6 +18,7 @@ extern "C" {
 int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                    MPI_Info info, MPI_Request* request) {
   if (!entry::active()) return pmpi::Bcast_init(buffer, count, datatype, root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Bcast_init", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -33,6 +35,7 @@ int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
   if (!entry::active())
     return pmpi::Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                              info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Gather_init", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -52,6 +55,7 @@ int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
   if (!entry::active())
     return pmpi::Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Gatherv_init", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -71,6 +75,7 @@ int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
   if (!entry::active())
     return pmpi::Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Scatter_init", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
@@ -89,6 +94,7 @@ int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int dis
   if (!entry::active())
     return pmpi::Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                                root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Scatterv_init", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
@@ -108,6 +114,7 @@ int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
   if (!entry::active())
     return pmpi::Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                 info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Allgather_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -124,6 +131,7 @@ int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   if (!entry::active())
     return pmpi::Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                  recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Allgatherv_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
@@ -140,6 +148,7 @@ int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
   if (!entry::active())
     return pmpi::Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoall_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -156,6 +165,7 @@ int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sd
   if (!entry::active())
     return pmpi::Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                 rdispls, recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoallv_init", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
@@ -173,6 +183,7 @@ int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sd
   if (!entry::active())
     return pmpi::Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                 rdispls, recvtypes, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
@@ -187,6 +198,7 @@ int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
                     int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Reduce_init", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -201,6 +213,7 @@ int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Dataty
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Allreduce_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -216,6 +229,7 @@ int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvco
   if (!entry::active())
     return pmpi::Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                            request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Reduce_scatter_block_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
@@ -233,6 +247,7 @@ int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvco
   if (!entry::active())
     return pmpi::Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                      request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Reduce_scatter_init", comm);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
@@ -249,6 +264,7 @@ int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype da
                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Scan_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -262,6 +278,7 @@ int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
                     MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Exscan_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf, coll::uniform(count, datatype));
@@ -279,6 +296,7 @@ int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int r
                      MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Bcast_init_c(buffer, count, datatype, root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Bcast_init_c", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -295,6 +313,7 @@ int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
   if (!entry::active())
     return pmpi::Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Gather_init_c", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -315,6 +334,7 @@ int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
   if (!entry::active())
     return pmpi::Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Gatherv_init_c", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -334,6 +354,7 @@ int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
   if (!entry::active())
     return pmpi::Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                 comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Scatter_init_c", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
@@ -353,6 +374,7 @@ int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const
   if (!entry::active())
     return pmpi::Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                  recvtype, root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Scatterv_init_c", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
@@ -372,6 +394,7 @@ int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
   if (!entry::active())
     return pmpi::Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                   info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Allgather_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -389,6 +412,7 @@ int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
   if (!entry::active())
     return pmpi::Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                    recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Allgatherv_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
@@ -405,6 +429,7 @@ int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
   if (!entry::active())
     return pmpi::Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                  info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoall_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
@@ -423,6 +448,7 @@ int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
   if (!entry::active())
     return pmpi::Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoallv_init_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
@@ -441,6 +467,7 @@ int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
   if (!entry::active())
     return pmpi::Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                   rdispls, recvtypes, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
@@ -455,6 +482,7 @@ int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Reduce_init_c", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -469,6 +497,7 @@ int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MP
                          MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Allreduce_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -484,6 +513,7 @@ int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Coun
   if (!entry::active())
     return pmpi::Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                              request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Reduce_scatter_block_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
@@ -501,6 +531,7 @@ int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Coun
   if (!entry::active())
     return pmpi::Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                        request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Reduce_scatter_init_c", comm);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
@@ -517,6 +548,7 @@ int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
                     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Scan_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
@@ -530,6 +562,7 @@ int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Exscan_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf, coll::uniform(count, datatype));
