@@ -209,7 +209,9 @@ def body(function):
     if not staged:
         return [bypass(function), *plain_body(function)]
     if function.form == "nonblocking" and for_devices(function):
-        return [bypass(function), *deferred_body(function)]
+        return [bypass(function), *deferred_body(function, "start_collective")]
+    if function.form == "persistent" and for_devices(function):
+        return [bypass(function), *before_staging(function), *deferred_body(function, "init_collective")]
     return [bypass(function), *before_staging(function), *staged_body(function)]
 
 
@@ -221,7 +223,8 @@ def described(function):
     """The call in the terms of coll::exchange."""
     names = (p.name for p in function.parameters if p.name not in ("comm", "info", "request"))
     name = function.name.removesuffix("_c").lower()
-    return f"coll::exchange::{name[1:] if function.form == 'nonblocking' else name}({', '.join(names)})"
+    name = {"blocking": name, "nonblocking": name[1:], "persistent": name.removesuffix("_init")}[function.form]
+    return f"coll::exchange::{name}({', '.join(names)})"
 
 
 def before_staging(function):
@@ -238,11 +241,11 @@ def before_staging(function):
     return [f"if (int code = 0; {call}) return code;"]
 
 
-def deferred_body(function):
-    """A non-blocking collective that may run among the devices, or in the host MPI later."""
-    staged = (f"  {line}" for line in staged_body(function, "started"))
-    return ["const auto staged = [=](MPI_Request* started) {", *staged, "};",
-            f'return mpi::start_collective("{function.mpi_name}", comm, {described(function)}, staged, request);']
+def deferred_body(function, how):
+    """A collective with a request that may run among the devices, or in the host MPI later."""
+    staged = (f"  {line}" for line in staged_body(function, "made"))
+    return ["const auto staged = [=](MPI_Request* made) {", *staged, "};",
+            f'return mpi::{how}("{function.mpi_name}", comm, {described(function)}, staged, request);']
 
 
 def bypass(function):

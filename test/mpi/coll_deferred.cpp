@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Non-blocking collectives among devices: that they run there, several in flight on several
-// communicators, every way of completing them, what the host MPI's order demands of calls that turn
-// out to be the host's, ranks that block elsewhere meanwhile, and random mixtures of all of it.
+// Non-blocking and persistent collectives among devices: that they run there, several in flight on
+// several communicators, every way of completing them, what the host MPI's order demands of calls
+// that turn out to be the host's, ranks that block elsewhere meanwhile, persistent ones started in
+// another order at every rank, and random mixtures of all of it.
 #include <unistd.h>
 
 #include <deque>
 #include <memory>
+#include <numeric>
 
 #include "coll_formulas.hpp"
 
@@ -195,6 +197,46 @@ void check_freed(suite& s) {
   }
 }
 
+#if MPI_TEST_HAS_PERSISTENT
+/// Rounds of several persistent collectives, on devices at all ranks or with one rank's on the host;
+/// the last ones find no room among the devices.
+void check_persistent(suite& s, const std::string& wanted) {
+  const group g(MPI_COMM_WORLD);
+  constexpr int count = 10;
+  random_numbers own(s.opt.seed * 1000 + static_cast<std::uint64_t>(s.rank));
+  std::deque<formula_call> calls;
+  std::vector<MPI_Request> requests(count, MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < count; ++i) {
+    const kind k = i % 3 == 2 && g.rank == 0 ? kind::host : kind::device;
+    calls.emplace_back(g, static_cast<call_kind>(i % operations), 10 + as_int(i * i) * 40, 0, 0, k,
+                       k);
+    calls.back().init(&requests[i]);
+  }
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  for (int round = 0; round < 8; ++round) {
+    s.note("round %d", round);
+    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[own.below(i)]);
+    for (formula_call& c : calls) c.refill(round);
+    for (const std::size_t i : order) MPI_Start(&requests[i]);
+    if (round == 3) MPI_Barrier(MPI_COMM_WORLD);
+    if (round % 2 == 0)
+      MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
+    else
+      for (std::size_t i : order) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    for (formula_call& c : calls) s.expect_none(c.wrong());
+  }
+  MPI_Start(&requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  const std::string path = last_path();
+  const bool good = wanted == "coll_any_path" || path == (wanted.empty() ? "coll_packed" : wanted);
+  if (!good && !path.empty()) s.fail("it ran by %s", path.c_str());
+  for (MPI_Request& r : requests) MPI_Request_free(&r);
+}
+#else
+void check_persistent(suite&, const std::string&) {}
+#endif
+
 /// A message to the next rank and one from the rank before, completed with the collectives.
 class ring_message {
  public:
@@ -292,6 +334,7 @@ int main(int argc, char** argv) {
   s.run("in flight", [&] { check_in_flight(s); });
   s.run("blocked elsewhere", [&] { check_blocked_elsewhere(s); });
   s.run("order", [&] { check_order(s); });
+  s.run("persistent", [&] { check_persistent(s, wanted); });
   s.run("freed", [&] { check_freed(s); });
   s.run("mixture", [&] { check_mixture(s, s.opt.messages ? s.opt.messages : 60); });
   s.run("threads", [&] { check_threads(s, 3); });

@@ -5,6 +5,13 @@
 
 #include "suite.hpp"
 
+// Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define MPI_TEST_HAS_PERSISTENT 1
+#else
+#define MPI_TEST_HAS_PERSISTENT 0
+#endif
+
 namespace mpi_test {
 
 inline int value(int rank, int i, int call) {
@@ -81,9 +88,17 @@ class formula_call {
     send_.set([&](int i) { return value(g_.rank, i, call_); });
   }
 
-  void run() { go(nullptr); }
+  void run() { go(form::blocking, nullptr); }
   /// Initiates the non-blocking form.
-  void start(MPI_Request* request) { go(request); }
+  void start(MPI_Request* request) { go(form::nonblocking, request); }
+  /// Makes the persistent form.
+  void init(MPI_Request* request) { go(form::persistent, request); }
+  /// New contents, for the next round of a persistent one.
+  void refill(int call) {
+    call_ = call;
+    send_.set([&](int i) { return value(g_.rank, i, call_); });
+    receive_.set([](int) { return -1; });
+  }
 
   /// Afterwards: "" if all that was received is right.
   std::string wrong() {
@@ -118,42 +133,52 @@ class formula_call {
   }
 
  private:
-#define MPI_TEST_EITHER(form, iform, ...) \
-  (q ? MPI_##iform(__VA_ARGS__, q) : MPI_##form(__VA_ARGS__))
-  void go(MPI_Request* q) {
+  enum class form { blocking, nonblocking, persistent };
+
+#if MPI_TEST_HAS_PERSISTENT
+#define MPI_TEST_INIT(name, ...) MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, q)
+#else
+#define MPI_TEST_INIT(name, ...) MPI_ERR_OTHER
+#endif
+#define MPI_TEST_FORM(name, iname, ...)                     \
+  (f == form::blocking      ? MPI_##name(__VA_ARGS__)       \
+   : f == form::nonblocking ? MPI_##iname(__VA_ARGS__, q)   \
+                            : MPI_TEST_INIT(name, __VA_ARGS__))
+  void go(form f, MPI_Request* q) {
     int *s = send_.data(), *r = receive_.data();
     const MPI_Comm c = g_.comm;
     const MPI_Datatype t = MPI_INT;
     switch (what_) {
       case call_kind::allreduce:
-        MPI_TEST_EITHER(Allreduce, Iallreduce, s, r, n_, t, MPI_SUM, c);
+        MPI_TEST_FORM(Allreduce, Iallreduce, s, r, n_, t, MPI_SUM, c);
         break;
       case call_kind::reduce:
-        MPI_TEST_EITHER(Reduce, Ireduce, s, r, n_, t, MPI_SUM, root_, c);
+        MPI_TEST_FORM(Reduce, Ireduce, s, r, n_, t, MPI_SUM, root_, c);
         break;
       case call_kind::scan:
-        MPI_TEST_EITHER(Scan, Iscan, s, r, n_, t, MPI_SUM, c);
+        MPI_TEST_FORM(Scan, Iscan, s, r, n_, t, MPI_SUM, c);
         break;
       case call_kind::bcast:
-        MPI_TEST_EITHER(Bcast, Ibcast, s, n_, t, root_, c);
+        MPI_TEST_FORM(Bcast, Ibcast, s, n_, t, root_, c);
         break;
       case call_kind::allgather:
-        MPI_TEST_EITHER(Allgather, Iallgather, s, n_, t, r, n_, t, c);
+        MPI_TEST_FORM(Allgather, Iallgather, s, n_, t, r, n_, t, c);
         break;
       case call_kind::gather:
-        MPI_TEST_EITHER(Gather, Igather, s, n_, t, r, n_, t, root_, c);
+        MPI_TEST_FORM(Gather, Igather, s, n_, t, r, n_, t, root_, c);
         break;
       case call_kind::alltoall:
-        MPI_TEST_EITHER(Alltoall, Ialltoall, s, n_, t, r, n_, t, c);
+        MPI_TEST_FORM(Alltoall, Ialltoall, s, n_, t, r, n_, t, c);
         break;
       case call_kind::scatter:
-        MPI_TEST_EITHER(Scatter, Iscatter, s, n_, t, r, n_, t, root_, c);
+        MPI_TEST_FORM(Scatter, Iscatter, s, n_, t, r, n_, t, root_, c);
         break;
       case call_kind::count_:
         break;
     }
   }
-#undef MPI_TEST_EITHER
+#undef MPI_TEST_FORM
+#undef MPI_TEST_INIT
 
   const group& g_;
   call_kind what_;

@@ -24,6 +24,11 @@ std::unordered_map<MPI_Comm, std::unique_ptr<communicator>>& table() {
   return *one;
 }
 
+std::vector<std::unique_ptr<communicator>>& channels() {
+  static auto* one = new std::vector<std::unique_ptr<communicator>>;
+  return *one;
+}
+
 // Settings by which all ranks must choose alike.
 std::uint64_t settings_mark() {
   const settings& s = config();
@@ -62,19 +67,34 @@ communicator* communicator::soon(MPI_Comm of_comm) noexcept {
   bool known = false;
   communicator* there = find(of_comm, known);
   if (known) return there && there->state != phase::absent ? there : nullptr;
-  int inter = 0, size = 0, own_rank = 0;
-  if (of_comm == MPI_COMM_NULL || pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS)
-    return nullptr;
-  pmpi::Comm_size(of_comm, &size);
-  pmpi::Comm_rank(of_comm, &own_rank);
+  if (of_comm == MPI_COMM_NULL) return nullptr;
   try {
-    std::unique_ptr<communicator> fresh;
-    if (!inter && size > 1 && size <= most_ranks) {
-      fresh = std::make_unique<communicator>(of_comm, size, own_rank);
-      if (!fresh->take_part()) fresh.reset();
-    }
+    auto fresh = make(of_comm, true);
     std::lock_guard lock(guard);
     return (table()[of_comm] = std::move(fresh)).get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+std::unique_ptr<communicator> communicator::make(MPI_Comm of_comm, bool willing) {
+  int inter = 0, size = 0, own_rank = 0;
+  if (pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS || inter) return nullptr;
+  pmpi::Comm_size(of_comm, &size);
+  pmpi::Comm_rank(of_comm, &own_rank);
+  if (size < 2 || size > most_ranks) return nullptr;
+  auto fresh = std::make_unique<communicator>(of_comm, size, own_rank);
+  return fresh->take_part(willing) ? std::move(fresh) : nullptr;
+}
+
+communicator* communicator::channel(MPI_Comm comm) noexcept {
+  constexpr std::size_t most_channels = 8;
+  auto held = ticket::the_engine().lock();
+  try {
+    auto fresh = make(comm, channels().size() < most_channels);
+    if (!fresh) return nullptr;
+    channels().push_back(std::move(fresh));
+    return channels().back().get();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -92,7 +112,7 @@ void communicator::keep_order(MPI_Comm comm) noexcept {
   communicator* c = find(comm, known);
   if (!c) return;
   auto held = ticket::the_engine().lock();
-  c->waiting.make_way();
+  c->waiting.make_way(held);
 }
 
 void communicator::pass(std::uint64_t call) noexcept {
@@ -100,9 +120,9 @@ void communicator::pass(std::uint64_t call) noexcept {
 }
 
 // Only initiates: the first collective may be a non-blocking one.
-bool communicator::take_part() noexcept {
+bool communicator::take_part(bool willing) noexcept {
   ticket::engine& e = ticket::the_engine();
-  bool willing = world_ranks(comm, ranks, world);
+  willing = world_ranks(comm, ranks, world) && willing;
   cards_.resize(static_cast<std::size_t>(ranks));
   auto held = e.lock();
   const auto at = willing ? e.own().arena().take(sizeof(shared_part)) : std::nullopt;
@@ -190,12 +210,14 @@ void communicator::forget(MPI_Comm freed) noexcept {
 void communicator::shut_down() noexcept {
   for (auto& [comm, one] : table())
     if (one) one->settle();
+  for (auto& one : channels()) one->settle();
   const MPI_Comm control = ticket::the_engine().job().control;
   ticket::blocking_call blocked;
   pmpi::Barrier(control);  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
+    channels().clear();
   }
   memory::ipc_cache::instance().clear();
   pmpi::Barrier(control);  // no rank has a workspace mapped

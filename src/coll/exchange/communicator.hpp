@@ -37,6 +37,11 @@ class communicator {
   static communicator* of(MPI_Comm comm) noexcept;
   /// The same without waiting: it may still be in the making (see joined()), and of no use then.
   static communicator* soon(MPI_Comm comm) noexcept;
+  /// A state for one persistent collective, whose rounds are the calls: they are matched by the order
+  /// in which ranks make such requests, not by that of their starts, and so need an agreement and a
+  /// workspace of their own. Collective, without waiting. Kept until MPI_Finalize, because a request
+  /// is freed by each rank when it likes; only a few are made.
+  static communicator* channel(MPI_Comm comm) noexcept;
   /// Starts the deferred calls on the communicator that are not decided in the host MPI, before a
   /// non-blocking collective that goes there without asking.
   static void keep_order(MPI_Comm comm) noexcept;
@@ -103,7 +108,8 @@ class communicator {
   };
 
   static communicator* find(MPI_Comm comm, bool& known) noexcept;
-  bool take_part() noexcept;
+  static std::unique_ptr<communicator> make(MPI_Comm comm, bool willing);
+  bool take_part(bool willing) noexcept;
   bool link() noexcept;
   void settle() noexcept;
 

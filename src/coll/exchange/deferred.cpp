@@ -39,18 +39,18 @@ call_queue::~call_queue() {
 
 // While another thread of this process is blocked in the host MPI, nobody may be there to move the
 // call when peers need it.
-std::shared_ptr<deferred> call_queue::add(const char* call, arguments&& a,
+std::shared_ptr<deferred> call_queue::add(ticket::held_lock& held, const char* call, arguments&& a,
                                           deferred::host_form&& host) noexcept {
   ticket::engine& e = ticket::the_engine();
   const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
   if (!moves_here || !may_wait(a) || e.own().header().blocked.load() != 0) {
-    pass_next();
+    pass_next(held);
     return nullptr;
   }
   try {
     calls_.push_back(std::make_shared<deferred>(call, std::move(a), std::move(host)));
   } catch (const std::bad_alloc&) {
-    pass_next();
+    pass_next(held);
     return nullptr;
   }
   const std::shared_ptr<deferred> made = calls_.back();
@@ -60,18 +60,16 @@ std::shared_ptr<deferred> call_queue::add(const char* call, arguments&& a,
   return made;
 }
 
-void call_queue::pass_next() noexcept {
-  make_way();
+void call_queue::pass_next(ticket::held_lock& held) noexcept {
+  make_way(held);
   c_.pass(c_.talk.take());
 }
 
 // --- to the host MPI ---
 
-void call_queue::make_way() noexcept {
-  if (leave_to_host()) return;
-  ticket::engine& e = ticket::the_engine();
-  auto held = e.lock();
-  e.wait_until(held, "a non-blocking collective behind another", [&] { return leave_to_host(); });
+void call_queue::make_way(ticket::held_lock& held) noexcept {
+  ticket::the_engine().wait_until(held, "a collective behind another one",
+                                  [&] { return leave_to_host(); });
 }
 
 // The call has left the queue, and has been passed or was decided to be the host's.

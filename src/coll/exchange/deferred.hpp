@@ -72,11 +72,12 @@ class call_queue final : public ticket::worker {
   bool empty() const noexcept { return calls_.empty(); }
   /// Adds the communicator's next call and does what can be done at once. Null: the caller
   /// initiates it in the host MPI now.
-  std::shared_ptr<deferred> add(const char* call, arguments&& a, deferred::host_form&& host) noexcept;
+  std::shared_ptr<deferred> add(ticket::held_lock& held, const char* call, arguments&& a,
+                                deferred::host_form&& host) noexcept;
   /// The next call is the host MPI's: it may be initiated there when this returns.
-  void pass_next() noexcept;
+  void pass_next(ticket::held_lock& held) noexcept;
   /// Starts in the host MPI what is not decided, before a call that goes there.
-  void make_way() noexcept;
+  void make_way(ticket::held_lock& held) noexcept;
 
   bool advance() noexcept override;
   bool detach() noexcept override;

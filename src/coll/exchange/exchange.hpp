@@ -45,7 +45,7 @@ std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described
   arguments a(d.what, c->ranks, c->rank);
   d.fill(a);
   auto held = ticket::the_engine().lock();
-  return c->waiting.add(call, std::move(a), host);
+  return c->waiting.add(held, call, std::move(a), host);
 }
 
 /// MPI_Reduce_local on device memory, by the same kernels. False: stage it.

@@ -16,14 +16,12 @@ extern "C" {
 int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                MPI_Request* request) {
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ibcast", comm);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Ibcast(b, count, datatype, root, comm, started);
-    });
+    return call.start(made, [&] { return pmpi::Ibcast(b, count, datatype, root, comm, made); });
   };
   return mpi::start_collective("MPI_Ibcast", comm,
                                coll::exchange::bcast(buffer, count, datatype, root), staged,
@@ -37,15 +35,15 @@ int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
   if (!entry::active())
     return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Igather", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
                           : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Igather(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Igather(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
     });
   };
   return mpi::start_collective("MPI_Igather", comm,
@@ -60,7 +58,7 @@ int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
   if (!entry::active())
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Igatherv", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -68,9 +66,9 @@ int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
                           call.at_root(root)
                           ? coll::ragged(call.size(), recvcounts, displs, recvtype)
                           : coll::nothing());
-    return call.start(started, [&] {
+    return call.start(made, [&] {
       return pmpi::Igatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                            started);
+                            made);
     });
   };
   return mpi::start_collective("MPI_Igatherv", comm,
@@ -86,15 +84,15 @@ int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
   if (!entry::active())
     return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscatter", comm);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Iscatter(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Iscatter(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iscatter", comm,
@@ -109,7 +107,7 @@ int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[
   if (!entry::active())
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscatterv", comm);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
@@ -117,9 +115,9 @@ int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-    return call.start(started, [&] {
+    return call.start(made, [&] {
       return pmpi::Iscatterv(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                             started);
+                             made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv", comm,
@@ -134,12 +132,12 @@ int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
   if (!entry::active())
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallgather", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-    return call.start(started, [&] {
-      return pmpi::Iallgather(s, sendcount, sendtype, r, recvcount, recvtype, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Iallgather(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iallgather", comm,
@@ -154,13 +152,12 @@ int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
   if (!entry::active())
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-    return call.start(started, [&] {
-      return pmpi::Iallgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                               started);
+    return call.start(made, [&] {
+      return pmpi::Iallgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv", comm,
@@ -175,12 +172,12 @@ int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
   if (!entry::active())
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ialltoall", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-    return call.start(started, [&] {
-      return pmpi::Ialltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ialltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoall", comm,
@@ -196,13 +193,13 @@ int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispl
   if (!entry::active())
     return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ialltoallv", comm);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-    return call.start(started, [&] {
+    return call.start(made, [&] {
       return pmpi::Ialltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                              comm, started);
+                              comm, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv", comm,
@@ -234,14 +231,14 @@ int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype data
                 int root, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Ireduce(s, r, count, datatype, op, root, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ireduce(s, r, count, datatype, op, root, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce", comm,
@@ -254,12 +251,12 @@ int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype d
                    MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallreduce", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
-    return call.start(started, [&] {
-      return pmpi::Iallreduce(s, r, count, datatype, op, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Iallreduce(s, r, count, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iallreduce", comm,
@@ -273,15 +270,15 @@ int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                               MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_block", comm);
     const void* s = call.input(sendbuf,
                                coll::uniform(recvcount, datatype, local_group::size(comm)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
                                         sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-    return call.start(started, [&] {
-      return pmpi::Ireduce_scatter_block(s, r, recvcount, datatype, op, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter_block(s, r, recvcount, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter_block", comm,
@@ -294,7 +291,7 @@ int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts
                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter", comm);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(comm, recvcounts), datatype));
@@ -302,8 +299,8 @@ int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts
                           coll::uniform(sendbuf == MPI_IN_PLACE
                                         ? local_group::total(comm, recvcounts)
                                         : local_group::own(comm, recvcounts), datatype));
-    return call.start(started, [&] {
-      return pmpi::Ireduce_scatter(s, r, recvcounts, datatype, op, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter(s, r, recvcounts, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter", comm,
@@ -315,13 +312,11 @@ int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts
 int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
               MPI_Comm comm, MPI_Request* request) {
   if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscan", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
-    return call.start(started, [&] {
-      return pmpi::Iscan(s, r, count, datatype, op, comm, started);
-    });
+    return call.start(made, [&] { return pmpi::Iscan(s, r, count, datatype, op, comm, made); });
   };
   return mpi::start_collective("MPI_Iscan", comm,
                                coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
@@ -332,13 +327,11 @@ int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype dataty
 int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                 MPI_Comm comm, MPI_Request* request) {
   if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iexscan", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-    return call.start(started, [&] {
-      return pmpi::Iexscan(s, r, count, datatype, op, comm, started);
-    });
+    return call.start(made, [&] { return pmpi::Iexscan(s, r, count, datatype, op, comm, made); });
   };
   return mpi::start_collective("MPI_Iexscan", comm,
                                coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op),
@@ -351,14 +344,12 @@ int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype data
 int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                  MPI_Request* request) {
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ibcast_c", comm);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Ibcast_c(b, count, datatype, root, comm, started);
-    });
+    return call.start(made, [&] { return pmpi::Ibcast_c(b, count, datatype, root, comm, made); });
   };
   return mpi::start_collective("MPI_Ibcast_c", comm,
                                coll::exchange::bcast(buffer, count, datatype, root), staged,
@@ -372,15 +363,15 @@ int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
   if (!entry::active())
     return pmpi::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Igather_c", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
                           : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Igather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Igather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
     });
   };
   return mpi::start_collective("MPI_Igather_c", comm,
@@ -395,7 +386,7 @@ int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
   if (!entry::active())
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Igatherv_c", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
@@ -403,9 +394,9 @@ int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                           call.at_root(root)
                           ? coll::ragged(call.size(), recvcounts, displs, recvtype)
                           : coll::nothing());
-    return call.start(started, [&] {
+    return call.start(made, [&] {
       return pmpi::Igatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                              started);
+                              made);
     });
   };
   return mpi::start_collective("MPI_Igatherv_c", comm,
@@ -421,15 +412,15 @@ int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
   if (!entry::active())
     return pmpi::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                             request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscatter_c", comm);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Iscatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Iscatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iscatter_c", comm,
@@ -444,7 +435,7 @@ int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
   if (!entry::active())
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscatterv_c", comm);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
@@ -452,9 +443,9 @@ int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-    return call.start(started, [&] {
+    return call.start(made, [&] {
       return pmpi::Iscatterv_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                               started);
+                               made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv_c", comm,
@@ -470,12 +461,12 @@ int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
   if (!entry::active())
     return pmpi::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                               request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallgather_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-    return call.start(started, [&] {
-      return pmpi::Iallgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Iallgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iallgather_c", comm,
@@ -490,13 +481,13 @@ int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
   if (!entry::active())
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-    return call.start(started, [&] {
+    return call.start(made, [&] {
       return pmpi::Iallgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                                 started);
+                                 made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv_c", comm,
@@ -512,12 +503,12 @@ int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
   if (!entry::active())
     return pmpi::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ialltoall_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-    return call.start(started, [&] {
-      return pmpi::Ialltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ialltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoall_c", comm,
@@ -533,13 +524,13 @@ int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
   if (!entry::active())
     return pmpi::Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ialltoallv_c", comm);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-    return call.start(started, [&] {
+    return call.start(made, [&] {
       return pmpi::Ialltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                                comm, started);
+                                comm, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv_c", comm,
@@ -571,14 +562,14 @@ int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
                   MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_c", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-    return call.start(started, [&] {
-      return pmpi::Ireduce_c(s, r, count, datatype, op, root, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ireduce_c(s, r, count, datatype, op, root, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_c", comm,
@@ -591,12 +582,12 @@ int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallreduce_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
-    return call.start(started, [&] {
-      return pmpi::Iallreduce_c(s, r, count, datatype, op, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Iallreduce_c(s, r, count, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iallreduce_c", comm,
@@ -610,15 +601,15 @@ int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count re
                                 MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_block_c", comm);
     const void* s = call.input(sendbuf,
                                coll::uniform(recvcount, datatype, local_group::size(comm)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
                                         sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-    return call.start(started, [&] {
-      return pmpi::Ireduce_scatter_block_c(s, r, recvcount, datatype, op, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter_block_c(s, r, recvcount, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter_block_c", comm,
@@ -631,7 +622,7 @@ int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count re
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_c", comm);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(comm, recvcounts), datatype));
@@ -639,8 +630,8 @@ int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count re
                           coll::uniform(sendbuf == MPI_IN_PLACE
                                         ? local_group::total(comm, recvcounts)
                                         : local_group::own(comm, recvcounts), datatype));
-    return call.start(started, [&] {
-      return pmpi::Ireduce_scatter_c(s, r, recvcounts, datatype, op, comm, started);
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter_c(s, r, recvcounts, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter_c", comm,
@@ -652,13 +643,11 @@ int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count re
 int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscan_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
-    return call.start(started, [&] {
-      return pmpi::Iscan_c(s, r, count, datatype, op, comm, started);
-    });
+    return call.start(made, [&] { return pmpi::Iscan_c(s, r, count, datatype, op, comm, made); });
   };
   return mpi::start_collective("MPI_Iscan_c", comm,
                                coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
@@ -670,13 +659,11 @@ int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
                   MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* started) {
+  const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iexscan_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-    return call.start(started, [&] {
-      return pmpi::Iexscan_c(s, r, count, datatype, op, comm, started);
-    });
+    return call.start(made, [&] { return pmpi::Iexscan_c(s, r, count, datatype, op, comm, made); });
   };
   return mpi::start_collective("MPI_Iexscan_c", comm,
                                coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op),

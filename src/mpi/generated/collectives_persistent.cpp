@@ -19,13 +19,18 @@ int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI
                    MPI_Info info, MPI_Request* request) {
   if (!entry::active()) return pmpi::Bcast_init(buffer, count, datatype, root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Bcast_init", comm);
-  const auto data = coll::uniform(count, datatype);
-  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
-      : call.output(buffer, root >= 0 ? data : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Bcast_init(b, count, datatype, root, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Bcast_init", comm);
+    const auto data = coll::uniform(count, datatype);
+    void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+        : call.output(buffer, root >= 0 ? data : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Bcast_init(b, count, datatype, root, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Bcast_init", comm,
+                              coll::exchange::bcast(buffer, count, datatype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -36,16 +41,21 @@ int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
     return pmpi::Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                              info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Gather_init", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gather_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                             request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gather_init", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gather_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                               made);
+    });
+  };
+  return mpi::init_collective("MPI_Gather_init", comm,
+                              coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -56,16 +66,23 @@ int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
     return pmpi::Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Gatherv_init", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                              info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gatherv_init", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root)
+                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
+                                info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Gatherv_init", comm,
+                              coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, displs, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -76,15 +93,21 @@ int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
     return pmpi::Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Scatter_init", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatter_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                              request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatter_init", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatter_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                                made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatter_init", comm,
+                              coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -95,16 +118,23 @@ int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int dis
     return pmpi::Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                                root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Scatterv_init", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root)
-                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatterv_init(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                               info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatterv_init", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root)
+                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatterv_init(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
+                                 comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatterv_init", comm,
+                              coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
+                                                       recvbuf, recvcount, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -115,13 +145,17 @@ int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
     return pmpi::Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                 info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Allgather_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Allgather_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgather_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Allgather_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgather_init", comm,
+                              coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -132,13 +166,19 @@ int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
     return pmpi::Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                  recvtype, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Allgatherv_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Allgatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                                 info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgatherv_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Allgatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+                                   info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgatherv_init", comm,
+                              coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, displs, recvtype), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -149,12 +189,17 @@ int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
     return pmpi::Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Alltoall_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Alltoall_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoall_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Alltoall_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoall_init", comm,
+                              coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -166,13 +211,19 @@ int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sd
     return pmpi::Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                 rdispls, recvtype, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Alltoallv_init", comm);
-  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Alltoallv_init(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                                comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoallv_init", comm);
+    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Alltoallv_init(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                  recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoallv_init", comm,
+                              coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                        recvbuf, recvcounts, rdispls, recvtype),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -199,13 +250,19 @@ int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
   if (!entry::active())
     return pmpi::Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Reduce_init", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Reduce_init(s, r, count, datatype, op, root, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Reduce_init", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Reduce_init(s, r, count, datatype, op, root, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Reduce_init", comm,
+                              coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -214,12 +271,17 @@ int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Dataty
   if (!entry::active())
     return pmpi::Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Allreduce_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Allreduce_init(s, r, count, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allreduce_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.init(made, [&] {
+      return pmpi::Allreduce_init(s, r, count, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allreduce_init", comm,
+                              coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -230,14 +292,20 @@ int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvco
     return pmpi::Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                            request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Reduce_scatter_block_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_block_init(s, r, recvcount, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_block_init", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+    void* r = call.output(recvbuf,
+                          coll::uniform(recvcount, datatype,
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+    return call.init(made, [&] {
+      return pmpi::Reduce_scatter_block_init(s, r, recvcount, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Reduce_scatter_block_init", comm,
+                              coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount,
+                                                                   datatype, op), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -248,15 +316,21 @@ int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvco
     return pmpi::Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                      request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Reduce_scatter_init", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_init(s, r, recvcounts, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_init", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+    void* r = call.output(recvbuf,
+                          coll::uniform(sendbuf == MPI_IN_PLACE
+                                        ? local_group::total(comm, recvcounts)
+                                        : local_group::own(comm, recvcounts), datatype));
+    return call.init(made, [&] {
+      return pmpi::Reduce_scatter_init(s, r, recvcounts, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Reduce_scatter_init", comm,
+                              coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype,
+                                                             op), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -265,12 +339,17 @@ int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype da
   if (!entry::active())
     return pmpi::Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Scan_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Scan_init(s, r, count, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scan_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.init(made, [&] {
+      return pmpi::Scan_init(s, r, count, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Scan_init", comm,
+                              coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -279,12 +358,17 @@ int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
   if (!entry::active())
     return pmpi::Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Exscan_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Exscan_init(s, r, count, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Exscan_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    return call.init(made, [&] {
+      return pmpi::Exscan_init(s, r, count, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Exscan_init", comm,
+                              coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op), staged,
+                              request);
 }
 
 #endif  // TELPHER_HOST_HAS_Bcast_init
@@ -297,13 +381,18 @@ int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int r
   if (!entry::active())
     return pmpi::Bcast_init_c(buffer, count, datatype, root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Bcast_init_c", comm);
-  const auto data = coll::uniform(count, datatype);
-  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
-      : call.output(buffer, root >= 0 ? data : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Bcast_init_c(b, count, datatype, root, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Bcast_init_c", comm);
+    const auto data = coll::uniform(count, datatype);
+    void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+        : call.output(buffer, root >= 0 ? data : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Bcast_init_c(b, count, datatype, root, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Bcast_init_c", comm,
+                              coll::exchange::bcast(buffer, count, datatype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -314,16 +403,21 @@ int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
     return pmpi::Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Gather_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                               request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gather_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                                 made);
+    });
+  };
+  return mpi::init_collective("MPI_Gather_init_c", comm,
+                              coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -335,16 +429,23 @@ int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
     return pmpi::Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Gatherv_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                                info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gatherv_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root)
+                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root,
+                                  comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Gatherv_init_c", comm,
+                              coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, displs, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -355,15 +456,21 @@ int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
     return pmpi::Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                 comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Scatter_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatter_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                                request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatter_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatter_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                                  made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatter_init_c", comm,
+                              coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -375,16 +482,23 @@ int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const
     return pmpi::Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                  recvtype, root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Scatterv_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root)
-                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatterv_init_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
-                                 comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatterv_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root)
+                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatterv_init_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
+                                   comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatterv_init_c", comm,
+                              coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
+                                                       recvbuf, recvcount, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -395,13 +509,18 @@ int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
     return pmpi::Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                   info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Allgather_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Allgather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                  request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgather_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Allgather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
+                                    made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgather_init_c", comm,
+                              coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -413,13 +532,19 @@ int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
     return pmpi::Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                    recvtype, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Allgatherv_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Allgatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                                   info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgatherv_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Allgatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+                                     info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgatherv_init_c", comm,
+                              coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, displs, recvtype), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -430,13 +555,18 @@ int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
     return pmpi::Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                  info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Alltoall_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Alltoall_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                 request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoall_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Alltoall_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
+                                   made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoall_init_c", comm,
+                              coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -449,13 +579,19 @@ int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
     return pmpi::Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Alltoallv_init_c", comm);
-  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Alltoallv_init_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
-                                  recvtype, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoallv_init_c", comm);
+    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Alltoallv_init_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                    recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoallv_init_c", comm,
+                              coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                        recvbuf, recvcounts, rdispls, recvtype),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -483,13 +619,19 @@ int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
   if (!entry::active())
     return pmpi::Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Reduce_init_c", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Reduce_init_c(s, r, count, datatype, op, root, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Reduce_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Reduce_init_c(s, r, count, datatype, op, root, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Reduce_init_c", comm,
+                              coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -498,12 +640,17 @@ int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MP
   if (!entry::active())
     return pmpi::Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Allreduce_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Allreduce_init_c(s, r, count, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allreduce_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.init(made, [&] {
+      return pmpi::Allreduce_init_c(s, r, count, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allreduce_init_c", comm,
+                              coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -514,14 +661,20 @@ int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Coun
     return pmpi::Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                              request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Reduce_scatter_block_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_block_init_c(s, r, recvcount, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_block_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+    void* r = call.output(recvbuf,
+                          coll::uniform(recvcount, datatype,
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+    return call.init(made, [&] {
+      return pmpi::Reduce_scatter_block_init_c(s, r, recvcount, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Reduce_scatter_block_init_c", comm,
+                              coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount,
+                                                                   datatype, op), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -532,15 +685,21 @@ int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Coun
     return pmpi::Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                        request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Reduce_scatter_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_init_c(s, r, recvcounts, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+    void* r = call.output(recvbuf,
+                          coll::uniform(sendbuf == MPI_IN_PLACE
+                                        ? local_group::total(comm, recvcounts)
+                                        : local_group::own(comm, recvcounts), datatype));
+    return call.init(made, [&] {
+      return pmpi::Reduce_scatter_init_c(s, r, recvcounts, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Reduce_scatter_init_c", comm,
+                              coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype,
+                                                             op), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -549,12 +708,17 @@ int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
   if (!entry::active())
     return pmpi::Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Scan_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Scan_init_c(s, r, count, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scan_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.init(made, [&] {
+      return pmpi::Scan_init_c(s, r, count, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Scan_init_c", comm,
+                              coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -563,12 +727,17 @@ int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
   if (!entry::active())
     return pmpi::Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
-  coll::staged call("MPI_Exscan_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Exscan_init_c(s, r, count, datatype, op, comm, info, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Exscan_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    return call.init(made, [&] {
+      return pmpi::Exscan_init_c(s, r, count, datatype, op, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Exscan_init_c", comm,
+                              coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op), staged,
+                              request);
 }
 
 #endif  // TELPHER_HOST_HAS_Bcast_init_c
