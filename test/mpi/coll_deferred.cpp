@@ -198,8 +198,8 @@ void check_freed(suite& s) {
 }
 
 #if MPI_TEST_HAS_PERSISTENT
-/// Rounds of several persistent collectives, on devices at all ranks or with one rank's on the host;
-/// the last ones find no room among the devices.
+/// Rounds of several persistent collectives, on devices at all ranks or with one rank's on the
+/// host; the last ones find no room among the devices.
 void check_persistent(suite& s, const std::string& wanted) {
   const group g(MPI_COMM_WORLD);
   constexpr int count = 10;

@@ -140,9 +140,9 @@ class formula_call {
 #else
 #define MPI_TEST_INIT(name, ...) MPI_ERR_OTHER
 #endif
-#define MPI_TEST_FORM(name, iname, ...)                     \
-  (f == form::blocking      ? MPI_##name(__VA_ARGS__)       \
-   : f == form::nonblocking ? MPI_##iname(__VA_ARGS__, q)   \
+#define MPI_TEST_FORM(name, iname, ...)                   \
+  (f == form::blocking      ? MPI_##name(__VA_ARGS__)     \
+   : f == form::nonblocking ? MPI_##iname(__VA_ARGS__, q) \
                             : MPI_TEST_INIT(name, __VA_ARGS__))
   void go(form f, MPI_Request* q) {
     int *s = send_.data(), *r = receive_.data();

@@ -23,16 +23,16 @@
 // help. No rank waits for a rank that waits elsewhere.
 //
 // Deferred calls (non-blocking ones). Here a rank that said device goes on with something else, and
-// may have to block in the host MPI before all have come: it must be able to take its word back, and
-// no peer may then believe that all said device. So one cell for all ranks decides:
+// may have to block in the host MPI before all have come: it must be able to take its word back,
+// and no peer may then believe that all said device. So one cell for all ranks decides:
 //   cell[n % slots] of rank 0's line: n << 8 | closed << 7 | how many said device. Written by all,
 //   by compare-and-swap. The call is the devices' when the count becomes the number of ranks, for
 //   good. A rank takes its word back by setting `closed`, which fails if all have said device.
-//   passed, in each line: the owner has said device in no call up to this one, or has taken it back,
-//   or the call is decided. A rank that goes to the host MPI from the start stores this only.
+//   passed, in each line: the owner has said device in no call up to this one, or has taken it
+//   back, or the call is decided. A rank that goes to the host MPI from the start stores this only.
 // offer() fills the slot and then counts (release); who finds the count full (acquire) may read all
-// descriptions. A reader looks at all `passed` before its last look at the cell: who passed n did so
-// after n was decided or closed, or never counts. A call is the host's when somebody has passed
+// descriptions. A reader looks at all `passed` before its last look at the cell: who passed n did
+// so after n was decided or closed, or never counts. A call is the host's when somebody has passed
 // it, when its cell is closed, or when the cell has a later number. The cell of a call that is the
 // devices' is written again only by ranks that know it to be read by all (may_say, as for slots).
 // Votes and the end are those of a blocking call.

@@ -112,8 +112,7 @@ bool attempt::eligible() noexcept {
 }
 
 attempt::then attempt::hear() noexcept {
-  const agreement::answer all =
-      form_ == form::blocking ? c_.talk.words() : c_.talk.decision();
+  const agreement::answer all = form_ == form::blocking ? c_.talk.words() : c_.talk.decision();
   if (all == agreement::answer::pending) return then::later;
   if (all == agreement::answer::no) return leave();
   heard_ = true;
@@ -314,8 +313,7 @@ attempt::then attempt::commit() noexcept {
   committed_ = true;
   explain();
   ++c_.epoch;
-  compiled_.emplace(
-      compilation{chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
+  compiled_.emplace(compilation{chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
   if (chosen_.by == transport::stepped) {
     terms_ = {a_.where, c_.step_flags_of, c_.epoch,
               a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type)
@@ -384,12 +382,11 @@ void attempt::explain() const noexcept {
   if (!config().explain || c_.rank != 0) return;
   char line[200];
   std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: %s by %s%s, %d blocks", call_,
-                c_.ranks,
-                static_cast<unsigned long long>(size_class(volume(what_, known_.unit))),
+                c_.ranks, static_cast<unsigned long long>(size_class(volume(what_, known_.unit))),
                 chosen_.what->name, path::to_string(kind_of(chosen_.by)),
                 chosen_.by == transport::packed ? ""
                 : chosen_.mapped                ? ", buffers mapped"
-                                               : ", through the workspace",
+                                                : ", through the workspace",
                 chosen_.blocks);
   if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
   c_.explained.emplace_back(line);

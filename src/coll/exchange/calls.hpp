@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the arguments of each collective mean in terms of the exchange: one function an operation,
-// with the parameters of MPI's but the communicator. What it returns lives as long as the arguments.
+// with the parameters of MPI's but the communicator. What it returns lives as long as the
+// arguments.
 #pragma once
 
 #include <numeric>
@@ -73,7 +74,8 @@ auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void*
 
 template <class Count, class Displacement>
 auto allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-                const Count* counts, const Displacement* displacements, MPI_Datatype receive_type) noexcept {
+                const Count* counts, const Displacement* displacements,
+                MPI_Datatype receive_type) noexcept {
   return described(operation::allgatherv, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.output_blocks(counts, displacements, receive_type);
@@ -105,7 +107,8 @@ auto alltoallv(const void* send, const Count* send_counts, const Displacement* s
 }
 
 template <class Count>
-auto reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, int root) noexcept {
+auto reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
+            int root) noexcept {
   return described(operation::reduce, [=](arguments& a) {
     a.rooted(root);
     if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
@@ -113,14 +116,15 @@ auto reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI
 }
 
 template <class Count>
-auto reduce_vector(operation what, const void* send, void* receive, Count count,
-                   MPI_Datatype type, MPI_Op op) noexcept {
+auto reduce_vector(operation what, const void* send, void* receive, Count count, MPI_Datatype type,
+                   MPI_Op op) noexcept {
   return described(what, [=](arguments& a) {
     if (a.buffers(send, receive)) a.reducing(count, type, op);
   });
 }
 template <class Count>
-auto allreduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) noexcept {
+auto allreduce(const void* send, void* receive, Count count, MPI_Datatype type,
+               MPI_Op op) noexcept {
   return reduce_vector(operation::allreduce, send, receive, count, type, op);
 }
 template <class Count>

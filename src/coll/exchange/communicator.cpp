@@ -129,8 +129,7 @@ bool communicator::take_part(bool willing) noexcept {
   has_part_ = willing = at.has_value();
   part_at_ = at.value_or(0);
   if (willing) {
-    auto* part =
-        new (e.own().staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
+    auto* part = new (e.own().staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
     talk = agreement(part->line, ranks, rank);
   }
   card_ = {part_at_, settings_mark(), willing};
@@ -159,9 +158,8 @@ bool communicator::link() noexcept {
   std::array<agreement_line*, most_ranks> lines{};
   for (int r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    auto* part = reinterpret_cast<shared_part*>(
-        ticket::the_engine().peer(world[i]).staging(cards_[i].part_at, sizeof(shared_part),
-                                                    nullptr));
+    auto* part = reinterpret_cast<shared_part*>(ticket::the_engine().peer(world[i]).staging(
+        cards_[i].part_at, sizeof(shared_part), nullptr));
     if (!part) return false;
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;

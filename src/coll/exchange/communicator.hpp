@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept for a communicator whose collectives may run among devices: the lines of agreement,
 // the workspaces as mapped here, which of the program's allocations all ranks have mapped, and the
-// calls that were initiated and have not ended. Made at the first collective on the communicator, by
-// all its ranks together; gone with MPI_Comm_free. One thread at a time uses it, as MPI demands of
-// collectives on one communicator, or the engine's progress, under its lock, while calls are
+// calls that were initiated and have not ended. Made at the first collective on the communicator,
+// by all its ranks together; gone with MPI_Comm_free. One thread at a time uses it, as MPI demands
+// of collectives on one communicator, or the engine's progress, under its lock, while calls are
 // deferred.
 #pragma once
 
@@ -37,10 +37,10 @@ class communicator {
   static communicator* of(MPI_Comm comm) noexcept;
   /// The same without waiting: it may still be in the making (see joined()), and of no use then.
   static communicator* soon(MPI_Comm comm) noexcept;
-  /// A state for one persistent collective, whose rounds are the calls: they are matched by the order
-  /// in which ranks make such requests, not by that of their starts, and so need an agreement and a
-  /// workspace of their own. Collective, without waiting. Kept until MPI_Finalize, because a request
-  /// is freed by each rank when it likes; only a few are made.
+  /// A state for one persistent collective, whose rounds are the calls: they are matched by the
+  /// order in which ranks make such requests, not by that of their starts, and so need an agreement
+  /// and a workspace of their own. Collective, without waiting. Kept until MPI_Finalize, because a
+  /// request is freed by each rank when it likes; only a few are made.
   static communicator* channel(MPI_Comm comm) noexcept;
   /// Starts the deferred calls on the communicator that are not decided in the host MPI, before a
   /// non-blocking collective that goes there without asking.

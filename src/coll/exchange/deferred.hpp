@@ -8,11 +8,11 @@
 //      \          \------- the host's: started in the host MPI as a staged call -> on_host
 //       \-----------------/
 //
-// What keeps the host MPI's order: it sees the calls of a communicator that are its own in the order
-// of their initiation, at every rank. So before any call goes to it, those queued before it that are
-// not decided go there first (leave_to_host). A call that is decided may still turn out to be the
-// host's until all have voted; what comes behind it waits for that (make_way): all have come to it.
-// Calls that run among the devices do so at all ranks, and the host MPI never hears of them.
+// What keeps the host MPI's order: it sees the calls of a communicator that are its own in the
+// order of their initiation, at every rank. So before any call goes to it, those queued before it
+// that are not decided go there first (leave_to_host). A call that is decided may still turn out to
+// be the host's until all have voted; what comes behind it waits for that (make_way): all have come
+// to it. Calls that run among the devices do so at all ranks, and the host MPI never hears of them.
 //
 // A rank about to block in the host MPI leaves its undecided calls there and ends the decided ones:
 // for these all have come, and whoever is needed is in a call of MPI that moves them, or will be.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives among the devices of a node: what the wrappers call first. A blocking call answers
 // true when it was done, with MPI's code; false when the wrapper must stage it, in agreement with
-// all ranks. A non-blocking call answers null when the wrapper must initiate it in the host MPI now.
-// Every rank must come here for every collective that may run among devices, whatever its buffers.
+// all ranks. A non-blocking call answers null when the wrapper must initiate it in the host MPI
+// now. Every rank must come here for every collective that may run among devices, whatever its
+// buffers.
 #pragma once
 
 #include "coll/exchange/attempt.hpp"

@@ -193,8 +193,7 @@ TEST_CASE(all_offers_decide_for_the_devices) {
   node n(3);
   for (int r = 0; r < 3; ++r) {
     CHECK(n.offers(r));
-    for (int q = 0; q <= r; ++q)
-      CHECK_EQ(n[q].decision(), r == 2 ? answer::yes : answer::pending);
+    for (int q = 0; q <= r; ++q) CHECK_EQ(n[q].decision(), r == 2 ? answer::yes : answer::pending);
   }
   for (int r = 0; r < 3; ++r) CHECK(!n[r].withdraw());
 }
