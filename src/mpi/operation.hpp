@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What stands behind a request that we must complete ourselves, and the table from the program's
 // request handles to it. Every handle is a request of the host MPI: a native one (receives, sends
-// of host bytes, collectives), a generalized request (sends by ticket, pairs), or an inactive
-// persistent request that holds a place. All functions under the engine's lock.
+// of host bytes, collectives), a generalized request (sends by ticket, pairs, deferred
+// collectives), or an inactive persistent request that holds a place. All functions under the
+// engine's lock.
 #pragma once
 
 #include <memory>
