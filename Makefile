@@ -20,7 +20,7 @@ help:
 	@echo "make check-asan-mpi the MPI programs under them, over MPICH"
 	@echo "make check-tsan     tests of the core under ThreadSanitizer"
 	@echo "make check-vendors  compile the CUDA and HIP back ends (fetches or installs their compilers)"
-	@echo "make check-sycl     the SYCL back end on a CPU device: contract, point-to-point, collectives"
+	@echo "make check-sycl     the SYCL back end on a CPU device: contract, messages, collectives, applications"
 	@echo "make check-mpis     what make check leaves out: 2 to 8 ranks, every path forced in turn"
 	@echo "make check-nodes    2 to 4 pretended nodes, and 2 nodes made of network namespaces (needs root)"
 	@echo "make check-system   the tests over the MPIs that this machine brings"

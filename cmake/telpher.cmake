@@ -30,6 +30,17 @@ if(NOT TELPHER_SANITIZE)
     -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs)
 endif()
 
+# telpher_precompile(TARGETS...): the standard headers that most units read are read once a target.
+# Builds without TELPHER_PRECOMPILE show what a file forgot to include.
+function(telpher_precompile)
+  if(TELPHER_PRECOMPILE)
+    foreach(target IN LISTS ARGN)
+      target_precompile_headers(${target} PRIVATE <algorithm> <atomic> <chrono> <cstdint> <cstring>
+        <functional> <memory> <mutex> <optional> <string> <unordered_map> <vector>)
+    endforeach()
+  endif()
+endfunction()
+
 # telpher_core_sources(FILES...): compiled once, part of every libtelpher-<abi>.so.
 function(telpher_core_sources)
   foreach(file IN LISTS ARGN)

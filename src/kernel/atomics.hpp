@@ -121,6 +121,12 @@ auto atomic(T* at) {
   return sycl::atomic_ref<T, sycl::memory_order::relaxed, scope,
                           sycl::access::address_space::global_space>(*at);
 }
+/// For a word that a block shares.
+template <class T>
+auto shared_atomic(T* at) {
+  return sycl::atomic_ref<T, sycl::memory_order::relaxed, sycl::memory_scope::work_group,
+                          sycl::access::address_space::local_space>(*at);
+}
 }  // namespace sycl_detail
 
 TELPHER_DEVICE void fence_system() {
@@ -190,6 +196,8 @@ TELPHER_DEVICE word_pair load_pair_system(const void* at) {
 TELPHER_DEVICE void or_shared(std::uint32_t* at, std::uint32_t value) {
 #if defined(TELPHER_LANGUAGE_CPU)
   *at |= value;
+#elif defined(TELPHER_LANGUAGE_SYCL)
+  sycl_detail::shared_atomic(at).fetch_or(value);
 #else
   atomicOr(at, value);
 #endif
@@ -199,6 +207,8 @@ TELPHER_DEVICE void or_shared(std::uint32_t* at, std::uint32_t value) {
 TELPHER_DEVICE void raise_shared(std::uint32_t* at, std::uint32_t value) {
 #if defined(TELPHER_LANGUAGE_CPU)
   if (*at < value) *at = value;
+#elif defined(TELPHER_LANGUAGE_SYCL)
+  sycl_detail::shared_atomic(at).fetch_max(value);
 #else
   atomicMax(at, value);
 #endif
@@ -209,6 +219,8 @@ TELPHER_DEVICE void raise_device(std::uint32_t* at, std::uint32_t value) {
   while (seen < value &&
          !__atomic_compare_exchange_n(at, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
+#elif defined(TELPHER_LANGUAGE_SYCL)
+  sycl_detail::atomic<sycl::memory_scope::device>(at).fetch_max(value);
 #else
   atomicMax(at, value);
 #endif

@@ -11,6 +11,8 @@ namespace telpher::kernel {
 TELPHER_DEVICE unsigned trailing_zeros(std::uint64_t x) {
 #if defined(TELPHER_LANGUAGE_CPU)
   return static_cast<unsigned>(__builtin_ctzll(x));
+#elif defined(TELPHER_LANGUAGE_SYCL)
+  return static_cast<unsigned>(sycl::ctz(x));
 #else
   return static_cast<unsigned>(__ffsll(static_cast<long long>(x)) - 1);
 #endif
@@ -19,6 +21,8 @@ TELPHER_DEVICE unsigned trailing_zeros(std::uint64_t x) {
 TELPHER_DEVICE unsigned ones(std::uint64_t x) {
 #if defined(TELPHER_LANGUAGE_CPU)
   return static_cast<unsigned>(__builtin_popcountll(x));
+#elif defined(TELPHER_LANGUAGE_SYCL)
+  return static_cast<unsigned>(sycl::popcount(x));
 #else
   return static_cast<unsigned>(__popcll(x));
 #endif

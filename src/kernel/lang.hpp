@@ -27,34 +27,32 @@
 #include <time.h>
 #endif
 
+// TELPHER_SHARED(type, name, [extent]): a variable that the work items of a block share.
 #if defined(TELPHER_LANGUAGE_CPU)
 #define TELPHER_DEVICE inline
 #define TELPHER_BOTH inline         // for the host and for kernels
 #define TELPHER_DEVICE_CALL inline  // a function that is not copied into each kernel
-#define TELPHER_SHARED  // a block is one work item: its automatic variables are the block's
+// A block is one work item: its automatic variables are the block's.
+#define TELPHER_SHARED(type, name, ...) type name __VA_ARGS__
 #define TELPHER_UNROLL
 #define TELPHER_UNROLL_BY(count)
 #elif defined(TELPHER_LANGUAGE_SYCL)
 #define TELPHER_DEVICE inline
 #define TELPHER_BOTH inline
+#define TELPHER_DEVICE_CALL inline
+#define TELPHER_SHARED(type, name, ...)                                                     \
+  sycl::ext::oneapi::experimental::work_group_static<type __VA_ARGS__> name##_of_the_block; \
+  type(&name) __VA_ARGS__ = name##_of_the_block
+#define TELPHER_UNROLL
+#define TELPHER_UNROLL_BY(count)
 #else
 #define TELPHER_DEVICE __device__ __forceinline__
 #define TELPHER_BOTH __host__ __device__ __forceinline__
 #define TELPHER_DEVICE_CALL static __device__ __noinline__
-#define TELPHER_SHARED __shared__
+#define TELPHER_SHARED(type, name, ...) __shared__ type name __VA_ARGS__
 #define TELPHER_UNROLL _Pragma("unroll")  // where an array is to stay in registers
 #define TELPHER_PRAGMA(text) _Pragma(#text)
 #define TELPHER_UNROLL_BY(count) TELPHER_PRAGMA(unroll count)
-#endif
-
-// Whether a kernel may wait for the host while it runs, and has a clock in nanoseconds; whether the
-// codecs' kernels are there.
-#if defined(TELPHER_LANGUAGE_SYCL)
-#define TELPHER_KERNELS_POLL 0
-#define TELPHER_KERNELS_CODE 0
-#else
-#define TELPHER_KERNELS_POLL 1
-#define TELPHER_KERNELS_CODE 1
 #endif
 
 namespace telpher::kernel {
@@ -143,8 +141,7 @@ class work {
 };
 
 // SYCL's clock has no unit that a kernel could know, and no promise that work items run while the
-// host waits for them; block-wide memory is no variable of a function. What needs any of these (the
-// lingering copier) is left out of SYCL's kernels.
+// host waits for them. What needs either (the lingering copier) is left out of SYCL's kernels.
 
 #else  // CUDA and HIP share the built-ins
 

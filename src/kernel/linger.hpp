@@ -83,8 +83,8 @@ TELPHER_DEVICE bool await_command(W w, const linger& p, std::uint32_t sequence,
 
 template <class W>
 TELPHER_DEVICE void linger_body(W w, const linger& p) {
-  TELPHER_SHARED linger_half command[2];
-  TELPHER_SHARED bool came;
+  TELPHER_SHARED(linger_half, command, [2]);
+  TELPHER_SHARED(bool, came);
   std::uint32_t sequence = p.first_sequence;
   for (;;) {
     if (w.id() < W::command_readers) {

@@ -67,9 +67,9 @@ TELPHER_DEVICE unsigned rank_of(const std::uint32_t* mask, const std::uint32_t* 
 template <class U, class W>
 TELPHER_DEVICE void encode(W w, const mpc_stream& p) {
   constexpr unsigned words = chunk_words<U>;
-  TELPHER_SHARED U chunk[words];
-  TELPHER_SHARED std::uint32_t mask[masks<U>];
-  TELPHER_SHARED std::uint32_t first[masks<U> + 1];
+  TELPHER_SHARED(U, chunk, [words]);
+  TELPHER_SHARED(std::uint32_t, mask, [masks<U>]);
+  TELPHER_SHARED(std::uint32_t, first, [masks<U> + 1]);
   const U* values = resolve(static_cast<const U*>(p.values));
   for (std::uint64_t c = w.block(); c < p.chunks; c += w.blocks()) {
     for (unsigned i = w.id(); i < words; i += w.size()) {
@@ -99,9 +99,9 @@ TELPHER_DEVICE void encode(W w, const mpc_stream& p) {
 template <class U, class W>
 TELPHER_DEVICE void decode(W w, const mpc_stream& p) {
   constexpr unsigned words = chunk_words<U>;
-  TELPHER_SHARED U chunk[2][words];
-  TELPHER_SHARED std::uint32_t mask[masks<U>];
-  TELPHER_SHARED std::uint32_t first[masks<U> + 1];
+  TELPHER_SHARED(U, chunk, [2][words]);
+  TELPHER_SHARED(std::uint32_t, mask, [masks<U>]);
+  TELPHER_SHARED(std::uint32_t, first, [masks<U> + 1]);
   U* values = resolve(static_cast<U*>(p.values));
   for (std::uint64_t c = w.block(); c < p.chunks; c += w.blocks()) {
     const std::uint64_t from = resolve(p.offsets)[c];
@@ -157,7 +157,7 @@ TELPHER_DEVICE void mpc_decode_64_body(W w, const mpc_decode_64& p) {
 /// Each work item sums a run of sizes, one adds the sums up, each writes its run of offsets.
 template <class W>
 TELPHER_DEVICE void mpc_place_body(W w, const mpc_place& p) {
-  TELPHER_SHARED std::uint32_t sums[mpc_place::most_threads];
+  TELPHER_SHARED(std::uint32_t, sums, [mpc_place::most_threads]);
   if (w.block() != 0) return;
   std::uint32_t* offsets = resolve(p.offsets);
   const std::uint64_t run = (p.chunks + w.size() - 1) / w.size();

@@ -207,8 +207,8 @@ TELPHER_DEVICE unsigned words_here(const zfp_array& a, std::uint64_t first, unsi
 template <class S, int dims, class W>
 TELPHER_DEVICE void encode(W w, const zfp_array& a) {
   using tile = tile_of<S, dims>;
-  TELPHER_SHARED std::uint32_t words[tile::room];
-  TELPHER_SHARED std::uint32_t worst;
+  TELPHER_SHARED(std::uint32_t, words, [tile::room]);
+  TELPHER_SHARED(std::uint32_t, worst);
   const S* values = resolve(static_cast<const S*>(a.values));
   std::uint32_t* stream = resolve(a.stream);
   const unsigned tile_words = tile::blocks / 32 * a.block_bits;
@@ -241,7 +241,7 @@ TELPHER_DEVICE void encode(W w, const zfp_array& a) {
 template <class S, int dims, class W>
 TELPHER_DEVICE void decode(W w, const zfp_array& a) {
   using tile = tile_of<S, dims>;
-  TELPHER_SHARED std::uint32_t words[tile::room];
+  TELPHER_SHARED(std::uint32_t, words, [tile::room]);
   S* values = resolve(static_cast<S*>(a.values));
   const std::uint32_t* stream = resolve(a.stream);
   const unsigned tile_words = tile::blocks / 32 * a.block_bits;

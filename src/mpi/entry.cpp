@@ -8,6 +8,7 @@
 #include "base/trace.hpp"
 #include "codec/choice.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "coll/two_level/paths.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
 #include "ticket/engine.hpp"
@@ -77,6 +78,7 @@ int finalize() noexcept {
   if (active()) {
     finish_abandoned();
     coll::exchange::communicator::shut_down();
+    coll::two_level::shut_down();
     ticket::the_engine().stop();
     trace::end();
     active_flag.store(false);
@@ -100,7 +102,10 @@ void keep_order(MPI_Comm comm) noexcept {
 }
 
 void comm_freed(MPI_Comm comm) noexcept {
-  if (active()) coll::exchange::communicator::forget(comm);
+  if (active()) {
+    coll::exchange::communicator::forget(comm);
+    coll::two_level::forget(comm);
+  }
   host_mpi::forget(comm);
 }
 

@@ -21,12 +21,14 @@ enum class kind : int {
   staged,     // through host memory shared by both processes, in blocks
   pipelined,  // off the node: through the host MPI, in blocks
   rdma,       // off the node: one-sided, through net/fabric
+  direct,     // off the node: the host MPI, itself GPU-aware, takes the program's buffer
   raw,        // as bytes of an ordinary host message
   // Collectives; one call counts as one message.
   coll_staged,    // through host memory, by the host MPI
   coll_packed,    // one kernel a rank, data and flags in the same words
   coll_exchange,  // one kernel a rank that signals and waits
   coll_stepped,   // by device copies and kernels that the host orders
+  coll_levels,    // between nodes: blocks of a node's result by the host MPI
   count_
 };
 
@@ -41,7 +43,7 @@ inline bool allowed(kind k) noexcept {
 
 /// Whether a forced way is one that serves between nodes, and is taken on a node as well (tests).
 inline bool between_nodes(kind k) noexcept {
-  return k == kind::pipelined || k == kind::rdma;
+  return k == kind::pipelined || k == kind::rdma || k == kind::direct;
 }
 
 /// Counts a message and remembers it as the last one (for benches and tests).

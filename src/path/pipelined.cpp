@@ -38,11 +38,20 @@ status lost(const wire& w, const char* what, std::size_t done, std::size_t all) 
 
 // --- sender ---
 
-pipelined_send::pipelined_send(const wire& w, const region& from, bool announces) noexcept
+// Blocks that follow RDMA's rules say nothing of the blocks that direct competes with.
+intent intent::of(int peer, std::size_t bytes) noexcept {
+  intent i;
+  if (direct::serves()) i.tried = direct::choose(bytes);
+  if (!i.hands_over()) i.rdma = rdma::serves(peer, bytes);
+  return i;
+}
+
+pipelined_send::pipelined_send(const wire& w, const region& from, const intent& meant) noexcept
     : wire_(w),
       from_(from),
       plan_(plan_of(from.bytes)),
-      decided_(!announces),
+      meant_(meant),
+      decided_(!meant.announces()),
       copies_(from.where, memory::lane::out) {
   pmpi::Irecv(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
@@ -69,18 +78,24 @@ status pipelined_send::hear() noexcept {
 status pipelined_send::decide() noexcept {
   if (decided_ || (!asked_ && !hurries_)) return status::ok;
   decided_ = true;
-  direct_ = grant_rdma(wire_, from_, reply_.target, asked_ && !hurries_ && reply_.writable, grant_);
-  return pmpi::Isend(&grant_, sizeof grant_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
-                     &grant_request_) == MPI_SUCCESS
-             ? status::ok
-             : status::host_mpi_error;
+  const bool may_reach = asked_ && !hurries_;
+  const bool hands_over = may_reach && meant_.hands_over();
+  if (hands_over)
+    grant_.how = grant::direct;
+  else
+    mover_ = grant_rdma(wire_, from_, reply_.target, may_reach && reply_.writable, grant_);
+  if (pmpi::Isend(&grant_, sizeof grant_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
+                  &grant_request_) != MPI_SUCCESS)
+    return status::host_mpi_error;
+  if (hands_over) mover_ = send_direct(wire_, from_);  // behind its grant
+  return status::ok;
 }
 
-status pipelined_send::poll_direct() noexcept {
-  const status s = direct_->poll();
+status pipelined_send::poll_mover() noexcept {
+  const status s = mover_->poll();
   if (s != status::would_block) return s;
-  if (direct_->moved() != direct_moved_) clock_.moved();
-  direct_moved_ = direct_->moved();
+  if (mover_->moved() != moved_) clock_.moved();
+  moved_ = mover_->moved();
   return clock_.expired(config().transfer_timeout) ? lost(wire_, "a message to", 0, plan_.count())
                                                    : status::would_block;
 }
@@ -145,18 +160,32 @@ status pipelined_send::reap() noexcept {
 status pipelined_send::poll() noexcept {
   if (const status s = hear(); s != status::ok && s != status::would_block) return s;
   TELPHER_TRY(decide());
-  if (grant_request_ != MPI_REQUEST_NULL)
-    if (const status s = test(grant_request_); s != status::ok && s != status::would_block)
-      return s;
-  if (direct_) return poll_direct();
+  if (grant_request_ != MPI_REQUEST_NULL) {
+    const status s = test(grant_request_);
+    if (s != status::ok && (mover_ || s != status::would_block)) return s;
+  }
+  if (mover_) {
+    const status s = poll_mover();
+    if (s == status::ok) learn();
+    return s;
+  }
   TELPHER_TRY(reap());
   TELPHER_TRY(fill());
   TELPHER_TRY(launch());
   const bool all_gone = flying_.empty() && grant_request_ == MPI_REQUEST_NULL;
-  if (asked_ && sent_ == plan_.count() && all_gone) return status::ok;
+  if (asked_ && sent_ == plan_.count() && all_gone) {
+    learn();
+    return status::ok;
+  }
   if (asked_ && clock_.expired(config().transfer_timeout))
     return lost(wire_, "a message to", sent_ - flying_.size(), plan_.count());
   return status::would_block;
+}
+
+void pipelined_send::learn() const noexcept {
+  if (!meant_.tried || hurries_ || meant_.rdma) return;
+  const auto took = std::chrono::steady_clock::now() - since_;
+  direct::learn(from_.bytes, *meant_.tried, static_cast<std::uint64_t>(took.count()));
 }
 
 status pipelined_send::hurry() noexcept {
@@ -203,17 +232,21 @@ status pipelined_receive::hear_grant() noexcept {
   granted_ = true;
   clock_.moved();
   if (grant_.how == grant::blocks) return status::ok;
+  if (grant_.how == grant::direct) {
+    mover_ = receive_direct(wire_, to_);
+    return status::ok;
+  }
   if ((grant_.how != grant::read && grant_.how != grant::write) || !target_) return status::corrupt;
-  direct_ = accept_rdma(wire_, to_.bytes, std::move(target_), grant_);
+  mover_ = accept_rdma(wire_, to_.bytes, std::move(target_), grant_);
   return status::ok;
 }
 
-status pipelined_receive::poll_direct() noexcept {
-  const status s = direct_->poll();
+status pipelined_receive::poll_mover() noexcept {
+  const status s = mover_->poll();
   if (s == status::ok) landed_ = plan_.count();
   if (s != status::would_block) return s;
-  if (direct_->moved() != direct_moved_) clock_.moved();
-  direct_moved_ = direct_->moved();
+  if (mover_->moved() != moved_) clock_.moved();
+  moved_ = mover_->moved();
   return status::ok;
 }
 
@@ -267,9 +300,9 @@ status pipelined_receive::advance_blocks() noexcept {
 
 status pipelined_receive::poll() noexcept {
   if (const status s = hear_grant(); s != status::ok && s != status::would_block) return s;
-  if (direct_ && landed_ < plan_.count())
-    TELPHER_TRY(poll_direct());
-  else if (granted_ && !direct_)
+  if (mover_ && landed_ < plan_.count())
+    TELPHER_TRY(poll_mover());
+  else if (granted_ && !mover_)
     TELPHER_TRY(advance_blocks());
   if (reply_request_ != MPI_REQUEST_NULL) {
     const status s = test(reply_request_);

@@ -12,10 +12,13 @@
 // peer_lost. The object must not be destroyed then: the host MPI may still use its blocks.
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <optional>
 
 #include "host_mpi/host_mpi.hpp"
 #include "path/block_plan.hpp"
+#include "path/direct.hpp"
 #include "path/rdma.hpp"
 #include "path/stall_clock.hpp"
 #include "path/staged.hpp"
@@ -37,24 +40,36 @@ struct wire {
   int block_tag() const noexcept { return reply_tag + 1; }
 };
 
+/// What a sender means to do before its receiver has answered.
+struct intent {
+  bool rdma = false;
+  std::optional<measured_choice::way> tried;  // a choice between blocks and path/direct.hpp
+
+  static intent of(int peer, std::size_t bytes) noexcept;
+  /// Whether a grant comes in front of the bytes; the ticket says so.
+  bool announces() const noexcept { return rdma || hands_over(); }
+  bool hands_over() const noexcept { return tried == measured_choice::second; }
+};
+
 /// The sender's half; posts the receive of the reply when made, before the ticket goes out.
 class pipelined_send final : public transfer {
  public:
-  /// `announces`: the ticket said that a grant comes in front of the blocks (path/rdma.hpp).
-  pipelined_send(const wire& w, const region& from, bool announces) noexcept;
+  pipelined_send(const wire& w, const region& from, const intent& meant) noexcept;
   ~pipelined_send() override;
   /// ok once every block has left and the receiver has answered.
   status poll() noexcept override;
-  kind moved_by() const noexcept override { return direct_ ? kind::rdma : kind::pipelined; }
+  kind moved_by() const noexcept override { return mover_ ? mover_->moved_by() : kind::pipelined; }
 
   bool asked() const noexcept { return asked_; }
+  /// The ticket said that a grant comes first.
+  bool announced() const noexcept { return meant_.announces(); }
   /// From now on nothing waits for the receiver. An error: no memory, everything is as before.
   status hurry() noexcept;
   bool hurries() const noexcept { return hurries_; }
   /// The host MPI has every block: it needs nothing more of us.
-  bool all_sent() const noexcept { return !direct_ && sent_ == plan_.count(); }
+  bool all_sent() const noexcept { return mover_ ? !mover_->needs_us() : sent_ == plan_.count(); }
   /// Every byte is in host memory: the send buffer is free.
-  bool copied() const noexcept { return !direct_ && copied_ == plan_.count(); }
+  bool copied() const noexcept { return !mover_ && copied_ == plan_.count(); }
 
   /// Bytes that all hurrying senders of this process hold in host memory.
   static std::size_t held_bytes() noexcept { return held_bytes_; }
@@ -67,11 +82,12 @@ class pipelined_send final : public transfer {
   };
   status hear() noexcept;
   status decide() noexcept;
-  status poll_direct() noexcept;
+  status poll_mover() noexcept;
   std::size_t room() const noexcept;
   status fill() noexcept;
   status launch() noexcept;
   status reap() noexcept;
+  void learn() const noexcept;
 
   wire wire_;
   region from_;
@@ -80,11 +96,13 @@ class pipelined_send final : public transfer {
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
   bool asked_ = false;
   bool hurries_ = false;
-  bool decided_;  // the blocks may leave, or `direct_` moves the bytes
+  intent meant_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  bool decided_;  // the blocks may leave, or `mover_` moves the bytes
   grant grant_{};
   MPI_Request grant_request_ = MPI_REQUEST_NULL;
-  std::unique_ptr<rdma_transfer> direct_;
-  std::size_t direct_moved_ = 0;
+  std::unique_ptr<mover> mover_;
+  std::size_t moved_ = 0;
   block_copies copies_;
   std::deque<flight> filling_;  // blocks whose copy from the device runs, in order
   std::deque<flight> flying_;
@@ -104,7 +122,7 @@ class pipelined_receive final : public transfer {
   pipelined_receive(const wire& w, const region& to, bool announced) noexcept;
   ~pipelined_receive() override;
   status poll() noexcept override;
-  kind moved_by() const noexcept override { return direct_ ? kind::rdma : kind::pipelined; }
+  kind moved_by() const noexcept override { return mover_ ? mover_->moved_by() : kind::pipelined; }
 
  private:
   struct flight {
@@ -114,7 +132,7 @@ class pipelined_receive final : public transfer {
   };
   status hear_grant() noexcept;
   status advance_blocks() noexcept;
-  status poll_direct() noexcept;
+  status poll_mover() noexcept;
   status post() noexcept;
   status land() noexcept;
 
@@ -127,8 +145,8 @@ class pipelined_receive final : public transfer {
   grant grant_{};
   MPI_Request grant_request_ = MPI_REQUEST_NULL;
   reachable target_;
-  std::unique_ptr<rdma_transfer> direct_;
-  std::size_t direct_moved_ = 0;
+  std::unique_ptr<mover> mover_;
+  std::size_t moved_ = 0;
   std::deque<flight> posted_;
   std::deque<memory::buffer> landing_;  // blocks whose copy to the device runs, in order
   block_copies copies_;

@@ -11,7 +11,6 @@
 namespace telpher::path {
 namespace {
 
-constexpr std::uint32_t grant_magic = 0x54504c47;
 constexpr std::size_t reads_in_flight = 4;
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
@@ -68,9 +67,15 @@ class finished_message {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
+/// One end; says or hears `finished` when the bytes are there.
+class one_sided : public mover {
+ public:
+  kind moved_by() const noexcept override { return kind::rdma; }
+};
+
 // --- the side that does nothing but keep its memory registered ---
 
-class lent final : public rdma_transfer {
+class lent final : public one_sided {
  public:
   lent(const wire& w, int tag, reachable memory) noexcept
       : memory_(std::move(memory)), finished_(w, tag) {}
@@ -84,7 +89,7 @@ class lent final : public rdma_transfer {
 
 // --- read: the receiver pulls straight into its registered memory ---
 
-class reader final : public rdma_transfer {
+class reader final : public one_sided {
  public:
   reader(const wire& w, std::size_t bytes, reachable to, const net::remote_memory& from) noexcept
       : peer_(w.peer), bytes_(bytes), to_(std::move(to)), from_(from), finished_(w, w.reply_tag) {}
@@ -132,7 +137,7 @@ class reader final : public rdma_transfer {
 // --- write: the sender stages blocks on the host, where the network reads faster than from a GPU
 // ---
 
-class writer final : public rdma_transfer {
+class writer final : public one_sided {
  public:
   writer(const wire& w, const region& from, const net::remote_memory& to) noexcept
       : peer_(w.peer),
@@ -270,10 +275,10 @@ reachable reachable::of(const region& r) noexcept {
 
 // --- the two decisions ---
 
-std::unique_ptr<rdma_transfer> grant_rdma(const wire& w, const region& from,
-                                          const net::remote_memory& target, bool writable,
-                                          grant& out) noexcept {
-  out = {grant_magic, grant::blocks, {}};
+std::unique_ptr<mover> grant_rdma(const wire& w, const region& from,
+                                  const net::remote_memory& target, bool writable,
+                                  grant& out) noexcept {
+  out = {grant::blocks, 0, {}};
   if (!writable) return nullptr;
   if (config().rdma_direction != "write") {
     if (reachable source = reachable::of(from)) {
@@ -287,8 +292,8 @@ std::unique_ptr<rdma_transfer> grant_rdma(const wire& w, const region& from,
   return std::make_unique<writer>(w, from, target);
 }
 
-std::unique_ptr<rdma_transfer> accept_rdma(const wire& w, std::size_t bytes, reachable target,
-                                           const grant& g) noexcept {
+std::unique_ptr<mover> accept_rdma(const wire& w, std::size_t bytes, reachable target,
+                                   const grant& g) noexcept {
   if (g.how == grant::read) return std::make_unique<reader>(w, bytes, std::move(target), g.from);
   return std::make_unique<lent>(w, w.block_tag(), std::move(target));
 }

@@ -8,6 +8,7 @@
 //     read                 the receiver reads the sender's registered memory, says `finished`
 //     write                the sender stages blocks on the host and writes them into the receiver's
 //                          registered memory, then says `finished`
+//     direct               path/direct.hpp
 //
 // The sender alone decides, with one message, so it can still hurry (and grant `blocks`) as long as
 // it has not granted anything else; nobody ever touches memory that its owner may have taken back.
@@ -28,9 +29,9 @@ struct wire;
 
 /// What the sender decides.
 struct grant {
-  enum : std::uint32_t { blocks = 1, read = 2, write = 3 };
-  std::uint32_t magic;
+  enum : std::uint32_t { blocks = 1, read = 2, write = 3, direct = 4 };
   std::uint32_t how;
+  std::uint32_t reserved;
   net::remote_memory from;  // read
 };
 
@@ -56,22 +57,23 @@ struct reachable {
   net::remote_memory name() const noexcept { return memory.held().name(data); }
 };
 
-/// One end, once `read` or `write` was granted. Says or hears `finished` when the bytes are there.
-class rdma_transfer : public transfer {
+/// One end, once something other than blocks was granted.
+class mover : public transfer {
  public:
-  kind moved_by() const noexcept override { return kind::rdma; }
   /// Grows whenever something moves.
   virtual std::size_t moved() const noexcept = 0;
+  /// Whether the bytes need this rank's polls to move on.
+  virtual bool needs_us() const noexcept { return true; }
 };
 
 /// The sender's decision. `target` is what the receiver's reply names, `writable` whether it does.
 /// Null: `out` grants blocks.
-std::unique_ptr<rdma_transfer> grant_rdma(const wire& w, const region& from,
-                                          const net::remote_memory& target, bool writable,
-                                          grant& out) noexcept;
+std::unique_ptr<mover> grant_rdma(const wire& w, const region& from,
+                                  const net::remote_memory& target, bool writable,
+                                  grant& out) noexcept;
 
 /// The receiver's half of a grant other than blocks; `target` is its memory.
-std::unique_ptr<rdma_transfer> accept_rdma(const wire& w, std::size_t bytes, reachable target,
-                                           const grant& g) noexcept;
+std::unique_ptr<mover> accept_rdma(const wire& w, std::size_t bytes, reachable target,
+                                   const grant& g) noexcept;
 
 }  // namespace telpher::path

@@ -11,6 +11,7 @@
 
 #include "base/log.hpp"
 #include "device/registry.hpp"
+#include "path/direct.hpp"
 #include "path/puller.hpp"
 
 namespace telpher::ticket {
@@ -65,6 +66,7 @@ status engine::start(bool threaded) noexcept {
   answered_ns_.assign(static_cast<std::size_t>(job_.size), 0);
   bell_.start(job_);
   path::rdma::start(job_.control, job_.size);
+  path::direct::start(job_.control);
   small_tickets_ = job_.all_devices && config().small_tickets;
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
   path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&

@@ -48,9 +48,10 @@ status offer::send() noexcept {
   } else {
     t.reply_tag = reply_tag_ = e.next_reply_tag();
     const path::region travels = compressed(t);
-    t.announces = !t.coding && path::rdma::serves(peer_, travels.bytes);
+    const auto meant = t.coding ? path::intent{} : path::intent::of(peer_, travels.bytes);
+    t.announces = meant.announces();
     remote_ = std::make_unique<path::pipelined_send>(
-        path::wire{e.job().control, peer_, t.reply_tag}, travels, t.announces);
+        path::wire{e.job().control, peer_, t.reply_tag}, travels, meant);
   }
   seal(t, e.job().nonce);
   std::memcpy(wire_bytes, &t, sizeof t);
@@ -186,7 +187,8 @@ void offer::advance_off_node() noexcept {
 }
 
 // The program may go away once a send is complete. A copy in our memory is enough then if somebody
-// comes back to it: not if another thread is blocked inside the host MPI and this call was the last.
+// comes back to it: not if another thread is blocked inside the host MPI and this call was the
+// last.
 bool offer::bytes_safe() const noexcept {
   if (!remote_->copied()) return false;
   return remote_->all_sent() ||
@@ -194,8 +196,8 @@ bool offer::bytes_safe() const noexcept {
 }
 
 // The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,
-// from where the host MPI moves them: they would go there anyway, so the cost is memory alone, and
-// the patience is short while little of it is in use.
+// from where the host MPI moves them. Blocks would go there anyway, so the cost is memory alone,
+// and the patience is short while little of it is in use; what can go without a copy waits longer.
 void offer::consider_hurry() noexcept {
   engine& e = the_engine();
   const std::uint64_t waited = now_ns() - std::max(since_ns_, e.last_answer_of(peer_));
@@ -204,8 +206,8 @@ void offer::consider_hurry() noexcept {
     if (!e.shares_node(peer_)) e.ring(peer_);
   }
   const std::size_t bytes = path::pipelined_send::held_bytes() + message_.payload.bytes;
-  const bool little = bytes <= config().hurry_memory;
-  if (waited > nanoseconds(little ? config().hurry_patience : config().rescue_patience)) detach();
+  const bool cheap = bytes <= config().hurry_memory && !remote_->announced();
+  if (waited > nanoseconds(cheap ? config().hurry_patience : config().rescue_patience)) detach();
 }
 
 // --- ends ---

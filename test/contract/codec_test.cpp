@@ -136,6 +136,37 @@ TEST_CASE(zfp_on_the_device_is_zfp_on_the_cpu) {
   check_zfp("zfp:rate=48,nx=32,ny=16", element::f64, 32 * 16 * 8);
 }
 
+/// Values of every size, subnormal ones too: 64 neighbours at a time are about as large.
+template <class U>
+bytes extreme_values(std::size_t count) {
+  constexpr unsigned mantissa = sizeof(U) == 4 ? 23 : 52;
+  constexpr std::size_t fields = (std::size_t{1} << (8 * sizeof(U) - 1 - mantissa)) - 1;
+  bytes made(count * sizeof(U));
+  std::size_t field = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 64 == 0) field = random_below(5) == 0 ? 0 : random_below(fields - 2);
+    const U bits = static_cast<U>(random_below(2)) << (8 * sizeof(U) - 1) |
+                   static_cast<U>(field + random_below(2)) << mantissa |
+                   static_cast<U>(random_below(std::size_t{1} << mantissa));
+    std::memcpy(made.data() + i * sizeof(U), &bits, sizeof bits);
+  }
+  return made;
+}
+
+// A device that flushes subnormal values, or reorders products, shows here.
+TEST_CASE(zfp_of_extreme_values_is_that_of_the_cpu) {
+  const scoped_stream s;
+  for (const element kind : {element::f32, element::f64})
+    for (const char* text : {"zfp:rate=20", "zfp:rate=12,nx=64", "zfp:rate=28,nx=64,ny=16"}) {
+      bench b{planned(text, kind, 64 * 16 * 7)};
+      const bytes content = kind == element::f32 ? extreme_values<std::uint32_t>(64 * 16 * 7)
+                                                 : extreme_values<std::uint64_t>(64 * 16 * 7);
+      const bytes coded = b.encode(content, s);
+      CHECK(coded == zfp_on_cpu(b.p, content));
+      b.decode(coded, s);
+    }
+}
+
 void check_mpc(const char* text, element kind, std::size_t count, bool must_shrink) {
   const scoped_stream s;
   bench b{planned(text, kind, count)};

@@ -3,6 +3,7 @@
 // emulated device is part of the program, so that its counters can be read; others are opened as
 // plug-ins (TELPHER_PLUGIN_PATH). Without the device the program says so and ends with 'no tests'.
 #define CHECK_NO_MAIN
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -36,7 +37,7 @@ bool choose(const std::string& name) {
   }
   setenv("TELPHER_BACKEND", name.c_str(), 1);
   device::discover();
-  for (const char* why : device::absent_reasons()) std::printf("%s\n", why);
+  for (const char* why : device::absent_reasons()) std::fprintf(stderr, "%s\n", why);
   if (!device::backends().empty()) chosen = device::backends().front();
   return chosen != nullptr;
 }

@@ -7,16 +7,22 @@
 #include <numeric>
 
 #include "coll/exchange/exchange.hpp"
+#include "coll/two_level/calls.hpp"
 
 namespace telpher::coll::exchange {
 
 template <class Count>
 auto bcast(void* buffer, Count count, MPI_Datatype type, int root) noexcept {
-  return described(operation::bcast, [=](arguments& a) {
-    a.rooted(root);
-    const bool ok = a.rank == root ? a.buffers(buffer, nullptr) : a.buffers(nullptr, buffer);
-    if (ok) a.vector(count, type);
-  });
+  return described(
+      operation::bcast,
+      [=](arguments& a) {
+        a.rooted(root);
+        const bool ok = a.rank == root ? a.buffers(buffer, nullptr) : a.buffers(nullptr, buffer);
+        if (ok) a.vector(count, type);
+      },
+      [=](MPI_Comm comm, int* code) {
+        return two_level::bcast(buffer, count, type, root, comm, code);
+      });
 }
 
 template <class Count>
@@ -66,10 +72,16 @@ auto scatterv(const void* send, const Count* counts, const Displacement* displac
 template <class Count>
 auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                Count receive_count, MPI_Datatype receive_type) noexcept {
-  return described(operation::allgather, [=](arguments& a) {
-    if (!a.buffers(send, receive)) return;
-    a.vectors(send_count, send_type, receive_count, receive_type, true);
-  });
+  return described(
+      operation::allgather,
+      [=](arguments& a) {
+        if (!a.buffers(send, receive)) return;
+        a.vectors(send_count, send_type, receive_count, receive_type, true);
+      },
+      [=](MPI_Comm comm, int* code) {
+        return two_level::allgather(send, send_count, send_type, receive, receive_count,
+                                    receive_type, comm, code);
+      });
 }
 
 template <class Count, class Displacement>
@@ -86,10 +98,16 @@ auto allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void
 template <class Count>
 auto alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
               Count receive_count, MPI_Datatype receive_type) noexcept {
-  return described(operation::alltoall, [=](arguments& a) {
-    if (!a.buffers(send, receive)) return;
-    a.vectors(send_count, send_type, receive_count, receive_type, true);
-  });
+  return described(
+      operation::alltoall,
+      [=](arguments& a) {
+        if (!a.buffers(send, receive)) return;
+        a.vectors(send_count, send_type, receive_count, receive_type, true);
+      },
+      [=](MPI_Comm comm, int* code) {
+        return two_level::alltoall(send, send_count, send_type, receive, receive_count,
+                                   receive_type, comm, code);
+      });
 }
 
 template <class Count, class Displacement>
@@ -109,23 +127,34 @@ auto alltoallv(const void* send, const Count* send_counts, const Displacement* s
 template <class Count>
 auto reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
             int root) noexcept {
-  return described(operation::reduce, [=](arguments& a) {
-    a.rooted(root);
-    if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
-  });
+  return described(
+      operation::reduce,
+      [=](arguments& a) {
+        a.rooted(root);
+        if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
+      },
+      [=](MPI_Comm comm, int* code) {
+        return two_level::reduce(send, receive, count, type, op, root, comm, code);
+      });
 }
 
-template <class Count>
+template <class Count, class BetweenNodes = nowhere>
 auto reduce_vector(operation what, const void* send, void* receive, Count count, MPI_Datatype type,
-                   MPI_Op op) noexcept {
-  return described(what, [=](arguments& a) {
-    if (a.buffers(send, receive)) a.reducing(count, type, op);
-  });
+                   MPI_Op op, BetweenNodes between_nodes = {}) noexcept {
+  return described(
+      what,
+      [=](arguments& a) {
+        if (a.buffers(send, receive)) a.reducing(count, type, op);
+      },
+      between_nodes);
 }
 template <class Count>
 auto allreduce(const void* send, void* receive, Count count, MPI_Datatype type,
                MPI_Op op) noexcept {
-  return reduce_vector(operation::allreduce, send, receive, count, type, op);
+  return reduce_vector(operation::allreduce, send, receive, count, type, op,
+                       [=](MPI_Comm comm, int* code) {
+                         return two_level::allreduce(send, receive, count, type, op, comm, code);
+                       });
 }
 template <class Count>
 auto scan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) noexcept {
@@ -138,7 +167,11 @@ auto exscan(const void* send, void* receive, Count count, MPI_Datatype type, MPI
 template <class Count>
 auto reduce_scatter_block(const void* send, void* receive, Count count, MPI_Datatype type,
                           MPI_Op op) noexcept {
-  return reduce_vector(operation::reduce_scatter_block, send, receive, count, type, op);
+  return reduce_vector(operation::reduce_scatter_block, send, receive, count, type, op,
+                       [=](MPI_Comm comm, int* code) {
+                         return two_level::reduce_scatter_block(send, receive, count, type, op,
+                                                                comm, code);
+                       });
 }
 
 template <class Count>

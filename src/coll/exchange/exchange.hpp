@@ -14,31 +14,42 @@ namespace telpher::coll::exchange {
 /// Whether such calls are attempted at all.
 bool enabled() noexcept;
 
-/// A call as its wrapper got it: which operation, and what tells its arguments.
-template <class Fill>
+/// For operations that have no way of their own between nodes.
+struct nowhere {
+  bool operator()(MPI_Comm, int*) const noexcept { return false; }
+};
+
+/// A call as its wrapper got it: which operation, what tells its arguments, and what else a
+/// blocking call may try when it cannot run here.
+template <class Fill, class BetweenNodes = nowhere>
 struct described {
   operation what;
   Fill fill;  // void(arguments&)
+  BetweenNodes between_nodes{};
 };
 template <class Fill>
 described(operation, Fill) -> described<Fill>;
+template <class Fill, class BetweenNodes>
+described(operation, Fill, BetweenNodes) -> described<Fill, BetweenNodes>;
 
 /// A blocking call on a communicator that may do it.
 bool call_blocking(const char* call, communicator& c, arguments& a, int* code) noexcept;
 
-template <class Fill>
-bool call_blocking(const char* call, MPI_Comm comm, const described<Fill>& d, int* code) noexcept {
+template <class Fill, class BetweenNodes>
+bool call_blocking(const char* call, MPI_Comm comm, const described<Fill, BetweenNodes>& d,
+                   int* code) noexcept {
   if (!enabled()) return false;
-  communicator* c = communicator::of(comm);
-  if (!c) return false;
-  arguments a(d.what, c->ranks, c->rank);
-  d.fill(a);
-  return call_blocking(call, *c, a, code);
+  if (communicator* c = communicator::of(comm)) {
+    arguments a(d.what, c->ranks, c->rank);
+    d.fill(a);
+    if (call_blocking(call, *c, a, code)) return true;
+  }
+  return d.between_nodes(comm, code);
 }
 
 /// A non-blocking call; `host` initiates it in the host MPI, at once or later.
-template <class Fill, class Host>
-std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described<Fill>& d,
+template <class Described, class Host>
+std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const Described& d,
                                 const Host& host) noexcept {
   if (!enabled()) return nullptr;
   communicator* c = communicator::soon(comm);

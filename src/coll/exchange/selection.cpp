@@ -28,20 +28,6 @@ constexpr row rows[] = {
 #undef TELPHER_CHOICE
 };
 
-/// What the setting names for an operation, or "".
-std::string_view forced_algorithm(operation what) {
-  std::string_view list = config().coll_algorithm;
-  const std::string_view name = to_string(what);
-  while (!list.empty()) {
-    const std::string_view entry = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), entry.size() + 1));
-    if (entry.size() > name.size() && entry.substr(0, name.size()) == name &&
-        entry[name.size()] == '=')
-      return entry.substr(name.size() + 1);
-  }
-  return {};
-}
-
 transport transport_for(transport wanted, const algorithm& a, const facts& f) {
   const std::string& forced = config().coll_transport;
   if (f.shared_device || forced == "stepped") return transport::stepped;
@@ -115,6 +101,19 @@ bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const f
 }
 
 }  // namespace
+
+std::string_view forced_algorithm(operation what) noexcept {
+  std::string_view list = config().coll_algorithm;
+  const std::string_view name = to_string(what);
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), entry.size() + 1));
+    if (entry.size() > name.size() && entry.substr(0, name.size()) == name &&
+        entry[name.size()] == '=')
+      return entry.substr(name.size() + 1);
+  }
+  return {};
+}
 
 path::kind kind_of(transport t) noexcept {
   switch (t) {

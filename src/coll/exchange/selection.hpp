@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "coll/algorithms/catalogue.hpp"
 #include "path/path.hpp"
@@ -28,6 +29,9 @@ struct choice {
 
   explicit operator bool() const noexcept { return what != nullptr; }
 };
+
+/// What TELPHER_COLL_ALGORITHM names for an operation, or "".
+std::string_view forced_algorithm(operation what) noexcept;
 
 path::kind kind_of(transport t) noexcept;
 

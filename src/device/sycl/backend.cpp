@@ -16,6 +16,7 @@
 #include "device/gpurt/nodes.hpp"
 #include "device/sycl/guarded.hpp"
 #include "device/sycl/queue.hpp"
+#include "kernel/reduction.hpp"
 
 namespace telpher::device::sycl {
 namespace {

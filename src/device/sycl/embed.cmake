@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -D SOURCE=<src> -D UNIT=<file below it> -D OUTPUT=<file> -P embed.cmake
-# Writes kernel_source.cpp: the kernels' headers and their SYCL unit as strings.
+# cmake -D SOURCE=<src> -D "UNITS=<files below it>" -D OUTPUT=<file> -P embed.cmake
+# Writes kernel_source.cpp: the kernels' headers and their SYCL units as strings.
 file(GLOB headers RELATIVE ${SOURCE} ${SOURCE}/kernel/*.hpp ${SOURCE}/kernel/*.def)
-set(rows)
-foreach(header IN LISTS headers)
-  file(READ ${SOURCE}/${header} text)
-  string(APPEND rows "    {\"${header}\", R\"TELPHER(${text})TELPHER\"},\n")
-endforeach()
-file(READ ${SOURCE}/${UNIT} unit)
+function(rows_of files result)
+  set(rows)
+  foreach(file IN LISTS files)
+    file(READ ${SOURCE}/${file} text)
+    string(APPEND rows "      {\"${file}\", R\"TELPHER(${text})TELPHER\"},\n")
+  endforeach()
+  set(${result} "${rows}" PARENT_SCOPE)
+endfunction()
+rows_of("${headers}" header_rows)
+rows_of("${UNITS}" unit_rows)
 file(WRITE ${OUTPUT} "// Written by src/device/sycl/embed.cmake.
 #include \"device/sycl/kernel_source.hpp\"
 
@@ -15,12 +19,14 @@ namespace telpher::device::sycl {
 
 std::span<const source_file> kernel_headers() noexcept {
   static constexpr source_file files[] = {
-${rows}  };
+${header_rows}  };
   return files;
 }
 
-const char* kernel_unit() noexcept {
-  return R\"TELPHER(${unit})TELPHER\";
+std::span<const source_file> kernel_units() noexcept {
+  static constexpr source_file files[] = {
+${unit_rows}  };
+  return files;
 }
 
 }  // namespace telpher::device::sycl

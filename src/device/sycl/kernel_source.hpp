@@ -12,6 +12,7 @@ struct source_file {
 };
 
 std::span<const source_file> kernel_headers() noexcept;
-const char* kernel_unit() noexcept;
+/// The texts that are compiled, each by itself.
+std::span<const source_file> kernel_units() noexcept;
 
 }  // namespace telpher::device::sycl

@@ -71,7 +71,7 @@ work_queue::parameter_slot& work_queue::free_slot() {
     return slots_.back();
   }
   if (!reusable) slots_.front().user->wait();
-  std::rotate(slots_.begin(), slots_.begin() + 1, slots_.end());
+  slots_.splice(slots_.end(), slots_, slots_.begin());
   return slots_.back();
 }
 

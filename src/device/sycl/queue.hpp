@@ -7,7 +7,7 @@
 #include <sycl/event.hpp>
 #include <sycl/queue.hpp>
 
-#include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 
@@ -46,7 +46,7 @@ class work_queue {
   std::mutex mutex_;
   ::sycl::queue queue_;
   std::optional<::sycl::event> last_;
-  std::deque<parameter_slot> slots_;  // oldest use first
+  std::list<parameter_slot> slots_;  // oldest use first
 };
 
 bool is_done(const ::sycl::event& e);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocking collectives of communicators that span nodes, with the arguments of MPI's. True: done,
+// `*code` is to be returned; false, at all ranks alike: stage the call.
+#pragma once
+
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::coll::two_level {
+
+bool allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+               MPI_Comm comm, int* code) noexcept;
+
+bool bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+           int* code) noexcept;
+bool reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+            int root, MPI_Comm comm, int* code) noexcept;
+bool reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                          MPI_Op op, MPI_Comm comm, int* code) noexcept;
+bool allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+               MPI_Count count, MPI_Datatype type, MPI_Comm comm, int* code) noexcept;
+bool alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+              MPI_Count count, MPI_Datatype type, MPI_Comm comm, int* code) noexcept;
+
+}  // namespace telpher::coll::two_level

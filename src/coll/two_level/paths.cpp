@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/two_level/paths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "coll/exchange/call_problem.hpp"
+#include "coll/exchange/exchange.hpp"
+#include "coll/exchange/selection.hpp"
+#include "ticket/blocking_call.hpp"
+
+namespace telpher::coll::two_level {
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+
+enum class nodes { any, even, consecutive };
+struct row {
+  operation what;
+  std::uint64_t least_bytes;
+  nodes of;
+};
+constexpr row rows[] = {
+#define TELPHER_TWO_LEVEL(operation_, least_bytes, of) \
+  {operation::operation_, least_bytes, nodes::of},
+#include "coll/two_level/selection.def"
+#undef TELPHER_TWO_LEVEL
+};
+
+/// Where the setting names an algorithm of one node, the table still decides between nodes.
+std::uint64_t least_bytes(const row& r) {
+  const auto forced = exchange::forced_algorithm(r.what);
+  if (!exchange::enabled() || forced == "staged") return never;
+  return forced == "two_level" ? 1 : r.least_bytes;
+}
+
+struct in_force {
+  std::uint64_t calls = 0;
+  bool two_level = false;
+};
+
+/// What is kept for a communicator.
+struct record {
+  bool refused = false;  // for good, at all ranks
+  bool met = false;      // a team was made, or refused
+  std::unique_ptr<team> made;
+  std::map<std::uint32_t, in_force> paths;  // by operation and size class
+  std::vector<std::string> explained;
+};
+
+std::mutex guard;
+/// In the order in which they were made, so that all ranks give them back in the same order.
+std::vector<std::pair<MPI_Comm, std::unique_ptr<record>>>& table() {
+  static auto* one = new std::vector<std::pair<MPI_Comm, std::unique_ptr<record>>>;
+  return *one;
+}
+
+record& record_of(MPI_Comm comm) {
+  std::lock_guard lock(guard);
+  for (auto& [known, r] : table())
+    if (known == comm) return *r;
+  return *table().emplace_back(comm, std::make_unique<record>()).second;
+}
+
+bool spans_nodes(MPI_Comm comm) {
+  int inter = 0;
+  return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
+         !exchange::communicator::of(comm);
+}
+
+std::uint32_t key_of(const call_facts& c) {
+  return static_cast<std::uint32_t>(c.what) << 8 |
+         static_cast<std::uint32_t>(std::bit_width(c.bytes));
+}
+
+std::int64_t settings_mark() {
+  const std::uint64_t text = std::hash<std::string>()(config().coll_algorithm);
+  return static_cast<std::int64_t>((text ^ config().coll_block * 1099511628211u) >> 2);
+}
+
+/// The least of each value over all ranks.
+template <std::size_t N>
+bool least(MPI_Comm comm, std::array<std::int64_t, N>& values) {
+  std::array<std::int64_t, N> all{};
+  ticket::blocking_call blocked;
+  if (pmpi::Allreduce(values.data(), all.data(), static_cast<int>(N), MPI_INT64_T, MPI_MIN, comm) !=
+      MPI_SUCCESS)
+    return false;
+  values = all;
+  return true;
+}
+
+const memory::place& device_of(const call_facts& c) {
+  return c.input.on_device() ? c.input.where : c.output.where;
+}
+
+bool all_on_device(const call_facts& c) {
+  const bool input = !c.input.at || c.input.where == device_of(c);
+  const bool output = !c.output.at || c.output.where == device_of(c);
+  return device_of(c).on_device() && input && output && c.contiguous;
+}
+
+void explain(const call_facts& c, record& r, const char* why) {
+  if (!config().explain) return;
+  int rank = 0, ranks = 0;
+  pmpi::Comm_rank(c.comm, &rank);
+  pmpi::Comm_size(c.comm, &ranks);
+  if (rank != 0) return;
+  char line[240];
+  std::snprintf(line, sizeof line, "%s on %d ranks of several nodes, up to %llu bytes: %s", c.name,
+                ranks, static_cast<unsigned long long>(exchange::size_class(c.bytes)), why);
+  if (std::find(r.explained.begin(), r.explained.end(), line) != r.explained.end()) return;
+  r.explained.emplace_back(line);
+  std::fprintf(stderr, "[telpher %d] %s\n", ticket::the_engine().job().rank, line);
+}
+
+/// Makes the team and its buffers with the first vote that says device; false at all ranks alike.
+bool ready(const call_facts& c, record& r) {
+  if (!r.met) r.made = team::make(c.comm);
+  r.met = true;
+  if (!r.made) return false;
+  if (r.made->prepared) return true;
+  std::array<std::int64_t, 1> good{r.made->prepare(device_of(c))};
+  r.made->prepared = least(c.comm, good) && good[0] == 1;
+  return r.made->prepared;
+}
+
+bool suits(operation what, const shape& among) {
+  for (const row& w : rows) {
+    if (w.what != what || w.of == nodes::any) continue;
+    if (!among.even || (w.of == nodes::consecutive && !among.consecutive)) return false;
+  }
+  return true;
+}
+
+bool vote(const call_facts& c, record& r) {
+  const std::int64_t mark = settings_mark();
+  std::array<std::int64_t, 3> words{all_on_device(c), mark, -mark};
+  if (!least(c.comm, words)) return false;
+  if (words[1] != -words[2]) {
+    TELPHER_WARN(
+        "ranks have different TELPHER_COLL settings: collectives between nodes are staged");
+    r.refused = true;
+    return false;
+  }
+  if (words[0] != 1) {
+    explain(c, r, "staged: not all memory is device memory");
+    return false;
+  }
+  if (!ready(c, r)) {
+    explain(c, r, "staged: no two levels can be made here");
+    r.refused = true;
+    return false;
+  }
+  if (!suits(c.what, r.made->among)) {
+    explain(c, r, "staged: its nodes have different numbers of ranks, or not consecutive ones");
+    return false;
+  }
+  char how[120];
+  std::snprintf(how, sizeof how, "two_level over %zu nodes, %d leaders a node",
+                r.made->among.nodes.size(), r.made->among.lanes);
+  explain(c, r, how);
+  return true;
+}
+
+}  // namespace
+
+bool worthwhile(operation what, std::uint64_t bytes) noexcept {
+  static const auto limits = [] {
+    std::array<std::uint64_t, std::size(rows)> least{};
+    for (std::size_t i = 0; i < std::size(rows); ++i) least[i] = least_bytes(rows[i]);
+    return least;
+  }();
+  for (std::size_t i = 0; i < std::size(rows); ++i)
+    if (rows[i].what == what) return bytes >= limits[i];
+  return false;
+}
+
+team* team_for(const call_facts& c) noexcept {
+  try {
+    if (!worthwhile(c.what, c.bytes) || !spans_nodes(c.comm)) return nullptr;
+    record& r = record_of(c.comm);
+    if (r.refused) return nullptr;
+    in_force& path = r.paths[key_of(c)];
+    if (std::has_single_bit(++path.calls)) path.two_level = vote(c, r);
+    return path.two_level ? r.made.get() : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void forget(MPI_Comm comm) noexcept {
+  std::unique_ptr<record> gone;
+  std::lock_guard lock(guard);
+  const auto found = std::find_if(table().begin(), table().end(),
+                                  [&](const auto& known) { return known.first == comm; });
+  if (found == table().end()) return;
+  gone = std::move(found->second);
+  table().erase(found);
+}
+
+void shut_down() noexcept {
+  std::lock_guard lock(guard);
+  for (auto& known : table()) known.second.reset();
+  table().clear();
+}
+
+}  // namespace telpher::coll::two_level

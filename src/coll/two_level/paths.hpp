@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which way a call on a communicator that spans nodes goes: in two levels, or staged whole. Every
+// rank knows the operation and its size, but only its own memory. So the calls of each operation
+// and size class are counted, and calls 1, 2, 4, 8, … hold a vote: in two levels if all ranks have
+// device memory. The answer is in force until the next vote. In between nobody asks: a rank whose
+// memory is of another kind adapts (phases.hpp), so that no mixture can hang.
+//
+// What a rank decides here without a vote depends only on the operation, its size and settings that
+// are the same at all ranks.
+#pragma once
+
+#include <cstdint>
+
+#include "coll/schedule/problem.hpp"
+#include "coll/two_level/team.hpp"
+
+namespace telpher::coll::two_level {
+
+/// A call as all ranks know it, and the own buffers that count.
+struct call_facts {
+  const char* name;
+  operation what;
+  std::uint64_t bytes;  // of the longest vector; the same at all ranks
+  MPI_Comm comm;
+  memory_ref input, output;  // null where the rank has none
+  bool contiguous = true;    // the bytes of this rank's buffers have no gaps
+};
+
+/// Whether calls of this size can go in two levels at all. Cheap: for every call of every program.
+bool worthwhile(operation what, std::uint64_t bytes) noexcept;
+
+/// The team by which the call runs; null: stage it. Collective at the calls that vote.
+team* team_for(const call_facts& call) noexcept;
+
+/// Collective, before the communicator is freed.
+void forget(MPI_Comm comm) noexcept;
+/// Collective over the job, after the exchange's own: no rank is in a collective any more.
+void shut_down() noexcept;
+
+}  // namespace telpher::coll::two_level

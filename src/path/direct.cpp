@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/direct.hpp"
+
+#include <vector>
+
+#include "base/log.hpp"
+#include "device/registry.hpp"
+#include "path/block_plan.hpp"
+#include "path/pipelined.hpp"
+
+namespace telpher::path {
+namespace {
+
+// The host MPI's counts are int.
+constexpr std::size_t piece_bytes = std::size_t{1} << 30;
+
+enum permission : int { no = 0, measured = 1, always = 2 };
+
+struct state {
+  permission granted = no;
+  measured_choice choice;
+};
+state& the_state() noexcept {
+  static auto* one = new state;
+  return *one;
+}
+
+// What the program's MPI answers itself: MPICH and its descendants by a type, Open MPI by name.
+bool host_takes(const char* query, int mpich_type) noexcept {
+  if (const auto ask =
+          reinterpret_cast<int (*)(int, int*)>(host_mpi::find("MPIX_GPU_query_support"))) {
+    int yes = 0;
+    return ask(mpich_type, &yes) == MPI_SUCCESS && yes;
+  }
+  const auto ask = reinterpret_cast<int (*)()>(host_mpi::find(query));
+  return ask && ask();
+}
+
+bool host_takes(device::vendor v) noexcept {
+  switch (v) {
+    case device::vendor::cuda:
+      return host_takes("MPIX_Query_cuda_support", 0);
+    case device::vendor::sycl:
+      return host_takes("MPIX_Query_ze_support", 1);
+    case device::vendor::hip:
+      return host_takes("MPIX_Query_rocm_support", 2);
+    case device::vendor::emu:
+    case device::vendor::none:
+      break;
+  }
+  return false;
+}
+
+permission own_permission() noexcept {
+  if (config().direct == "off") return no;
+  permission p = config().direct == "on" ? always : measured;
+  for (device::backend* b : device::backends()) {
+    if (b->owner() == device::vendor::emu) {
+      if (p == always)
+        TELPHER_WARN("TELPHER_DIRECT=on: no MPI can touch the emulated device's memory");
+      return no;
+    }
+    if (p == measured && !host_takes(b->owner())) return no;
+  }
+  return p;
+}
+
+class handed_over final : public mover {
+ public:
+  template <class Start>
+  handed_over(const region& r, const Start& start) noexcept
+      : plan_(r.bytes, piece_bytes, 0, piece_bytes, true) {
+    requests_.resize(plan_.count(), MPI_REQUEST_NULL);
+    for (std::size_t k = 0; k < plan_.count(); ++k)
+      if (start(r.data + plan_.offset(k), static_cast<int>(plan_.size(k)), &requests_[k]) !=
+          MPI_SUCCESS)
+        started_ = status::host_mpi_error;
+  }
+  status poll() noexcept override {
+    TELPHER_TRY(started_);
+    for (; done_ < requests_.size(); ++done_) {
+      int flag = 0;
+      if (pmpi::Test(&requests_[done_], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return status::host_mpi_error;
+      if (!flag) return status::would_block;
+    }
+    return status::ok;
+  }
+  kind moved_by() const noexcept override { return kind::direct; }
+  std::size_t moved() const noexcept override { return done_; }
+  bool needs_us() const noexcept override { return false; }
+
+ private:
+  block_plan plan_;
+  std::vector<MPI_Request> requests_;
+  std::size_t done_ = 0;
+  status started_ = status::ok;
+};
+
+}  // namespace
+
+void direct::start(MPI_Comm control) noexcept {
+  int mine = own_permission(), all = 0;
+  if (pmpi::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, control) != MPI_SUCCESS) all = no;
+  the_state().granted = static_cast<permission>(all);
+  if (all != no) TELPHER_DEBUG("device pointers may go to the host MPI between nodes");
+}
+
+bool direct::serves() noexcept {
+  return the_state().granted != no && allowed(kind::direct);
+}
+
+measured_choice::way direct::choose(std::size_t bytes) noexcept {
+  if (the_state().granted == always || forced() == kind::direct) return measured_choice::second;
+  return the_state().choice.next(bytes);
+}
+
+void direct::learn(std::size_t bytes, measured_choice::way chosen, std::uint64_t ns) noexcept {
+  the_state().choice.learn(bytes, chosen, ns);
+}
+
+std::unique_ptr<mover> send_direct(const wire& w, const region& from) noexcept {
+  return std::make_unique<handed_over>(from, [&](const void* at, int n, MPI_Request* r) {
+    return pmpi::Isend(at, n, MPI_BYTE, w.peer, w.block_tag(), w.control, r);
+  });
+}
+
+std::unique_ptr<mover> receive_direct(const wire& w, const region& to) noexcept {
+  return std::make_unique<handed_over>(to, [&](void* at, int n, MPI_Request* r) {
+    return pmpi::Irecv(at, n, MPI_BYTE, w.peer, w.block_tag(), w.control, r);
+  });
+}
+
+}  // namespace telpher::path
