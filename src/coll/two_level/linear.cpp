@@ -46,6 +46,7 @@ memory_ref linear::open(bool load) noexcept {
   if (contiguous()) return buffer_;
   auto made = memory::buffer::host(bytes(), buffer_.where.owner, buffer_.on_device());
   if (made) packed_ = std::move(*made);
+  packed_.filled();
   if (!layout_ || !made || (load && failed(copy(true)))) {
     TELPHER_ERROR("no packed copy of %llu bytes can be made for a collective that is under way",
                   static_cast<unsigned long long>(bytes()));

@@ -125,6 +125,7 @@ bool team::prepare(const memory::place& device) noexcept {
   const std::size_t node = block * among.own_node().size();
   const auto make = [](memory::buffer& to, result<memory::buffer> made) {
     if (made) to = std::move(*made);
+    to.filled();
     return made.has_value();
   };
   where_ = device;
