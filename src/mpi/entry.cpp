@@ -97,6 +97,10 @@ int refuse_device_memory(MPI_Comm comm, const char* call,
   return MPI_SUCCESS;
 }
 
+void keep_order(MPI_Comm comm) noexcept {
+  coll::exchange::communicator::keep_order(comm);
+}
+
 void comm_freed(MPI_Comm comm) noexcept {
   if (active()) {
     coll::exchange::communicator::forget(comm);

@@ -32,6 +32,9 @@ using ticket::blocking_call;
 int refuse_device_memory(MPI_Comm comm, const char* call,
                          std::initializer_list<const void*> buffers) noexcept;
 
+/// Before a non-blocking collective of the host MPI on the communicator: those deferred go first.
+void keep_order(MPI_Comm comm) noexcept;
+
 /// Forgets what is kept for a communicator that the program is about to free or disconnect.
 void comm_freed(MPI_Comm comm) noexcept;
 

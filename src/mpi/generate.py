@@ -166,19 +166,22 @@ def staged_buffer(function, word, rest):
     return buffer, local, [f"{local} = call.{word}({buffer}, coll::{region});"]
 
 
-def staged_body(function):
-    comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_SELF"
-    lines = [f'coll::staged call("{function.mpi_name}", {comm});']
-    replaced = {}
+def communicator_of(function):
+    return "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_SELF"
+
+
+def staged_body(function, request="request"):
+    lines = [f'coll::staged call("{function.mpi_name}", {communicator_of(function)});']
+    replaced = {"request": request}
     for word, rest in function.words_of("input", "output", "inout", "broadcast"):
         buffer, local, statements = staged_buffer(function, word, rest)
         replaced[buffer] = local
         constant = "const " if word == "input" else ""
         lines += [*statements[:-1], f"{constant}void* {statements[-1]}"]
-    run = {"blocking": "run(", "nonblocking": "start(request, ", "persistent": "init(request, "}[function.form]
+    run = {"blocking": "run(", "nonblocking": f"start({request}, ", "persistent": f"init({request}, "}[function.form]
     inner = f"return {host_call(function, replaced)};"
     line = f"return call.{run}[&] {{ {inner} }});"
-    if len(line) + 2 <= COLUMNS:
+    if len(line) + 4 <= COLUMNS:
         return [*lines, line]
     return [*lines, f"return call.{run}[&] {{", f"  {inner}", "});"]
 
@@ -203,15 +206,49 @@ def body(function):
         line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"')
         return [line] if word == "always" else [bypass(function), line]
     staged = function.words_of("input", "output", "inout", "broadcast")
-    return [bypass(function), *on_devices(function), *(staged_body(function) if staged else plain_body(function))]
+    if not staged:
+        return [bypass(function), *plain_body(function)]
+    if function.form == "nonblocking" and for_devices(function):
+        return [bypass(function), *deferred_body(function, "start_collective")]
+    if function.form == "persistent" and for_devices(function):
+        return [bypass(function), *before_staging(function), *deferred_body(function, "init_collective")]
+    return [bypass(function), *before_staging(function), *staged_body(function)]
 
 
-def on_devices(function):
-    """A blocking collective may run among the devices; else it is staged like the others."""
-    if function.form != "blocking" or ("devices", "") not in function.words:
+def for_devices(function):
+    return ("devices", "") in function.words
+
+
+def described(function):
+    """The call in the terms of coll::exchange."""
+    names = (p.name for p in function.parameters if p.name not in ("comm", "info", "request"))
+    name = function.name.removesuffix("_c").lower()
+    name = {"blocking": name, "nonblocking": name[1:], "persistent": name.removesuffix("_init")}[function.form]
+    return f"coll::exchange::{name}({', '.join(names)})"
+
+
+def before_staging(function):
+    """A blocking collective may run among the devices; others keep the order of those that may."""
+    if function.form != "blocking":
+        return ["entry::keep_order(comm);"]
+    if not for_devices(function):
         return []
-    names = ", ".join([*(p.name for p in function.parameters), "&code"])
-    return [f"if (int code = 0; coll::exchange::{function.name.removesuffix('_c').lower()}({names})) return code;"]
+    arguments = ", ".join([*(p.name for p in function.parameters), "&code"])
+    name = function.name.removesuffix("_c").lower()
+    if communicator_of(function) != "comm":  # of this rank alone
+        calls = [f"coll::exchange::{name}({arguments})"]
+    else:
+        calls = [f'coll::exchange::call_blocking("{function.mpi_name}", comm, {described(function)}, &code)']
+    if ("levels", "") in function.words:
+        calls.append(f"coll::two_level::{name}({arguments})")
+    return [f"if (int code = 0; {call}) return code;" for call in calls]
+
+
+def deferred_body(function, how):
+    """A collective with a request that may run among the devices, or in the host MPI later."""
+    staged = (f"  {line}" for line in staged_body(function, "made"))
+    return ["const auto staged = [=](MPI_Request* made) {", *staged, "};",
+            f'return mpi::{how}("{function.mpi_name}", comm, {described(function)}, staged, request);']
 
 
 def bypass(function):

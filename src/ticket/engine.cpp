@@ -117,6 +117,7 @@ void engine::progress() noexcept {
   scan();
   path::puller::flush_all(posted_.size() + moving_.size() > 1);
   advance_moving();
+  advance_workers();
   progressing_ = false;
 }
 
@@ -197,6 +198,20 @@ void engine::advance_moving() noexcept {
   std::erase_if(moving_, [](receive* r) { return r->advance(); });
 }
 
+void engine::employ(worker& w) noexcept {
+  if (std::find(workers_.begin(), workers_.end(), &w) == workers_.end()) workers_.push_back(&w);
+}
+
+// By index: what a worker starts may call an error handler of the program, which may employ more.
+void engine::advance_workers() noexcept {
+  for (std::size_t i = 0; i < workers_.size();) {
+    if (workers_[i]->advance())
+      ++i;
+    else
+      workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 void engine::retire() noexcept {
   std::erase_if(offers_, [](const std::unique_ptr<offer>& o) { return o->retired() && !o->held; });
 }
@@ -229,6 +244,7 @@ void engine::detach(held_lock& held) noexcept {
       o->detach();
       needed |= o->needs_us();
     }
+    for (std::size_t i = 0; i < workers_.size(); ++i) needed |= !workers_[i]->detach();
     return !needed;
   });
 }
@@ -270,6 +286,7 @@ void engine::report(const char* what, double seconds, log::level details) noexce
   for (const auto& o : offers_) say(o);
   for (const receive* r : posted_) say(r);
   for (const receive* r : moving_) say(r);
+  for (const worker* w : workers_) say(w);
 }
 
 void engine::give_up(const char* what, double seconds) noexcept {

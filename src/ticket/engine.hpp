@@ -5,7 +5,8 @@
 // Progress rules:
 // - A call that waits polls progress() together with what it waits for (wait_until).
 // - A call that may block inside the host MPI first calls detach(): sends whose receiver needs our
-//   help are buffered, receives that are on their way are finished. While it blocks, `blocked` in
+//   help are buffered, receives that are on their way are finished, and so is what workers have
+//   agreed with peers. While it blocks, `blocked` in
 //   our segment tells senders of this node to buffer what they send to us.
 // - So no rank ever waits for a rank that cannot make progress, with memory for the buffered bytes
 // as
@@ -33,6 +34,18 @@ using held_lock = std::unique_lock<std::recursive_mutex>;
 
 std::uint64_t now_ns() noexcept;
 
+/// Work of the layers above that moves with the messages (collectives under way). All under the
+/// engine's lock.
+class worker {
+ public:
+  virtual ~worker() = default;
+  /// Does what can be done now. False: nothing is left, the engine forgets the worker.
+  virtual bool advance() noexcept = 0;
+  /// This rank is about to block in the host MPI: true when no peer needs its help any more.
+  virtual bool detach() noexcept = 0;
+  virtual void describe(char* text, std::size_t size) const noexcept = 0;
+};
+
 class engine {
  public:
   /// Collective. Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE.
@@ -53,10 +66,16 @@ class engine {
   int next_reply_tag() noexcept;
 
   /// Nothing of ours is under way: a blocking host MPI call may be used as it is.
-  bool idle() const noexcept { return offers_.empty() && posted_.empty() && moving_.empty(); }
+  bool idle() const noexcept {
+    return offers_.empty() && posted_.empty() && moving_.empty() && workers_.empty();
+  }
   std::size_t outstanding() const noexcept {
     return offers_.size() + posted_.size() + moving_.size();
   }
+
+  /// Calls the worker from now on, until it has nothing left to do.
+  void employ(worker& w) noexcept;
+  void dismiss(worker& w) noexcept { std::erase(workers_, &w); }
 
   void add(std::unique_ptr<offer> o) noexcept { offers_.push_back(std::move(o)); }
   /// The program does not look at an offer any more.
@@ -148,6 +167,7 @@ class engine {
   void scan() noexcept;
   bool start_on(receive* r) noexcept;
   void advance_moving() noexcept;
+  void advance_workers() noexcept;
   void retire() noexcept;
 
   host_mpi::job job_;
@@ -160,6 +180,7 @@ class engine {
   std::vector<std::unique_ptr<offer>> offers_;
   std::vector<receive*> posted_;
   std::vector<receive*> moving_;
+  std::vector<worker*> workers_;
   std::vector<taking> takes_;
   std::vector<std::uint64_t> answered_ns_;
   bell bell_;

@@ -10,15 +10,26 @@ constexpr std::uint64_t pack(std::uint64_t call, unsigned low) {
   return call << 8 | low;
 }
 
+constexpr std::uint64_t closed = 0x80;
+static_assert(most_ranks < closed);
+
 }  // namespace
 
 agreement::agreement(agreement_line* const* lines, int ranks, int me) noexcept
     : ranks_(ranks), me_(me) {
-  std::copy_n(lines, ranks, lines_.begin());
+  know(lines);
 }
 
-void agreement::begin() noexcept {
-  ++call_;
+agreement::agreement(agreement_line& own, int ranks, int me) noexcept : ranks_(ranks), me_(me) {
+  lines_[static_cast<std::size_t>(me)] = &own;
+}
+
+void agreement::know(agreement_line* const* lines) noexcept {
+  std::copy_n(lines, ranks_, lines_.begin());
+}
+
+void agreement::begin(std::uint64_t call) noexcept {
+  call_ = call;
   votes_ = 0;
   seen_ = 0;
   all_ = true;
@@ -52,6 +63,47 @@ agreement::answer agreement::words() noexcept {
   return all_ ? answer::yes : answer::no;
 }
 
+void agreement::offer() noexcept {
+  say(word::device);
+  std::uint64_t seen = cell().load(std::memory_order_acquire), next = 0;
+  do {
+    const bool this_call = seen >> 8 == call_;
+    if (seen >> 8 > call_ || (this_call && (seen & closed))) return;
+    next = this_call ? seen + 1 : pack(call_, 1);
+  } while (!cell().compare_exchange_weak(seen, next, std::memory_order_acq_rel,
+                                         std::memory_order_acquire));
+}
+
+agreement::answer agreement::decision() noexcept {
+  const std::uint64_t full = pack(call_, static_cast<unsigned>(ranks_));
+  bool passed = false;
+  if (cell().load(std::memory_order_acquire) != full)
+    for (seen_ = 0; seen_ < ranks_ && !passed; ++seen_)
+      passed = line(seen_).passed.load(std::memory_order_acquire) >= call_;
+  const std::uint64_t seen = cell().load(std::memory_order_acquire);
+  if (seen == full) {
+    devices_ = ~std::uint64_t{0} >> (64 - ranks_);
+    return answer::yes;
+  }
+  const bool over = seen >> 8 > call_ || (seen >> 8 == call_ && (seen & closed));
+  return passed || over ? answer::no : answer::pending;
+}
+
+bool agreement::withdraw() noexcept {
+  const std::uint64_t full = pack(call_, static_cast<unsigned>(ranks_));
+  std::uint64_t seen = cell().load(std::memory_order_acquire);
+  do {
+    if (seen == full) return false;
+    if (seen >> 8 != call_) return true;  // a later call's: nobody waits for this one
+  } while (!cell().compare_exchange_weak(seen, seen | closed, std::memory_order_acq_rel,
+                                         std::memory_order_acquire));
+  return true;
+}
+
+void agreement::pass(std::uint64_t call) noexcept {
+  own().passed.store(call, std::memory_order_release);
+}
+
 void agreement::vote(bool yes) noexcept {
   own_slot().voted[static_cast<std::size_t>(votes_)].store(pack(call_, yes ? 1 : 0),
                                                            std::memory_order_release);
@@ -77,7 +129,10 @@ void agreement::finish() noexcept {
 }
 
 int agreement::missing() const noexcept {
-  return seen_ < ranks_ ? seen_ : -1;
+  if (seen_ < ranks_) return seen_;
+  for (int r = 0; r < ranks_; ++r)
+    if (slot_of(r).said.load(std::memory_order_relaxed) >> 8 < call_) return r;
+  return -1;
 }
 
 }  // namespace telpher::coll::exchange

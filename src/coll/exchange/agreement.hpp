@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the ranks of a communicator in one node agree, call by call, whether a blocking collective
-// runs on the devices. Each sees only its own buffers. Nothing here waits: who polls decides how.
+// How the ranks of a communicator in one node agree, call by call, whether a collective runs on the
+// devices. Each sees only its own buffers. Nothing here waits: who polls decides how.
 //
-// Every rank has a line in shared memory, written by it alone, read by all. Calls
-// are numbered from 1, the same at all ranks. In call n a rank
+// Every rank has a line in shared memory, written by it alone, read by all (rank 0's line has the
+// cells besides). Calls, blocking or not, are numbered from 1, the same at all ranks, because MPI
+// has all ranks initiate them in the same order. In a blocking call n a rank
 //   1. says its word in slot n % slots of its line: `host` or `device`. A rank that says host is
 //      done: it goes to the host MPI at once, waits for nobody, and may be any number of calls
 //      ahead.
@@ -21,9 +22,25 @@
 // they are all there, and a rank that said device in m finishes reading them without anybody's
 // help. No rank waits for a rank that waits elsewhere.
 //
-// What follows for the devices: when all said device in n, all have returned from every call before
-// n. So nothing of an earlier call is still being read or written: scratch space, flags and inboxes
-// of the communicator are free at the start of each call (kernel/exchange.hpp relies on it).
+// Deferred calls (non-blocking ones). Here a rank that said device goes on with something else, and
+// may have to block in the host MPI before all have come: it must be able to take its word back,
+// and no peer may then believe that all said device. So one cell for all ranks decides:
+//   cell[n % slots] of rank 0's line: n << 8 | closed << 7 | how many said device. Written by all,
+//   by compare-and-swap. The call is the devices' when the count becomes the number of ranks, for
+//   good. A rank takes its word back by setting `closed`, which fails if all have said device.
+//   passed, in each line: the owner has said device in no call up to this one, or has taken it
+//   back, or the call is decided. A rank that goes to the host MPI from the start stores this only.
+// offer() fills the slot and then counts (release); who finds the count full (acquire) may read all
+// descriptions. A reader looks at all `passed` before its last look at the cell: who passed n did
+// so after n was decided or closed, or never counts. A call is the host's when somebody has passed
+// it, when its cell is closed, or when the cell has a later number. The cell of a call that is the
+// devices' is written again only by ranks that know it to be read by all (may_say, as for slots).
+// Votes and the end are those of a blocking call.
+//
+// What follows for the devices: when all said device in n, all have ended every call before n (a
+// deferred call is offered when those before it have ended). So nothing of an earlier call is still
+// being read or written: scratch space, flags and inboxes of the communicator are free at the start
+// of each call (kernel/exchange.hpp relies on it).
 #pragma once
 
 #include <array>
@@ -66,8 +83,11 @@ struct alignas(64) agreement_line {
   alignas(64) std::atomic<std::uint64_t> read;
   /// The last call in which the owner's device failed: nobody need wait for it.
   alignas(64) std::atomic<std::uint64_t> failed;
+  /// The last deferred call that the owner has passed.
+  alignas(64) std::atomic<std::uint64_t> passed;
   path::exported_memory workspace;  // written before the vote that follows its making
   agreement_slot slot[slots];
+  alignas(64) std::atomic<std::uint64_t> cell[slots];  // of all ranks, in rank 0's line
 };
 
 class agreement {
@@ -82,8 +102,16 @@ class agreement {
   agreement_line& line(int rank) const noexcept { return *lines_[static_cast<std::size_t>(rank)]; }
   agreement_line& own() const noexcept { return line(me_); }
 
-  /// Begins the next call. May the slot be written? Poll until it may, then say.
-  void begin() noexcept;
+  /// Before the lines of others are known: passes only.
+  agreement(agreement_line& own, int ranks, int me) noexcept;
+  void know(agreement_line* const* lines) noexcept;
+
+  /// Takes the number of the next call.
+  std::uint64_t take() noexcept { return ++taken_; }
+
+  /// Begins a call. May the slot be written? Poll until it may, then say.
+  void begin(std::uint64_t call) noexcept;
+  void begin() noexcept { begin(take()); }
   bool may_say() noexcept;
   /// The description to fill before saying device.
   description& own_description() noexcept { return own_slot().what; }
@@ -91,6 +119,18 @@ class agreement {
 
   /// After saying device: yes if all did, no if some rank said host (and all have spoken).
   answer words() noexcept;
+  // --- deferred calls ---
+
+  /// Says device in place of say(). decision() is words() then.
+  void offer() noexcept;
+  answer decision() noexcept;
+  /// Takes the offer back. False if all have said device: the call must be run.
+  bool withdraw() noexcept;
+  /// Leaves calls up to this one to the host MPI; of offers only those that were taken back.
+  void pass(std::uint64_t call) noexcept;
+
+  // --- both ---
+
   /// Of a rank that said device in this call.
   const description& description_of(int rank) const noexcept { return slot_of(rank).what; }
 
@@ -113,10 +153,14 @@ class agreement {
     return line(rank).slot[call_ % agreement_line::slots];
   }
   agreement_slot& own_slot() const noexcept { return slot_of(me_); }
+  std::atomic<std::uint64_t>& cell() const noexcept {
+    return line(0).cell[call_ % agreement_line::slots];
+  }
 
   std::array<agreement_line*, most_ranks> lines_{};
   int ranks_ = 0;
   int me_ = 0;
+  std::uint64_t taken_ = 0;
   std::uint64_t call_ = 0;
   int votes_ = 0;
   int seen_ = 0;               // ranks whose word or vote of the running round was read

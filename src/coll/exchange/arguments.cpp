@@ -177,6 +177,7 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
 }
 
 std::uint64_t arguments::size_of(MPI_Datatype type) noexcept {
+  if (types[0] != type) types[types[0] == MPI_DATATYPE_NULL ? 0 : 1] = type;
   const auto found = datatype::layout_of(type);
   if (!found || !(*found)->contiguous || (*found)->blocks.empty() ||
       (*found)->blocks.front().offset != 0) {

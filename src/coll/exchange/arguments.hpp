@@ -83,6 +83,7 @@ class arguments {
   reduction reduce;
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
+  std::array<MPI_Datatype, 2> types{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};  // besides reductions'
 
  private:
   std::uint64_t size_of(MPI_Datatype type) noexcept;

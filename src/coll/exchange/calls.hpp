@@ -1,42 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the wrappers of blocking collectives call before they stage: one function an operation, with
-// the arguments of MPI's. True: done, `*code` is to be returned.
+// What the arguments of each collective mean in terms of the exchange: one function an operation,
+// with the parameters of MPI's but the communicator. What it returns lives as long as the
+// arguments.
 #pragma once
 
 #include <numeric>
 
 #include "coll/exchange/exchange.hpp"
-#include "coll/two_level/calls.hpp"
 
 namespace telpher::coll::exchange {
 
-/// Makes arguments by `fill` and tries. Every rank of the communicator gets here or none.
-template <class Fill>
-bool try_call(const char* call, operation what, MPI_Comm comm, int* code, Fill&& fill) noexcept {
-  if (!enabled()) return false;
-  communicator* c = communicator::of(comm);
-  if (!c) return false;
-  arguments a(what, c->ranks, c->rank);
-  fill(a);
-  return attempt(call, *c).run(a, code);
-}
-
 template <class Count>
-bool bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm,
-           int* code) noexcept {
-  const bool here = try_call("MPI_Bcast", operation::bcast, comm, code, [&](arguments& a) {
+auto bcast(void* buffer, Count count, MPI_Datatype type, int root) noexcept {
+  return described(operation::bcast, [=](arguments& a) {
     a.rooted(root);
     const bool ok = a.rank == root ? a.buffers(buffer, nullptr) : a.buffers(nullptr, buffer);
     if (ok) a.vector(count, type);
   });
-  return here || two_level::bcast(buffer, count, type, root, comm, code);
 }
 
 template <class Count>
-bool gather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-            Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm,
-            int* code) noexcept {
-  return try_call("MPI_Gather", operation::gather, comm, code, [&](arguments& a) {
+auto gather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+            Count receive_count, MPI_Datatype receive_type, int root) noexcept {
+  return described(operation::gather, [=](arguments& a) {
     a.rooted(root);
     if (!a.buffers(send, a.rank == root ? receive : nullptr)) return;
     a.vectors(send_count, send_type, receive_count, receive_type, a.rank == root);
@@ -44,10 +30,10 @@ bool gather(const void* send, Count send_count, MPI_Datatype send_type, void* re
 }
 
 template <class Count, class Displacement>
-bool gatherv(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+auto gatherv(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
              const Count* counts, const Displacement* displacements, MPI_Datatype receive_type,
-             int root, MPI_Comm comm, int* code) noexcept {
-  return try_call("MPI_Gatherv", operation::gatherv, comm, code, [&](arguments& a) {
+             int root) noexcept {
+  return described(operation::gatherv, [=](arguments& a) {
     a.rooted(root);
     if (!a.buffers(send, a.rank == root ? receive : nullptr)) return;
     if (a.rank == root) a.output_blocks(counts, displacements, receive_type);
@@ -56,10 +42,9 @@ bool gatherv(const void* send, Count send_count, MPI_Datatype send_type, void* r
 }
 
 template <class Count>
-bool scatter(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-             Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm,
-             int* code) noexcept {
-  return try_call("MPI_Scatter", operation::scatter, comm, code, [&](arguments& a) {
+auto scatter(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+             Count receive_count, MPI_Datatype receive_type, int root) noexcept {
+  return described(operation::scatter, [=](arguments& a) {
     a.rooted(root);
     if (!a.buffers(a.rank == root ? send : nullptr, receive)) return;
     a.vectors(receive_count, receive_type, send_count, send_type, a.rank == root);
@@ -67,10 +52,10 @@ bool scatter(const void* send, Count send_count, MPI_Datatype send_type, void* r
 }
 
 template <class Count, class Displacement>
-bool scatterv(const void* send, const Count* counts, const Displacement* displacements,
+auto scatterv(const void* send, const Count* counts, const Displacement* displacements,
               MPI_Datatype send_type, void* receive, Count receive_count, MPI_Datatype receive_type,
-              int root, MPI_Comm comm, int* code) noexcept {
-  return try_call("MPI_Scatterv", operation::scatterv, comm, code, [&](arguments& a) {
+              int root) noexcept {
+  return described(operation::scatterv, [=](arguments& a) {
     a.rooted(root);
     if (!a.buffers(a.rank == root ? send : nullptr, receive)) return;
     if (a.rank == root) a.input_blocks(counts, displacements, send_type);
@@ -79,21 +64,19 @@ bool scatterv(const void* send, const Count* counts, const Displacement* displac
 }
 
 template <class Count>
-bool allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-               Count receive_count, MPI_Datatype receive_type, MPI_Comm comm, int* code) noexcept {
-  const bool here = try_call("MPI_Allgather", operation::allgather, comm, code, [&](arguments& a) {
+auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+               Count receive_count, MPI_Datatype receive_type) noexcept {
+  return described(operation::allgather, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.vectors(send_count, send_type, receive_count, receive_type, true);
   });
-  return here || two_level::allgather(send, send_count, send_type, receive, receive_count,
-                                      receive_type, comm, code);
 }
 
 template <class Count, class Displacement>
-bool allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-                const Count* counts, const Displacement* displacements, MPI_Datatype receive_type,
-                MPI_Comm comm, int* code) noexcept {
-  return try_call("MPI_Allgatherv", operation::allgatherv, comm, code, [&](arguments& a) {
+auto allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+                const Count* counts, const Displacement* displacements,
+                MPI_Datatype receive_type) noexcept {
+  return described(operation::allgatherv, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.output_blocks(counts, displacements, receive_type);
     a.own_block(send_count, send_type);
@@ -101,22 +84,19 @@ bool allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void
 }
 
 template <class Count>
-bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-              Count receive_count, MPI_Datatype receive_type, MPI_Comm comm, int* code) noexcept {
-  const bool here = try_call("MPI_Alltoall", operation::alltoall, comm, code, [&](arguments& a) {
+auto alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+              Count receive_count, MPI_Datatype receive_type) noexcept {
+  return described(operation::alltoall, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.vectors(send_count, send_type, receive_count, receive_type, true);
   });
-  return here || two_level::alltoall(send, send_count, send_type, receive, receive_count,
-                                     receive_type, comm, code);
 }
 
 template <class Count, class Displacement>
-bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
+auto alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
                MPI_Datatype send_type, void* receive, const Count* counts,
-               const Displacement* displacements, MPI_Datatype receive_type, MPI_Comm comm,
-               int* code) noexcept {
-  return try_call("MPI_Alltoallv", operation::alltoallv, comm, code, [&](arguments& a) {
+               const Displacement* displacements, MPI_Datatype receive_type) noexcept {
+  return described(operation::alltoallv, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.output_blocks(counts, displacements, receive_type);
     if (a.in_place)
@@ -127,51 +107,44 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
 }
 
 template <class Count>
-bool reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, int root,
-            MPI_Comm comm, int* code) noexcept {
-  const bool here = try_call("MPI_Reduce", operation::reduce, comm, code, [&](arguments& a) {
+auto reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
+            int root) noexcept {
+  return described(operation::reduce, [=](arguments& a) {
     a.rooted(root);
     if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
   });
-  return here || two_level::reduce(send, receive, count, type, op, root, comm, code);
 }
 
 template <class Count>
-bool reduce_vector(const char* call, operation what, const void* send, void* receive, Count count,
-                   MPI_Datatype type, MPI_Op op, MPI_Comm comm, int* code) noexcept {
-  return try_call(call, what, comm, code, [&](arguments& a) {
+auto reduce_vector(operation what, const void* send, void* receive, Count count, MPI_Datatype type,
+                   MPI_Op op) noexcept {
+  return described(what, [=](arguments& a) {
     if (a.buffers(send, receive)) a.reducing(count, type, op);
   });
 }
 template <class Count>
-bool allreduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
-               MPI_Comm comm, int* code) noexcept {
-  return reduce_vector("MPI_Allreduce", operation::allreduce, send, receive, count, type, op, comm,
-                       code) ||
-         two_level::allreduce(send, receive, count, type, op, comm, code);
+auto allreduce(const void* send, void* receive, Count count, MPI_Datatype type,
+               MPI_Op op) noexcept {
+  return reduce_vector(operation::allreduce, send, receive, count, type, op);
 }
 template <class Count>
-bool scan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-          int* code) noexcept {
-  return reduce_vector("MPI_Scan", operation::scan, send, receive, count, type, op, comm, code);
+auto scan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) noexcept {
+  return reduce_vector(operation::scan, send, receive, count, type, op);
 }
 template <class Count>
-bool exscan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
-            MPI_Comm comm, int* code) noexcept {
-  return reduce_vector("MPI_Exscan", operation::exscan, send, receive, count, type, op, comm, code);
+auto exscan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) noexcept {
+  return reduce_vector(operation::exscan, send, receive, count, type, op);
 }
 template <class Count>
-bool reduce_scatter_block(const void* send, void* receive, Count count, MPI_Datatype type,
-                          MPI_Op op, MPI_Comm comm, int* code) noexcept {
-  return reduce_vector("MPI_Reduce_scatter_block", operation::reduce_scatter_block, send, receive,
-                       count, type, op, comm, code) ||
-         two_level::reduce_scatter_block(send, receive, count, type, op, comm, code);
+auto reduce_scatter_block(const void* send, void* receive, Count count, MPI_Datatype type,
+                          MPI_Op op) noexcept {
+  return reduce_vector(operation::reduce_scatter_block, send, receive, count, type, op);
 }
 
 template <class Count>
-bool reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
-                    MPI_Op op, MPI_Comm comm, int* code) noexcept {
-  return try_call("MPI_Reduce_scatter", operation::reduce_scatter, comm, code, [&](arguments& a) {
+auto reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
+                    MPI_Op op) noexcept {
+  return described(operation::reduce_scatter, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.reducing(std::accumulate(counts, counts + a.ranks, std::int64_t{0}), type, op);
     a.common_counts(counts);

@@ -24,6 +24,11 @@ std::unordered_map<MPI_Comm, std::unique_ptr<communicator>>& table() {
   return *one;
 }
 
+std::vector<std::unique_ptr<communicator>>& channels() {
+  static auto* one = new std::vector<std::unique_ptr<communicator>>;
+  return *one;
+}
+
 // Settings by which all ranks must choose alike.
 std::uint64_t settings_mark() {
   const settings& s = config();
@@ -47,34 +52,24 @@ bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
   return here;
 }
 
-/// What a rank tells the others when they make a communicator's state.
-struct card {
-  std::uint64_t part_at;
-  std::uint64_t mark;
-  std::uint64_t willing;
-};
-
 }  // namespace
 
 // --- life ---
 
-communicator* communicator::of(MPI_Comm of_comm) noexcept {
-  {
-    std::lock_guard lock(guard);
-    if (const auto found = table().find(of_comm); found != table().end())
-      return found->second.get();
-  }
-  int inter = 0, size = 0, own_rank = 0;
-  if (of_comm == MPI_COMM_NULL || pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS)
-    return nullptr;
-  pmpi::Comm_size(of_comm, &size);
-  pmpi::Comm_rank(of_comm, &own_rank);
+communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
+  std::lock_guard lock(guard);
+  const auto found = table().find(comm);
+  known = found != table().end();
+  return known ? found->second.get() : nullptr;
+}
+
+communicator* communicator::soon(MPI_Comm of_comm) noexcept {
+  bool known = false;
+  communicator* there = find(of_comm, known);
+  if (known) return there && there->state != phase::absent ? there : nullptr;
+  if (of_comm == MPI_COMM_NULL) return nullptr;
   try {
-    std::unique_ptr<communicator> fresh;
-    if (!inter && size > 1 && size <= most_ranks) {
-      fresh = std::make_unique<communicator>(of_comm, size, own_rank);
-      if (!fresh->join()) fresh.reset();
-    }
+    auto fresh = make(of_comm, true);
     std::lock_guard lock(guard);
     return (table()[of_comm] = std::move(fresh)).get();
   } catch (const std::bad_alloc&) {
@@ -82,44 +77,107 @@ communicator* communicator::of(MPI_Comm of_comm) noexcept {
   }
 }
 
-bool communicator::join() noexcept {
+std::unique_ptr<communicator> communicator::make(MPI_Comm of_comm, bool willing) {
+  int inter = 0, size = 0, own_rank = 0;
+  if (pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS || inter) return nullptr;
+  pmpi::Comm_size(of_comm, &size);
+  pmpi::Comm_rank(of_comm, &own_rank);
+  if (size < 2 || size > most_ranks) return nullptr;
+  auto fresh = std::make_unique<communicator>(of_comm, size, own_rank);
+  return fresh->take_part(willing) ? std::move(fresh) : nullptr;
+}
+
+communicator* communicator::channel(MPI_Comm comm) noexcept {
+  constexpr std::size_t most_channels = 8;
+  auto held = ticket::the_engine().lock();
+  try {
+    auto fresh = make(comm, channels().size() < most_channels);
+    if (!fresh) return nullptr;
+    channels().push_back(std::move(fresh));
+    return channels().back().get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+communicator* communicator::of(MPI_Comm comm) noexcept {
+  communicator* c = soon(comm);
+  if (!c) return nullptr;
+  c->settle();
+  return c->state == phase::absent ? nullptr : c;
+}
+
+void communicator::keep_order(MPI_Comm comm) noexcept {
+  bool known = false;
+  communicator* c = find(comm, known);
+  if (!c) return;
+  auto held = ticket::the_engine().lock();
+  c->waiting.make_way(held);
+}
+
+void communicator::pass(std::uint64_t call) noexcept {
+  if (has_part_) talk.pass(call);
+}
+
+// Only initiates: the first collective may be a non-blocking one.
+bool communicator::take_part(bool willing) noexcept {
   ticket::engine& e = ticket::the_engine();
-  bool willing = world_ranks(comm, ranks, world);
-  {
-    auto held = e.lock();
-    const auto at = willing ? e.own().arena().take(sizeof(shared_part)) : std::nullopt;
-    has_part_ = willing = at.has_value();
-    part_at_ = at.value_or(0);
-    if (willing) new (e.own().staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
+  willing = world_ranks(comm, ranks, world) && willing;
+  cards_.resize(static_cast<std::size_t>(ranks));
+  auto held = e.lock();
+  const auto at = willing ? e.own().arena().take(sizeof(shared_part)) : std::nullopt;
+  has_part_ = willing = at.has_value();
+  part_at_ = at.value_or(0);
+  if (willing) {
+    auto* part = new (e.own().staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
+    talk = agreement(part->line, ranks, rank);
   }
-  const card mine{part_at_, settings_mark(), willing};
-  std::array<card, most_ranks> cards{};
-  {
-    ticket::blocking_call blocked;
-    if (pmpi::Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm) !=
-        MPI_SUCCESS)
-      return false;
-  }
-  std::array<agreement_line*, most_ranks> lines{};
-  for (int r = 0; r < ranks; ++r) {
-    const auto i = static_cast<std::size_t>(r);
-    if (!cards[i].willing) return false;
-    if (cards[i].mark != mine.mark) {
+  card_ = {part_at_, settings_mark(), willing};
+  return pmpi::Iallgather(&card_, sizeof card_, MPI_BYTE, cards_.data(), sizeof card_, MPI_BYTE,
+                          comm, &join_request_) == MPI_SUCCESS;
+}
+
+bool communicator::joined() noexcept {
+  auto held = ticket::the_engine().lock();
+  if (state != phase::joining) return true;
+  int complete = 0;
+  const int code = pmpi::Test(&join_request_, &complete, MPI_STATUS_IGNORE);
+  if (code == MPI_SUCCESS && !complete) return false;
+  state = code == MPI_SUCCESS && link() ? phase::fresh : phase::absent;
+  return true;
+}
+
+bool communicator::link() noexcept {
+  for (const card& c : cards_) {
+    if (!c.willing) return false;
+    if (c.mark != card_.mark) {
       TELPHER_WARN("ranks have different TELPHER_COLL settings: collectives are staged");
       return false;
     }
   }
-  auto held = e.lock();
+  std::array<agreement_line*, most_ranks> lines{};
   for (int r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    auto* part = reinterpret_cast<shared_part*>(
-        e.peer(world[i]).staging(cards[i].part_at, sizeof(shared_part), nullptr));
+    auto* part = reinterpret_cast<shared_part*>(ticket::the_engine().peer(world[i]).staging(
+        cards_[i].part_at, sizeof(shared_part), nullptr));
     if (!part) return false;
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;
   }
-  talk = agreement(lines.data(), ranks, rank);
+  talk.know(lines.data());
   return true;
+}
+
+// In a call that may wait for all ranks.
+void communicator::settle() noexcept {
+  const auto settled = [this] {
+    auto held = ticket::the_engine().lock();
+    return joined() && waiting.empty();
+  };
+  wait_for(settled, [this](double seconds) {
+    TELPHER_WARN("a collective on %d ranks has waited %.0f s until those before it have ended",
+                 ranks, seconds);
+  });
 }
 
 communicator::~communicator() {
@@ -141,17 +199,23 @@ void communicator::forget(MPI_Comm freed) noexcept {
     table().erase(found);
   }
   if (!gone) return;
+  gone->settle();
+  if (gone->state == phase::absent) return;
   ticket::blocking_call blocked;
   pmpi::Barrier(freed);
 }
 
 void communicator::shut_down() noexcept {
+  for (auto& [comm, one] : table())
+    if (one) one->settle();
+  for (auto& one : channels()) one->settle();
   const MPI_Comm control = ticket::the_engine().job().control;
   ticket::blocking_call blocked;
   pmpi::Barrier(control);  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
+    channels().clear();
   }
   memory::ipc_cache::instance().clear();
   pmpi::Barrier(control);  // no rank has a workspace mapped

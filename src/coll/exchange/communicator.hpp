@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept for a communicator whose collectives may run among devices: the lines of agreement,
-// the workspaces as mapped here, and which of the program's allocations all ranks have mapped. Made
-// at the first blocking collective on the communicator, by all its ranks together; gone with
-// MPI_Comm_free. One thread at a time uses it, as MPI demands of collectives on one communicator.
+// the workspaces as mapped here, which of the program's allocations all ranks have mapped, and the
+// calls that were initiated and have not ended. Made at the first collective on the communicator,
+// by all its ranks together; gone with MPI_Comm_free. One thread at a time uses it, as MPI demands
+// of collectives on one communicator, or the engine's progress, under its lock, while calls are
+// deferred.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "coll/exchange/agreement.hpp"
+#include "coll/exchange/deferred.hpp"
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/stepped.hpp"
 #include "coll/exchange/workspace.hpp"
@@ -29,18 +32,40 @@ struct shared_part {
 class communicator {
  public:
   /// The state of a communicator, made at first use (collective then); null where its collectives
-  /// never run among devices: an intercommunicator, one rank or too many, several nodes.
+  /// never run among devices: an intercommunicator, one rank or too many, several nodes. Deferred
+  /// calls have ended.
   static communicator* of(MPI_Comm comm) noexcept;
+  /// The same without waiting: it may still be in the making (see joined()), and of no use then.
+  static communicator* soon(MPI_Comm comm) noexcept;
+  /// A state for one persistent collective, whose rounds are the calls: they are matched by the
+  /// order in which ranks make such requests, not by that of their starts, and so need an agreement
+  /// and a workspace of their own. Collective, without waiting. Kept until MPI_Finalize, because a
+  /// request is freed by each rank when it likes; only a few are made.
+  static communicator* channel(MPI_Comm comm) noexcept;
+  /// Starts the deferred calls on the communicator that are not decided in the host MPI, before a
+  /// non-blocking collective that goes there without asking.
+  static void keep_order(MPI_Comm comm) noexcept;
   /// Collective, before the communicator is freed.
   static void forget(MPI_Comm comm) noexcept;
   /// Collective over the job: gives all back.
   static void shut_down() noexcept;
 
   communicator(MPI_Comm c, int size, int own_rank) noexcept
-      : comm(c), ranks(size), rank(own_rank), mapped(static_cast<std::size_t>(size)) {}
+      : comm(c),
+        ranks(size),
+        rank(own_rank),
+        mapped(static_cast<std::size_t>(size)),
+        waiting(*this) {}
   ~communicator();
 
+  /// Whether the state has been made, or has turned out not to be possible (phase::absent).
+  bool joined() noexcept;
+  /// A deferred call is left to the host MPI.
+  void pass(std::uint64_t call) noexcept;
+
   enum class phase {
+    joining,   // the host MPI is passing the cards
+    absent,    // as if there were no state
     fresh,     // no workspace yet
     ready,     // workspaces are mapped by all
     unusable,  // some rank could not: always staged
@@ -51,7 +76,7 @@ class communicator {
   int rank;
   std::vector<int> world;  // world ranks
   agreement talk;
-  phase state = phase::fresh;
+  phase state = phase::joining;
   memory::place where;         // this rank's device, once ready
   bool shared_device = false;  // two ranks have the same
   workspace own;
@@ -72,11 +97,27 @@ class communicator {
   };
   std::vector<known_allocation> known;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
+  call_queue waiting;
 
  private:
-  bool join() noexcept;
+  // What a rank tells the others when they make the state.
+  struct card {
+    std::uint64_t part_at;
+    std::uint64_t mark;
+    std::uint64_t willing;
+  };
+
+  static communicator* find(MPI_Comm comm, bool& known) noexcept;
+  static std::unique_ptr<communicator> make(MPI_Comm comm, bool willing);
+  bool take_part(bool willing) noexcept;
+  bool link() noexcept;
+  void settle() noexcept;
+
   std::uint64_t part_at_ = 0;
   bool has_part_ = false;
+  MPI_Request join_request_ = MPI_REQUEST_NULL;
+  card card_{};
+  std::vector<card> cards_;
 };
 
 /// How a thread waits here: it keeps tickets and the host MPI in motion.

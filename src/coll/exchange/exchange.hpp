@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives among the devices of a node: what the wrappers call first. A call answers
+// Collectives among the devices of a node: what the wrappers call first. A blocking call answers
 // true when it was done, with MPI's code; false when the wrapper must stage it, in agreement with
-// all ranks. Every rank must come here for every blocking collective, whatever its buffers are.
+// all ranks. A non-blocking call answers null when the wrapper must initiate it in the host MPI
+// now. Every rank must come here for every collective that may run among devices, whatever its
+// buffers.
 #pragma once
 
-#include "coll/exchange/arguments.hpp"
+#include "coll/exchange/attempt.hpp"
 #include "coll/exchange/communicator.hpp"
 
 namespace telpher::coll::exchange {
 
-/// One call: agrees, chooses, runs.
-class attempt {
- public:
-  attempt(const char* call, communicator& c) noexcept : call_(call), c_(c) {}
-  bool run(arguments& a, int* code) noexcept;
+/// Whether such calls are attempted at all.
+bool enabled() noexcept;
 
- private:
-  // What all ranks know, and what they vote on.
-  bool eligible(arguments& a) noexcept;
-  void describe(const arguments& a) noexcept;
-  bool hear_all() noexcept;
-  bool vote(bool yes) noexcept;
-  bool same_call() const noexcept;
-  bool prepare_workspace(const arguments& a) noexcept;
-  bool open_workspaces() noexcept;
-  bool choose_and_map(const arguments& a) noexcept;
-  bool all_exportable() const noexcept;
-  bool map_buffers() noexcept;
-  bool map_one(int rank, const path::exported_memory& m, bool& fresh) noexcept;
-  std::uint64_t address_of(int rank, const path::exported_memory& m) const noexcept;
-  void place_spaces(const arguments& a, bool mapped) noexcept;
-
-  status execute(const arguments& a) noexcept;
-  status execute_kernel(const arguments& a, const compilation& what) noexcept;
-  status execute_stepped(const arguments& a, const compilation& what) noexcept;
-  bool somebody_failed() const noexcept;
-  void report(const char* what, int peer, double seconds) const noexcept;
-  void explain() const noexcept;
-
-  struct plan;
-  const char* call_;
-  communicator& c_;
-  lane lane_;
-  space_map map_{};
-  plan* plan_ = nullptr;
+/// A call as its wrapper got it: which operation, and what tells its arguments.
+template <class Fill>
+struct described {
+  operation what;
+  Fill fill;  // void(arguments&)
 };
+template <class Fill>
+described(operation, Fill) -> described<Fill>;
+
+/// A blocking call on a communicator that may do it.
+bool call_blocking(const char* call, communicator& c, arguments& a, int* code) noexcept;
+
+template <class Fill>
+bool call_blocking(const char* call, MPI_Comm comm, const described<Fill>& d, int* code) noexcept {
+  if (!enabled()) return false;
+  communicator* c = communicator::of(comm);
+  if (!c) return false;
+  arguments a(d.what, c->ranks, c->rank);
+  d.fill(a);
+  return call_blocking(call, *c, a, code);
+}
+
+/// A non-blocking call; `host` initiates it in the host MPI, at once or later.
+template <class Fill, class Host>
+std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described<Fill>& d,
+                                const Host& host) noexcept {
+  if (!enabled()) return nullptr;
+  communicator* c = communicator::soon(comm);
+  if (!c) return nullptr;
+  arguments a(d.what, c->ranks, c->rank);
+  d.fill(a);
+  auto held = ticket::the_engine().lock();
+  return c->waiting.add(held, call, std::move(a), host);
+}
 
 /// MPI_Reduce_local on device memory, by the same kernels. False: stage it.
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   int* code) noexcept;
-
-/// Whether such calls are attempted at all.
-bool enabled() noexcept;
 
 }  // namespace telpher::coll::exchange

@@ -106,7 +106,7 @@ bool phases::among_devices(operation what, bool possible, Fill&& fill) {
   a.possible = possible;
   if (possible) fill(a);
   int code = MPI_SUCCESS;
-  if (!exchange::attempt(call_.name, *team_.devices).run(a, &code)) return false;
+  if (!exchange::call_blocking(call_.name, *team_.devices, a, &code)) return false;
   if (code != MPI_SUCCESS) keep(status::device_error);
   return true;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // generated from api.toml by generate.py; do not edit
-// Collective communication (chapter 6),
+// Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "coll/two_level/calls.hpp"
+#include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 
@@ -14,7 +16,11 @@ extern "C" {
 // 6.4 Broadcast
 int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
-  if (int code = 0; coll::exchange::bcast(buffer, count, datatype, root, comm, &code)) return code;
+  if (int code = 0; coll::exchange::call_blocking("MPI_Bcast", comm,
+                                                  coll::exchange::bcast(buffer, count, datatype,
+                                                                        root), &code))
+    return code;
+  if (int code = 0; coll::two_level::bcast(buffer, count, datatype, root, comm, &code)) return code;
   coll::staged call("MPI_Bcast", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -27,8 +33,11 @@ int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* 
                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                           recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gather", comm,
+                                                  coll::exchange::gather(sendbuf, sendcount,
+                                                                         sendtype, recvbuf,
+                                                                         recvcount, recvtype, root),
+                                                  &code))
     return code;
   coll::staged call("MPI_Gather", comm);
   const void* s = call.input(sendbuf,
@@ -48,8 +57,11 @@ int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
   if (!entry::active())
     return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                          comm);
-  if (int code = 0; coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                            displs, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gatherv", comm,
+                                                  coll::exchange::gatherv(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcounts, displs,
+                                                                          recvtype, root), &code))
     return code;
   coll::staged call("MPI_Gatherv", comm);
   const void* s = call.input(sendbuf,
@@ -67,8 +79,11 @@ int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                            recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatter", comm,
+                                                  coll::exchange::scatter(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcount, recvtype,
+                                                                          root), &code))
     return code;
   coll::staged call("MPI_Scatter", comm);
   const void* s = call.input(sendbuf,
@@ -87,8 +102,11 @@ int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[]
   if (!entry::active())
     return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                           comm);
-  if (int code = 0; coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-                                             recvcount, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatterv", comm,
+                                                  coll::exchange::scatterv(sendbuf, sendcounts,
+                                                                           displs, sendtype,
+                                                                           recvbuf, recvcount,
+                                                                           recvtype, root), &code))
     return code;
   coll::staged call("MPI_Scatterv", comm);
   const void* s = call.input(sendbuf,
@@ -106,8 +124,14 @@ int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                              recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgather", comm,
+                                                  coll::exchange::allgather(sendbuf, sendcount,
+                                                                            sendtype, recvbuf,
+                                                                            recvcount, recvtype),
+                                                  &code))
+    return code;
+  if (int code = 0; coll::two_level::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, comm, &code))
     return code;
   coll::staged call("MPI_Allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -124,8 +148,11 @@ int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
   if (!entry::active())
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm);
-  if (int code = 0; coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                               displs, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv", comm,
+                                                  coll::exchange::allgatherv(sendbuf, sendcount,
+                                                                             sendtype, recvbuf,
+                                                                             recvcounts, displs,
+                                                                             recvtype), &code))
     return code;
   coll::staged call("MPI_Allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -140,8 +167,14 @@ int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                             recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall", comm,
+                                                  coll::exchange::alltoall(sendbuf, sendcount,
+                                                                           sendtype, recvbuf,
+                                                                           recvcount, recvtype),
+                                                  &code))
+    return code;
+  if (int code = 0; coll::two_level::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, comm, &code))
     return code;
   coll::staged call("MPI_Alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -158,8 +191,12 @@ int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls
   if (!entry::active())
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm);
-  if (int code = 0; coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                              recvcounts, rdispls, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv", comm,
+                                                  coll::exchange::alltoallv(sendbuf, sendcounts,
+                                                                            sdispls, sendtype,
+                                                                            recvbuf, recvcounts,
+                                                                            rdispls, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Alltoallv", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
@@ -186,107 +223,16 @@ int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls
   });
 }
 
-// 6.9 Global reduction operations
-int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               int root, MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (int code = 0; coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-                                           &code))
-    return code;
-  coll::staged call("MPI_Reduce", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.run([&] { return pmpi::Reduce(s, r, count, datatype, op, root, comm); });
-}
-
-// 6.9 Global reduction operations
-int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
-    return code;
-  coll::staged call("MPI_Allreduce", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Allreduce(s, r, count, datatype, op, comm); });
-}
-
-// 6.9 Global reduction operations
-int MPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype,
-                     MPI_Op op) {
-  if (!entry::active()) return pmpi::Reduce_local(inbuf, inoutbuf, count, datatype, op);
-  if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
-    return code;
-  coll::staged call("MPI_Reduce_local", MPI_COMM_SELF);
-  const void* s = call.input(inbuf, coll::uniform(count, datatype));
-  void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Reduce_local(s, r, count, datatype, op); });
-}
-
-// 6.10 Reduce-scatter
-int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
-                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
-                                                         comm, &code))
-    return code;
-  coll::staged call("MPI_Reduce_scatter_block", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.run([&] { return pmpi::Reduce_scatter_block(s, r, recvcount, datatype, op, comm); });
-}
-
-// 6.10 Reduce-scatter
-int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm,
-                                                   &code))
-    return code;
-  coll::staged call("MPI_Reduce_scatter", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.run([&] { return pmpi::Reduce_scatter(s, r, recvcounts, datatype, op, comm); });
-}
-
-// 6.11 Scan
-int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::scan(sendbuf, recvbuf, count, datatype, op, comm, &code))
-    return code;
-  coll::staged call("MPI_Scan", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Scan(s, r, count, datatype, op, comm); });
-}
-
-// 6.11 Scan
-int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op, comm, &code))
-    return code;
-  coll::staged call("MPI_Exscan", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Exscan(s, r, count, datatype, op, comm); });
-}
-
 #if TELPHER_HOST_HAS_Bcast_c  // large counts, MPI 4.0
 
 // 6.4 Broadcast
 int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
-  if (int code = 0; coll::exchange::bcast(buffer, count, datatype, root, comm, &code)) return code;
+  if (int code = 0; coll::exchange::call_blocking("MPI_Bcast_c", comm,
+                                                  coll::exchange::bcast(buffer, count, datatype,
+                                                                        root), &code))
+    return code;
+  if (int code = 0; coll::two_level::bcast(buffer, count, datatype, root, comm, &code)) return code;
   coll::staged call("MPI_Bcast_c", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -299,8 +245,11 @@ int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                           recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gather_c", comm,
+                                                  coll::exchange::gather(sendbuf, sendcount,
+                                                                         sendtype, recvbuf,
+                                                                         recvcount, recvtype, root),
+                                                  &code))
     return code;
   coll::staged call("MPI_Gather_c", comm);
   const void* s = call.input(sendbuf,
@@ -320,8 +269,11 @@ int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
   if (!entry::active())
     return pmpi::Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            root, comm);
-  if (int code = 0; coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                            displs, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Gatherv_c", comm,
+                                                  coll::exchange::gatherv(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcounts, displs,
+                                                                          recvtype, root), &code))
     return code;
   coll::staged call("MPI_Gatherv_c", comm);
   const void* s = call.input(sendbuf,
@@ -339,8 +291,11 @@ int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  if (int code = 0; coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                            recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatter_c", comm,
+                                                  coll::exchange::scatter(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcount, recvtype,
+                                                                          root), &code))
     return code;
   coll::staged call("MPI_Scatter_c", comm);
   const void* s = call.input(sendbuf,
@@ -359,8 +314,11 @@ int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_
   if (!entry::active())
     return pmpi::Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                             root, comm);
-  if (int code = 0; coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-                                             recvcount, recvtype, root, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scatterv_c", comm,
+                                                  coll::exchange::scatterv(sendbuf, sendcounts,
+                                                                           displs, sendtype,
+                                                                           recvbuf, recvcount,
+                                                                           recvtype, root), &code))
     return code;
   coll::staged call("MPI_Scatterv_c", comm);
   const void* s = call.input(sendbuf,
@@ -378,8 +336,14 @@ int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                              recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgather_c", comm,
+                                                  coll::exchange::allgather(sendbuf, sendcount,
+                                                                            sendtype, recvbuf,
+                                                                            recvcount, recvtype),
+                                                  &code))
+    return code;
+  if (int code = 0; coll::two_level::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, comm, &code))
     return code;
   coll::staged call("MPI_Allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -396,8 +360,11 @@ int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
   if (!entry::active())
     return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm);
-  if (int code = 0; coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                               displs, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv_c", comm,
+                                                  coll::exchange::allgatherv(sendbuf, sendcount,
+                                                                             sendtype, recvbuf,
+                                                                             recvcounts, displs,
+                                                                             recvtype), &code))
     return code;
   coll::staged call("MPI_Allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -412,8 +379,14 @@ int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  if (int code = 0; coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                             recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall_c", comm,
+                                                  coll::exchange::alltoall(sendbuf, sendcount,
+                                                                           sendtype, recvbuf,
+                                                                           recvcount, recvtype),
+                                                  &code))
+    return code;
+  if (int code = 0; coll::two_level::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                              recvtype, comm, &code))
     return code;
   coll::staged call("MPI_Alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -430,8 +403,12 @@ int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
   if (!entry::active())
     return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm);
-  if (int code = 0; coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                              recvcounts, rdispls, recvtype, comm, &code))
+  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv_c", comm,
+                                                  coll::exchange::alltoallv(sendbuf, sendcounts,
+                                                                            sdispls, sendtype,
+                                                                            recvbuf, recvcounts,
+                                                                            rdispls, recvtype),
+                                                  &code))
     return code;
   coll::staged call("MPI_Alltoallv_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
@@ -456,103 +433,6 @@ int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
     return pmpi::Alltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
                              comm);
   });
-}
-
-// 6.9 Global reduction operations
-int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op op, int root, MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-  if (int code = 0; coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-                                           &code))
-    return code;
-  coll::staged call("MPI_Reduce_c", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.run([&] { return pmpi::Reduce_c(s, r, count, datatype, op, root, comm); });
-}
-
-// 6.9 Global reduction operations
-int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
-    return code;
-  coll::staged call("MPI_Allreduce_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Allreduce_c(s, r, count, datatype, op, comm); });
-}
-
-// 6.9 Global reduction operations
-int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
-                       MPI_Op op) {
-  if (!entry::active()) return pmpi::Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
-  if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
-    return code;
-  coll::staged call("MPI_Reduce_local_c", MPI_COMM_SELF);
-  const void* s = call.input(inbuf, coll::uniform(count, datatype));
-  void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Reduce_local_c(s, r, count, datatype, op); });
-}
-
-// 6.10 Reduce-scatter
-int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
-                                                         comm, &code))
-    return code;
-  coll::staged call("MPI_Reduce_scatter_block_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.run([&] {
-    return pmpi::Reduce_scatter_block_c(s, r, recvcount, datatype, op, comm);
-  });
-}
-
-// 6.10 Reduce-scatter
-int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-  if (int code = 0; coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm,
-                                                   &code))
-    return code;
-  coll::staged call("MPI_Reduce_scatter_c", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.run([&] { return pmpi::Reduce_scatter_c(s, r, recvcounts, datatype, op, comm); });
-}
-
-// 6.11 Scan
-int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-               MPI_Op op, MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::scan(sendbuf, recvbuf, count, datatype, op, comm, &code))
-    return code;
-  coll::staged call("MPI_Scan_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Scan_c(s, r, count, datatype, op, comm); });
-}
-
-// 6.11 Scan
-int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op op, MPI_Comm comm) {
-  if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
-  if (int code = 0; coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op, comm, &code))
-    return code;
-  coll::staged call("MPI_Exscan_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.run([&] { return pmpi::Exscan_c(s, r, count, datatype, op, comm); });
 }
 
 #endif  // TELPHER_HOST_HAS_Bcast_c

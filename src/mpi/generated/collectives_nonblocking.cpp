@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // generated from api.toml by generate.py; do not edit
-// Collective communication (chapter 6),
+// Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "coll/two_level/calls.hpp"
+#include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 
@@ -15,11 +17,16 @@ extern "C" {
 int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                MPI_Request* request) {
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
-  coll::staged call("MPI_Ibcast", comm);
-  const auto data = coll::uniform(count, datatype);
-  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
-      : call.output(buffer, root >= 0 ? data : coll::nothing());
-  return call.start(request, [&] { return pmpi::Ibcast(b, count, datatype, root, comm, request); });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ibcast", comm);
+    const auto data = coll::uniform(count, datatype);
+    void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+        : call.output(buffer, root >= 0 ? data : coll::nothing());
+    return call.start(made, [&] { return pmpi::Ibcast(b, count, datatype, root, comm, made); });
+  };
+  return mpi::start_collective("MPI_Ibcast", comm,
+                               coll::exchange::bcast(buffer, count, datatype, root), staged,
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -29,15 +36,20 @@ int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
   if (!entry::active())
     return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
-  coll::staged call("MPI_Igather", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
-                        : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Igather(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Igather", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Igather(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Igather", comm,
+                               coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, root), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -47,16 +59,23 @@ int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
   if (!entry::active())
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
-  coll::staged call("MPI_Igatherv", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
-                        : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Igatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                          request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Igatherv", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root)
+                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Igatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
+                            made);
+    });
+  };
+  return mpi::start_collective("MPI_Igatherv", comm,
+                               coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcounts, displs, recvtype, root), staged,
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -66,14 +85,20 @@ int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
   if (!entry::active())
     return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
-  coll::staged call("MPI_Iscatter", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Iscatter(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iscatter", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Iscatter(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Iscatter", comm,
+                               coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, root), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -83,16 +108,23 @@ int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[
   if (!entry::active())
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
-  coll::staged call("MPI_Iscatterv", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root)
-                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Iscatterv(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                           request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iscatterv", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root)
+                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Iscatterv(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
+                             made);
+    });
+  };
+  return mpi::start_collective("MPI_Iscatterv", comm,
+                               coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
+                                                        recvbuf, recvcount, recvtype, root), staged,
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -101,12 +133,17 @@ int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
   if (!entry::active())
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
-  coll::staged call("MPI_Iallgather", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.start(request, [&] {
-    return pmpi::Iallgather(s, sendcount, sendtype, r, recvcount, recvtype, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iallgather", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.start(made, [&] {
+      return pmpi::Iallgather(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Iallgather", comm,
+                               coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcount, recvtype), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -116,13 +153,18 @@ int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
   if (!entry::active())
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
-  coll::staged call("MPI_Iallgatherv", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-  return call.start(request, [&] {
-    return pmpi::Iallgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                             request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iallgatherv", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    return call.start(made, [&] {
+      return pmpi::Iallgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Iallgatherv", comm,
+                               coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                          recvcounts, displs, recvtype), staged,
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -131,12 +173,17 @@ int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
   if (!entry::active())
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
-  coll::staged call("MPI_Ialltoall", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.start(request, [&] {
-    return pmpi::Ialltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ialltoall", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.start(made, [&] {
+      return pmpi::Ialltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ialltoall", comm,
+                               coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -147,13 +194,19 @@ int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispl
   if (!entry::active())
     return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm, request);
-  coll::staged call("MPI_Ialltoallv", comm);
-  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-  return call.start(request, [&] {
-    return pmpi::Ialltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                            comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ialltoallv", comm);
+    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    return call.start(made, [&] {
+      return pmpi::Ialltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
+                              comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ialltoallv", comm,
+                               coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                         recvbuf, recvcounts, rdispls, recvtype),
+                               staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -164,6 +217,7 @@ int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispl
   if (!entry::active())
     return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ialltoallw", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
@@ -173,100 +227,22 @@ int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispl
   });
 }
 
-// 6.12 Nonblocking collective operations
-int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                int root, MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-  coll::staged call("MPI_Ireduce", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Ireduce(s, r, count, datatype, op, root, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
-  coll::staged call("MPI_Iallreduce", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.start(request, [&] {
-    return pmpi::Iallreduce(s, r, count, datatype, op, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
-                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                              MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-  coll::staged call("MPI_Ireduce_scatter_block", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.start(request, [&] {
-    return pmpi::Ireduce_scatter_block(s, r, recvcount, datatype, op, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  coll::staged call("MPI_Ireduce_scatter", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.start(request, [&] {
-    return pmpi::Ireduce_scatter(s, r, recvcounts, datatype, op, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-  coll::staged call("MPI_Iscan", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.start(request, [&] { return pmpi::Iscan(s, r, count, datatype, op, comm, request); });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-  coll::staged call("MPI_Iexscan", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.start(request, [&] {
-    return pmpi::Iexscan(s, r, count, datatype, op, comm, request);
-  });
-}
-
 #if TELPHER_HOST_HAS_Ibcast_c  // large counts, MPI 4.0
 
 // 6.12 Nonblocking collective operations
 int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                  MPI_Request* request) {
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
-  coll::staged call("MPI_Ibcast_c", comm);
-  const auto data = coll::uniform(count, datatype);
-  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
-      : call.output(buffer, root >= 0 ? data : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Ibcast_c(b, count, datatype, root, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ibcast_c", comm);
+    const auto data = coll::uniform(count, datatype);
+    void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+        : call.output(buffer, root >= 0 ? data : coll::nothing());
+    return call.start(made, [&] { return pmpi::Ibcast_c(b, count, datatype, root, comm, made); });
+  };
+  return mpi::start_collective("MPI_Ibcast_c", comm,
+                               coll::exchange::bcast(buffer, count, datatype, root), staged,
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -276,15 +252,20 @@ int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
   if (!entry::active())
     return pmpi::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
-  coll::staged call("MPI_Igather_c", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
-                        : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Igather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Igather_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Igather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Igather_c", comm,
+                               coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, root), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -294,16 +275,23 @@ int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
   if (!entry::active())
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
-  coll::staged call("MPI_Igatherv_c", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
-                        : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Igatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                            request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Igatherv_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root)
+                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Igatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
+                              made);
+    });
+  };
+  return mpi::start_collective("MPI_Igatherv_c", comm,
+                               coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcounts, displs, recvtype, root), staged,
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -313,14 +301,20 @@ int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
   if (!entry::active())
     return pmpi::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                             request);
-  coll::staged call("MPI_Iscatter_c", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Iscatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iscatter_c", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Iscatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Iscatter_c", comm,
+                               coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype, root), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -330,16 +324,23 @@ int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
   if (!entry::active())
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
-  coll::staged call("MPI_Iscatterv_c", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root)
-                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Iscatterv_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                             request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iscatterv_c", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root)
+                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Iscatterv_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
+                               made);
+    });
+  };
+  return mpi::start_collective("MPI_Iscatterv_c", comm,
+                               coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
+                                                        recvbuf, recvcount, recvtype, root), staged,
+                               request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -349,12 +350,17 @@ int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
   if (!entry::active())
     return pmpi::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                               request);
-  coll::staged call("MPI_Iallgather_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.start(request, [&] {
-    return pmpi::Iallgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iallgather_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.start(made, [&] {
+      return pmpi::Iallgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Iallgather_c", comm,
+                               coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcount, recvtype), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -364,13 +370,19 @@ int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
   if (!entry::active())
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
-  coll::staged call("MPI_Iallgatherv_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-  return call.start(request, [&] {
-    return pmpi::Iallgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iallgatherv_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    return call.start(made, [&] {
+      return pmpi::Iallgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+                                 made);
+    });
+  };
+  return mpi::start_collective("MPI_Iallgatherv_c", comm,
+                               coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                          recvcounts, displs, recvtype), staged,
                                request);
-  });
 }
 
 // 6.12 Nonblocking collective operations
@@ -380,12 +392,17 @@ int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
   if (!entry::active())
     return pmpi::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
-  coll::staged call("MPI_Ialltoall_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.start(request, [&] {
-    return pmpi::Ialltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ialltoall_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.start(made, [&] {
+      return pmpi::Ialltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ialltoall_c", comm,
+                               coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype), staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -396,13 +413,19 @@ int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
   if (!entry::active())
     return pmpi::Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm, request);
-  coll::staged call("MPI_Ialltoallv_c", comm);
-  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-  return call.start(request, [&] {
-    return pmpi::Ialltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                              comm, request);
-  });
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ialltoallv_c", comm);
+    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    return call.start(made, [&] {
+      return pmpi::Ialltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
+                                comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ialltoallv_c", comm,
+                               coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                         recvbuf, recvcounts, rdispls, recvtype),
+                               staged, request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -413,96 +436,13 @@ int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
   if (!entry::active())
     return pmpi::Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                               recvtypes, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ialltoallw_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {
     return pmpi::Ialltoallw_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls, recvtypes,
                               comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-  coll::staged call("MPI_Ireduce_c", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.start(request, [&] {
-    return pmpi::Ireduce_c(s, r, count, datatype, op, root, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  coll::staged call("MPI_Iallreduce_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.start(request, [&] {
-    return pmpi::Iallreduce_c(s, r, count, datatype, op, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-  coll::staged call("MPI_Ireduce_scatter_block_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.start(request, [&] {
-    return pmpi::Ireduce_scatter_block_c(s, r, recvcount, datatype, op, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  coll::staged call("MPI_Ireduce_scatter_c", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.start(request, [&] {
-    return pmpi::Ireduce_scatter_c(s, r, recvcounts, datatype, op, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  coll::staged call("MPI_Iscan_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.start(request, [&] {
-    return pmpi::Iscan_c(s, r, count, datatype, op, comm, request);
-  });
-}
-
-// 6.12 Nonblocking collective operations
-int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  coll::staged call("MPI_Iexscan_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.start(request, [&] {
-    return pmpi::Iexscan_c(s, r, count, datatype, op, comm, request);
   });
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // generated from api.toml by generate.py; do not edit
-// Collective communication (chapter 6),
+// Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "coll/two_level/calls.hpp"
+#include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 
@@ -17,13 +19,19 @@ extern "C" {
 int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                    MPI_Info info, MPI_Request* request) {
   if (!entry::active()) return pmpi::Bcast_init(buffer, count, datatype, root, comm, info, request);
-  coll::staged call("MPI_Bcast_init", comm);
-  const auto data = coll::uniform(count, datatype);
-  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
-      : call.output(buffer, root >= 0 ? data : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Bcast_init(b, count, datatype, root, comm, info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Bcast_init", comm);
+    const auto data = coll::uniform(count, datatype);
+    void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+        : call.output(buffer, root >= 0 ? data : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Bcast_init(b, count, datatype, root, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Bcast_init", comm,
+                              coll::exchange::bcast(buffer, count, datatype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -33,16 +41,22 @@ int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
   if (!entry::active())
     return pmpi::Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                              info, request);
-  coll::staged call("MPI_Gather_init", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gather_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                             request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gather_init", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gather_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                               made);
+    });
+  };
+  return mpi::init_collective("MPI_Gather_init", comm,
+                              coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -52,16 +66,24 @@ int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
   if (!entry::active())
     return pmpi::Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               root, comm, info, request);
-  coll::staged call("MPI_Gatherv_init", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                              info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gatherv_init", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root)
+                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
+                                info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Gatherv_init", comm,
+                              coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, displs, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -71,15 +93,22 @@ int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
   if (!entry::active())
     return pmpi::Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               comm, info, request);
-  coll::staged call("MPI_Scatter_init", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatter_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                              request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatter_init", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatter_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                                made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatter_init", comm,
+                              coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -89,16 +118,24 @@ int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int dis
   if (!entry::active())
     return pmpi::Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                                root, comm, info, request);
-  coll::staged call("MPI_Scatterv_init", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root)
-                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatterv_init(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                               info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatterv_init", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root)
+                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatterv_init(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
+                                 comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatterv_init", comm,
+                              coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
+                                                       recvbuf, recvcount, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -108,13 +145,18 @@ int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
   if (!entry::active())
     return pmpi::Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                 info, request);
-  coll::staged call("MPI_Allgather_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Allgather_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgather_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Allgather_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgather_init", comm,
+                              coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -124,13 +166,20 @@ int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   if (!entry::active())
     return pmpi::Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                  recvtype, comm, info, request);
-  coll::staged call("MPI_Allgatherv_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Allgatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                                 info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgatherv_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Allgatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+                                   info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgatherv_init", comm,
+                              coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, displs, recvtype), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -140,12 +189,18 @@ int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
   if (!entry::active())
     return pmpi::Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                info, request);
-  coll::staged call("MPI_Alltoall_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Alltoall_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoall_init", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Alltoall_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoall_init", comm,
+                              coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -156,13 +211,20 @@ int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sd
   if (!entry::active())
     return pmpi::Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                 rdispls, recvtype, comm, info, request);
-  coll::staged call("MPI_Alltoallv_init", comm);
-  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Alltoallv_init(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                                comm, info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoallv_init", comm);
+    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Alltoallv_init(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                  recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoallv_init", comm,
+                              coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                        recvbuf, recvcounts, rdispls, recvtype),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -173,100 +235,13 @@ int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sd
   if (!entry::active())
     return pmpi::Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                 rdispls, recvtypes, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
     return pmpi::Alltoallw_init(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                 recvtypes, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                    int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-  coll::staged call("MPI_Reduce_init", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Reduce_init(s, r, count, datatype, op, root, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  coll::staged call("MPI_Allreduce_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Allreduce_init(s, r, count, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount,
-                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                  MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
-                                           request);
-  coll::staged call("MPI_Reduce_scatter_block_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_block_init(s, r, recvcount, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                            MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
-                                     request);
-  coll::staged call("MPI_Reduce_scatter_init", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_init(s, r, recvcounts, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  coll::staged call("MPI_Scan_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Scan_init(s, r, count, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  coll::staged call("MPI_Exscan_init", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Exscan_init(s, r, count, datatype, op, comm, info, request);
   });
 }
 
@@ -279,13 +254,19 @@ int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int r
                      MPI_Info info, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Bcast_init_c(buffer, count, datatype, root, comm, info, request);
-  coll::staged call("MPI_Bcast_init_c", comm);
-  const auto data = coll::uniform(count, datatype);
-  void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
-      : call.output(buffer, root >= 0 ? data : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Bcast_init_c(b, count, datatype, root, comm, info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Bcast_init_c", comm);
+    const auto data = coll::uniform(count, datatype);
+    void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
+        : call.output(buffer, root >= 0 ? data : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Bcast_init_c(b, count, datatype, root, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Bcast_init_c", comm,
+                              coll::exchange::bcast(buffer, count, datatype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -295,16 +276,22 @@ int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
   if (!entry::active())
     return pmpi::Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                comm, info, request);
-  coll::staged call("MPI_Gather_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                               request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gather_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                                 made);
+    });
+  };
+  return mpi::init_collective("MPI_Gather_init_c", comm,
+                              coll::exchange::gather(sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -315,16 +302,24 @@ int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
   if (!entry::active())
     return pmpi::Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 root, comm, info, request);
-  coll::staged call("MPI_Gatherv_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::ragged(call.size(), recvcounts, displs, recvtype)
-                        : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Gatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                                info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Gatherv_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root)
+                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Gatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root,
+                                  comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Gatherv_init_c", comm,
+                              coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcounts, displs, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -334,15 +329,22 @@ int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
   if (!entry::active())
     return pmpi::Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                 comm, info, request);
-  coll::staged call("MPI_Scatter_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatter_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
-                                request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatter_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatter_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+                                  made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatter_init_c", comm,
+                              coll::exchange::scatter(sendbuf, sendcount, sendtype, recvbuf,
+                                                      recvcount, recvtype, root), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -353,16 +355,24 @@ int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const
   if (!entry::active())
     return pmpi::Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                  recvtype, root, comm, info, request);
-  coll::staged call("MPI_Scatterv_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             call.at_root(root)
-                             ? coll::ragged(call.size(), sendcounts, displs, sendtype)
-                             : coll::nothing());
-  void* r = call.output(recvbuf, root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Scatterv_init_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
-                                 comm, info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Scatterv_init_c", comm);
+    const void* s = call.input(sendbuf,
+                               call.at_root(root)
+                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               : coll::nothing());
+    void* r = call.output(recvbuf,
+                          root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
+    return call.init(made, [&] {
+      return pmpi::Scatterv_init_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
+                                   comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Scatterv_init_c", comm,
+                              coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
+                                                       recvbuf, recvcount, recvtype, root), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -372,13 +382,19 @@ int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
   if (!entry::active())
     return pmpi::Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                   info, request);
-  coll::staged call("MPI_Allgather_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Allgather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                  request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgather_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Allgather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
+                                    made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgather_init_c", comm,
+                              coll::exchange::allgather(sendbuf, sendcount, sendtype, recvbuf,
+                                                        recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -389,13 +405,20 @@ int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
   if (!entry::active())
     return pmpi::Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                    recvtype, comm, info, request);
-  coll::staged call("MPI_Allgatherv_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Allgatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                                   info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Allgatherv_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Allgatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+                                     info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Allgatherv_init_c", comm,
+                              coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+                                                         recvcounts, displs, recvtype), staged,
+                              request);
 }
 
 // 6.13 Persistent collective operations
@@ -405,13 +428,19 @@ int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
   if (!entry::active())
     return pmpi::Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                  info, request);
-  coll::staged call("MPI_Alltoall_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
-  void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
-  return call.init(request, [&] {
-    return pmpi::Alltoall_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                 request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoall_init_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
+    void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
+    return call.init(made, [&] {
+      return pmpi::Alltoall_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
+                                   made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoall_init_c", comm,
+                              coll::exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf,
+                                                       recvcount, recvtype), staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -423,13 +452,20 @@ int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
   if (!entry::active())
     return pmpi::Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, comm, info, request);
-  coll::staged call("MPI_Alltoallv_init_c", comm);
-  const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-  void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
-  return call.init(request, [&] {
-    return pmpi::Alltoallv_init_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
-                                  recvtype, comm, info, request);
-  });
+  entry::keep_order(comm);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Alltoallv_init_c", comm);
+    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    return call.init(made, [&] {
+      return pmpi::Alltoallv_init_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
+                                    recvtype, comm, info, made);
+    });
+  };
+  return mpi::init_collective("MPI_Alltoallv_init_c", comm,
+                              coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+                                                        recvbuf, recvcounts, rdispls, recvtype),
+                              staged, request);
 }
 
 // 6.13 Persistent collective operations
@@ -441,100 +477,13 @@ int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
   if (!entry::active())
     return pmpi::Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                   rdispls, recvtypes, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
     return pmpi::Alltoallw_init_c(s, sendcounts, sdispls, sendtypes, r, recvcounts, rdispls,
                                   recvtypes, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-  coll::staged call("MPI_Reduce_init_c", comm);
-  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
-  void* r = call.output(recvbuf,
-                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
-  return call.init(request, [&] {
-    return pmpi::Reduce_init_c(s, r, count, datatype, op, root, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  coll::staged call("MPI_Allreduce_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Allreduce_init_c(s, r, count, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                    MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
-                                             request);
-  coll::staged call("MPI_Reduce_scatter_block_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
-  void* r = call.output(recvbuf,
-                        coll::uniform(recvcount, datatype,
-                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_block_init_c(s, r, recvcount, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                              MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
-                                       request);
-  coll::staged call("MPI_Reduce_scatter_init_c", comm);
-  const void* s = call.input(sendbuf,
-                             coll::uniform(local_group::total(comm, recvcounts), datatype));
-  void* r = call.output(recvbuf,
-                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
-                                      : local_group::own(comm, recvcounts), datatype));
-  return call.init(request, [&] {
-    return pmpi::Reduce_scatter_init_c(s, r, recvcounts, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  coll::staged call("MPI_Scan_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.output(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Scan_init_c(s, r, count, datatype, op, comm, info, request);
-  });
-}
-
-// 6.13 Persistent collective operations
-int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!entry::active())
-    return pmpi::Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  coll::staged call("MPI_Exscan_init_c", comm);
-  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
-  return call.init(request, [&] {
-    return pmpi::Exscan_init_c(s, r, count, datatype, op, comm, info, request);
   });
 }
 

@@ -63,6 +63,13 @@ int MPI_Barrier(MPI_Comm comm) {
   return pmpi::Barrier(comm);
 }
 
+// 6.12 Nonblocking collective operations
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Ibarrier(comm, request);
+  entry::keep_order(comm);
+  return pmpi::Ibarrier(comm, request);
+}
+
 // 7.4 Communicator management
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   if (!entry::active()) return pmpi::Comm_dup(comm, newcomm);
@@ -75,6 +82,13 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   if (!entry::active()) return pmpi::Comm_dup_with_info(comm, info, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_dup_with_info(comm, info, newcomm);
+}
+
+// 7.4 Communicator management
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Comm_idup(comm, newcomm, request);
+  entry::keep_order(comm);
+  return pmpi::Comm_idup(comm, newcomm, request);
 }
 
 // 7.4 Communicator management
@@ -243,7 +257,21 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
   return pmpi::Comm_disconnect(comm);
 }
 
-#if TELPHER_HOST_HAS_Comm_create_from_group  // MPI 4.0
+#if TELPHER_HOST_HAS_Barrier_init  // MPI 4.0
+
+// 6.13 Persistent collective operations
+int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Barrier_init(comm, info, request);
+  entry::keep_order(comm);
+  return pmpi::Barrier_init(comm, info, request);
+}
+
+// 7.4 Communicator management
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Comm_idup_with_info(comm, info, newcomm, request);
+  entry::keep_order(comm);
+  return pmpi::Comm_idup_with_info(comm, info, newcomm, request);
+}
 
 // 7.4 Communicator management
 int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
@@ -268,7 +296,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                                             stringtag, info, errhandler, newintercomm);
 }
 
-#endif  // TELPHER_HOST_HAS_Comm_create_from_group
+#endif  // TELPHER_HOST_HAS_Barrier_init
 
 #if TELPHER_HOST_HAS_Pack_c  // large counts, MPI 4.0
 

@@ -30,6 +30,7 @@ int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sen
   if (!entry::active())
     return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                      comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -60,6 +61,7 @@ int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype se
   if (!entry::active())
     return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                       recvtype, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -90,6 +92,7 @@ int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype send
   if (!entry::active())
     return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                     comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -123,6 +126,7 @@ int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const i
   if (!entry::active())
     return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallv", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -159,6 +163,7 @@ int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const M
   if (!entry::active())
     return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                      rdispls, recvtypes, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallw", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
@@ -178,6 +183,7 @@ int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype
   if (!entry::active())
     return pmpi::Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                          comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgather_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -195,6 +201,7 @@ int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatyp
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                           recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgatherv_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -211,6 +218,7 @@ int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype 
   if (!entry::active())
     return pmpi::Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                         comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoall_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -228,6 +236,7 @@ int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], con
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                          recvcounts, rdispls, recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallv_init", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -247,6 +256,7 @@ int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[],
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                          recvcounts, rdispls, recvtypes, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallw_init", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
@@ -283,6 +293,7 @@ int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Data
   if (!entry::active())
     return pmpi::Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                        comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -299,6 +310,7 @@ int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_
   if (!entry::active())
     return pmpi::Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                            recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgather_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -331,6 +343,7 @@ int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Dat
   if (!entry::active())
     return pmpi::Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                         recvtype, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -348,6 +361,7 @@ int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                             displs, recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgatherv_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -379,6 +393,7 @@ int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datat
   if (!entry::active())
     return pmpi::Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -395,6 +410,7 @@ int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_D
   if (!entry::active())
     return pmpi::Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                           recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoall_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -430,6 +446,7 @@ int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
   if (!entry::active())
     return pmpi::Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                        rdispls, recvtype, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallv_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -449,6 +466,7 @@ int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcount
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                            recvcounts, rdispls, recvtype, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallv_init_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -485,6 +503,7 @@ int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
   if (!entry::active())
     return pmpi::Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                        rdispls, recvtypes, comm, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallw_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
@@ -504,6 +523,7 @@ int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcount
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                            recvcounts, rdispls, recvtypes, comm, info, request);
+  entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallw_init_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));

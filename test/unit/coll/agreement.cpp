@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol of agreement: a device rank hears what every rank said in its call, however far host
-// ranks have run ahead; a slot that somebody has still to read is not written; votes; and many
-// calls by threads that fall asleep at random places.
+// ranks have run ahead; a slot that somebody has still to read is not written; votes; deferred
+// calls, which all ranks decide alike though offers are taken back; and many calls by threads that
+// fall asleep at random places.
 #include "coll/exchange/agreement.hpp"
 
 #include <memory>
@@ -31,6 +32,14 @@ class node {
     a.say(w);
     return true;
   }
+  bool offers(int r) {
+    agreement& a = (*this)[r];
+    a.begin();
+    if (!a.may_say()) return false;
+    a.offer();
+    return true;
+  }
+  void passes(int r) { (*this)[r].pass((*this)[r].take()); }
 
  private:
   std::unique_ptr<agreement_line[]> lines_;
@@ -176,4 +185,116 @@ TEST_CASE(many_calls_in_any_order) {
         [&, r] { wrong[static_cast<std::size_t>(r)] = wrong_answers(n[r], r, ranks, 3000); });
   for (std::thread& t : threads) t.join();
   for (const int w : wrong) CHECK_EQ(w, 0);
+}
+
+// --- deferred calls ---
+
+TEST_CASE(all_offers_decide_for_the_devices) {
+  node n(3);
+  for (int r = 0; r < 3; ++r) {
+    CHECK(n.offers(r));
+    for (int q = 0; q <= r; ++q) CHECK_EQ(n[q].decision(), r == 2 ? answer::yes : answer::pending);
+  }
+  for (int r = 0; r < 3; ++r) CHECK(!n[r].withdraw());
+}
+
+TEST_CASE(an_offer_may_be_taken_back_until_all_have_made_theirs) {
+  node n(2);
+  CHECK(n.offers(0));
+  CHECK_EQ(n[0].decision(), answer::pending);
+  CHECK_EQ(n[0].missing(), 1);
+  CHECK(n[0].withdraw());
+  n[0].pass(1);
+  CHECK(n.offers(1));
+  CHECK_EQ(n[0].decision(), answer::no);
+  CHECK_EQ(n[1].decision(), answer::no);
+  CHECK(n[1].withdraw());
+}
+
+TEST_CASE(who_passes_is_waited_for_by_nobody) {
+  node n(3);
+  CHECK(n.offers(0));
+  for (int i = 0; i < 100; ++i) n.passes(1);
+  CHECK_EQ(n[0].decision(), answer::no);
+  n[0].finish();
+  for (int i = 1; i < 100; ++i) {
+    CHECK(n.offers(0));
+    CHECK_EQ(n[0].decision(), answer::no);
+    n[0].finish();
+  }
+  for (int i = 0; i < 100; ++i) {  // its cells have later numbers by now
+    CHECK(n.offers(2));
+    CHECK_EQ(n[2].decision(), answer::no);
+    n[2].finish();
+  }
+  CHECK(n.offers(0));
+  CHECK_EQ(n[0].decision(), answer::pending);
+}
+
+// Rank 1 is through with call 1 and far ahead; rank 0 has still to hear what was decided.
+TEST_CASE(a_decision_stays_until_it_was_heard) {
+  node n(2);
+  CHECK(n.offers(0));
+  CHECK(n.offers(1));
+  CHECK_EQ(n[1].decision(), answer::yes);
+  n[1].finish();
+  for (std::uint64_t i = 1; i < agreement_line::slots; ++i) n.passes(1);
+  CHECK(!n.offers(1));
+  CHECK_EQ(n[0].decision(), answer::yes);
+  n[0].finish();
+  CHECK(n[1].may_say());
+}
+
+namespace {
+
+/// What rank `me` took each call for: the devices' or the host's. Calls 5, 10, ... are blocking.
+std::vector<bool> decisions(agreement& a, int me, std::uint64_t calls, int& wrong, int ranks) {
+  std::vector<bool> on_devices;
+  std::minstd_rand random(static_cast<unsigned>(me) * 7 + 3);
+  for (std::uint64_t c = 1; c <= calls; ++c) {
+    const bool blocking = c % 5 == 0;
+    if (!blocking && random() % 8 == 0) {
+      a.pass(a.take());
+      on_devices.push_back(false);
+      continue;
+    }
+    a.begin();
+    while (!a.may_say()) std::this_thread::yield();
+    a.own_description().signature = c;
+    blocking ? a.say(word::device) : a.offer();
+    auto heard = answer::pending;
+    while (heard == answer::pending) {
+      heard = blocking ? a.words() : a.decision();
+      if (heard == answer::pending && !blocking && random() % 16 == 0 && a.withdraw()) break;
+      std::this_thread::yield();
+    }
+    const bool yes = heard == answer::yes;
+    for (int r = 0; r < ranks && yes; ++r) wrong += a.description_of(r).signature != c;
+    on_devices.push_back(yes);
+    heard == answer::pending ? a.pass(c) : a.finish();
+  }
+  return on_devices;
+}
+
+}  // namespace
+
+TEST_CASE(all_ranks_take_deferred_calls_for_the_same) {
+  constexpr int ranks = 3;
+  constexpr std::uint64_t calls = 4000;
+  node n(ranks);
+  std::vector<std::thread> threads;
+  std::vector<std::vector<bool>> taken(ranks);
+  std::vector<int> wrong(ranks);
+  for (int r = 0; r < ranks; ++r)
+    threads.emplace_back([&, r] {
+      const auto i = static_cast<std::size_t>(r);
+      taken[i] = decisions(n[r], r, calls, wrong[i], ranks);
+    });
+  for (std::thread& t : threads) t.join();
+  for (const int w : wrong) CHECK_EQ(w, 0);
+  for (int r = 1; r < ranks; ++r) CHECK(taken[static_cast<std::size_t>(r)] == taken[0]);
+  for (std::size_t c = 4; c < calls; c += 5) CHECK(taken[0][c]);
+  std::size_t deferred = 0;
+  for (std::size_t c = 0; c < calls; ++c) deferred += c % 5 != 4 && taken[0][c];
+  CHECK(deferred > 0);
 }

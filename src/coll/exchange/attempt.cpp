@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/attempt.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "coll/exchange/call_problem.hpp"
+#include "coll/exchange/exchange.hpp"
+#include "host_mpi/error.hpp"
+#include "path/pull.hpp"
+
+namespace telpher::coll::exchange {
+
+bool enabled() noexcept {
+  return config().coll != "staged";
+}
+
+bool call_blocking(const char* call, communicator& c, arguments& a, int* code) noexcept {
+  attempt one(call, c, a, form::blocking);
+  c.talk.begin();
+  attempt::outcome came{};
+  wait_for([&] { return (came = one.advance()) != attempt::outcome::pending; },
+           [&](double seconds) {
+             char awaited[96];
+             one.describe(awaited, sizeof awaited);
+             TELPHER_WARN("%s, call %llu on its communicator: has waited %.0f s until %s", call,
+                          static_cast<unsigned long long>(c.talk.call()), seconds, awaited);
+           });
+  if (came == attempt::outcome::staged) return false;
+  const status s = one.result();
+  *code = s == status::ok ? MPI_SUCCESS
+                          : host_mpi::fail(c.comm, call, s, "a collective among devices failed");
+  return true;
+}
+
+attempt::attempt(const char* call, communicator& c, arguments& a, form f) noexcept
+    : call_(call), c_(c), a_(a), form_(f) {}
+
+// --- from step to step ---
+
+attempt::outcome attempt::advance() noexcept {
+  for (;;) switch ((this->*stage_)()) {
+      case then::next:
+        break;
+      case then::later:
+        return outcome::pending;
+      case then::staged:
+        return outcome::staged;
+      case then::done:
+        return outcome::done;
+    }
+}
+
+attempt::then attempt::go(stage next, const char* awaited) noexcept {
+  stage_ = next;
+  awaited_ = awaited;
+  return then::next;
+}
+
+attempt::then attempt::leave() noexcept {
+  c_.talk.finish();
+  return then::staged;
+}
+
+attempt::then attempt::end(status s) noexcept {
+  result_ = s;
+  if (s == status::ok)
+    path::count(kind_of(chosen_.by), volume(what_, known_.unit));
+  else
+    c_.talk.fail_call();
+  return then::done;
+}
+
+bool attempt::withdraw() noexcept {
+  if (!offered_) return true;
+  return !heard_ && c_.talk.withdraw();
+}
+
+// --- words ---
+
+attempt::then attempt::say() noexcept {
+  agreement& talk = c_.talk;
+  if (!talk.may_say()) return then::later;
+  if (!eligible()) {
+    if (form_ == form::blocking) talk.say(word::host);
+    return then::staged;
+  }
+  describe_call(a_, talk.own_description());
+  offered_ = true;
+  if (form_ == form::blocking)
+    talk.say(word::device);
+  else
+    talk.offer();
+  return go(&attempt::hear, "has come to this call");
+}
+
+// A rank that moves nothing takes part with the device that it took part with before.
+bool attempt::eligible() noexcept {
+  if (!a_.possible || c_.state == communicator::phase::unusable || !has_buffers(a_)) return false;
+  const bool ready = c_.state == communicator::phase::ready;
+  if (!a_.where.on_device()) {
+    if (!ready || a_.input || a_.output) return false;
+    a_.where = c_.where;
+  }
+  if (ready && !(a_.where == c_.where)) return false;
+  auto free = lane::take(a_.where);
+  if (!free) return false;
+  lane_ = std::move(*free);
+  return describe_buffers(a_, c_.talk.own_description());
+}
+
+attempt::then attempt::hear() noexcept {
+  const agreement::answer all = form_ == form::blocking ? c_.talk.words() : c_.talk.decision();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::no) return leave();
+  heard_ = true;
+  if (!same_call()) return leave();
+  if (c_.state == communicator::phase::ready) return choose_path();
+  return make_workspace();
+}
+
+bool attempt::same_call() const noexcept {
+  const description& first = c_.talk.description_of(0);
+  for (int r = 1; r < c_.ranks; ++r)
+    if (c_.talk.description_of(r).signature != first.signature) return false;
+  return true;
+}
+
+// --- workspaces ---
+
+attempt::then attempt::make_workspace() noexcept {
+  c_.where = a_.where;
+  auto made = workspace::take(a_.where);
+  if (made) {
+    c_.own = std::move(*made);
+    c_.talk.own().workspace = c_.own.exported();
+  }
+  c_.talk.vote(c_.own && c_.own.exported().exportable);
+  return go(&attempt::hear_made, "has voted");
+}
+
+attempt::then attempt::hear_made() noexcept {
+  const agreement::answer all = c_.talk.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::no) return spoil_workspace();
+  c_.talk.vote(open_workspaces());
+  return go(&attempt::hear_opened, "has voted");
+}
+
+attempt::then attempt::hear_opened() noexcept {
+  const agreement::answer all = c_.talk.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::no) return spoil_workspace();
+  c_.state = communicator::phase::ready;
+  return choose_path();
+}
+
+attempt::then attempt::spoil_workspace() noexcept {
+  c_.state = communicator::phase::unusable;
+  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged from now on",
+               call_);
+  for (auto& m : c_.mapped) m = {};
+  c_.own = {};
+  return leave();
+}
+
+bool attempt::open_workspaces() noexcept {
+  for (int r = 0; r < c_.ranks; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    const path::exported_memory& m = c_.talk.line(r).workspace;
+    for (int q = 0; q < r; ++q)
+      c_.shared_device = c_.shared_device || c_.talk.line(q).workspace.uuid == m.uuid;
+    std::byte* base = c_.own.base();
+    if (r != c_.rank) {
+      if (!path::importer_for(m, c_.where)) return false;
+      auto opened = memory::ipc_cache::instance().acquire(
+          {c_.world[i], static_cast<std::uintptr_t>(m.base), m.generation, c_.where},
+          m.allocation_bytes, m.handle);
+      if (!opened) return false;
+      c_.mapped[i] = std::move(*opened);
+      base = c_.mapped[i].base() + (m.address - m.base);
+    }
+    workspace::place_in(c_.base[i], base);
+    c_.kernel_flags[i] = workspace::flags_in(base);
+  }
+  return true;
+}
+
+// --- the program's buffers ---
+
+std::uint64_t attempt::address_of(int rank, const path::exported_memory& m) const noexcept {
+  if (rank == c_.rank) return m.address;
+  for (const auto& k : c_.known)
+    if (k.rank == rank && k.memory.base == m.base && k.memory.generation == m.generation)
+      return reinterpret_cast<std::uintptr_t>(k.mapping.base()) + (m.address - m.base);
+  return 0;
+}
+
+/// Finds an allocation among the known ones, or maps it; false where that fails.
+bool attempt::map_one(int rank, const path::exported_memory& m, bool& fresh) noexcept {
+  for (auto& k : c_.known) {
+    if (k.rank != rank || k.memory.base != m.base || k.memory.generation != m.generation) continue;
+    k.last_call = c_.talk.call();
+    return true;
+  }
+  fresh = true;
+  std::erase_if(c_.known, [&](const auto& k) {  // freed since: their addresses are another's now
+    return k.rank == rank && k.memory.base < m.base + m.allocation_bytes &&
+           m.base < k.memory.base + k.memory.allocation_bytes;
+  });
+  communicator::known_allocation k{rank, m, {}, c_.talk.call()};
+  if (rank != c_.rank) {
+    if (!path::importer_for(m, c_.where)) return false;
+    auto opened = memory::ipc_cache::instance().acquire(
+        {c_.world[static_cast<std::size_t>(rank)], static_cast<std::uintptr_t>(m.base),
+         m.generation, c_.where},
+        m.allocation_bytes, m.handle);
+    if (!opened) return false;
+    k.mapping = std::move(*opened);
+  }
+  c_.known.push_back(std::move(k));
+  return true;
+}
+
+// All ranks hear of the same allocations, so `fresh` is the same everywhere.
+bool attempt::map_buffers(bool& fresh) noexcept {
+  bool good = true;
+  for (int r = 0; r < c_.ranks; ++r) {
+    const description& d = c_.talk.description_of(r);
+    if (d.has_input) good = map_one(r, d.input, fresh) && good;
+    if (d.has_output) good = map_one(r, d.output, fresh) && good;
+  }
+  return good;
+}
+
+void attempt::drop_old() noexcept {
+  const std::uint64_t call = c_.talk.call();
+  constexpr std::uint64_t kept_calls = 1024;
+  const auto most = static_cast<std::size_t>(8 * c_.ranks);
+  std::erase_if(c_.known, [&](const auto& k) { return k.last_call + kept_calls < call; });
+  while (c_.known.size() > most) {
+    const auto oldest = std::min_element(c_.known.begin(), c_.known.end(), [](auto& x, auto& y) {
+      return x.last_call < y.last_call;
+    });
+    if (oldest->last_call == call) break;
+    c_.known.erase(oldest);
+  }
+}
+
+attempt::then attempt::choose_path() noexcept {
+  if (!describe_problem(a_, c_.talk, what_, known_.unit)) return leave();
+  known_.shared_device = c_.shared_device;
+  known_.exportable = all_exportable();
+  chosen_ = choose(what_, known_, c_.rank);
+  if (!chosen_ || !chosen_.mapped) return commit();
+  bool fresh = false;
+  const bool good = map_buffers(fresh);
+  if (!fresh) return commit();
+  c_.talk.vote(good);
+  return go(&attempt::hear_mapped, "has voted");
+}
+
+attempt::then attempt::hear_mapped() noexcept {
+  const agreement::answer all = c_.talk.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::yes) {
+    drop_old();
+    return commit();
+  }
+  // Nobody keeps what this call has named: some rank has not got all of it.
+  const std::uint64_t call = c_.talk.call();
+  std::erase_if(c_.known, [&](const auto& k) { return k.last_call == call; });
+  known_.exportable = false;
+  chosen_ = choose(what_, known_, c_.rank);
+  return commit();
+}
+
+bool attempt::all_exportable() const noexcept {
+  for (int r = 0; r < c_.ranks; ++r) {
+    const description& d = c_.talk.description_of(r);
+    if ((d.has_input && !d.input.exportable) || (d.has_output && !d.output.exportable))
+      return false;
+  }
+  return true;
+}
+
+void attempt::place_spaces() noexcept {
+  map_ = c_.base;
+  for (int r = 0; r < c_.ranks && chosen_.mapped; ++r) {
+    const description& d = c_.talk.description_of(r);
+    spaces& s = map_[static_cast<std::size_t>(r)];
+    if (d.has_input) s.input = address_of(r, d.input);
+    if (d.has_output) s.output = address_of(r, d.output);
+  }
+  spaces& own = map_[static_cast<std::size_t>(c_.rank)];
+  own.input = reinterpret_cast<std::uintptr_t>(a_.input);
+  own.output = reinterpret_cast<std::uintptr_t>(a_.output);
+}
+
+// --- running ---
+
+attempt::then attempt::commit() noexcept {
+  if (!chosen_) return leave();
+  if (chosen_.by == transport::packed && c_.packed_epoch == ~std::uint32_t{0}) {
+    c_.packed_epoch = 0;  // what lies in the inbox must not look new: this call is staged
+    if (c_.own.clear_inbox() != status::ok) TELPHER_ERROR("an inbox could not be cleared");
+    return leave();
+  }
+  place_spaces();
+  c_.talk.finish();
+  committed_ = true;
+  explain();
+  ++c_.epoch;
+  compiled_.emplace(compilation{chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
+  if (chosen_.by == transport::stepped) {
+    terms_ = {a_.where, c_.step_flags_of, c_.epoch,
+              a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type)
+                              : kernel::id::exchange};
+    steps_.emplace(*compiled_, terms_, lane_);
+    return go(&attempt::watch_steps, "has signalled");
+  }
+  const status s = launch_kernel();
+  return s == status::ok ? go(&attempt::watch_kernel, "has ended its kernel") : end(s);
+}
+
+status attempt::launch_kernel() noexcept {
+  if (compiled_->packed) ++c_.packed_epoch;
+  auto words = compile(*compiled_);
+  TELPHER_TRY(words);
+  kernel::exchange k;
+  k.epoch = c_.epoch;
+  k.packed_epoch = c_.packed_epoch;
+  k.me = static_cast<std::uint32_t>(c_.rank);
+  std::copy(c_.kernel_flags.begin(), c_.kernel_flags.end(), k.flags);
+  const kernel::id body =
+      a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type) : kernel::id::exchange;
+  return run_.start(lane_, body, k, *words, chosen_.blocks);
+}
+
+attempt::then attempt::watch_kernel() noexcept {
+  if (!given_up_ && somebody_failed()) {
+    run_.stop();
+    given_up_ = true;
+  }
+  if (!run_.done()) return then::later;
+  return end(given_up_ ? status::peer_lost : status::ok);
+}
+
+attempt::then attempt::watch_steps() noexcept {
+  const status s = steps_->advance();
+  if (s != status::would_block) return end(s);
+  return somebody_failed() ? end(status::peer_lost) : then::later;
+}
+
+/// Looks now and then.
+bool attempt::somebody_failed() noexcept {
+  if (++polls_ % 1024 != 0) return false;
+  for (int r = 0; r < c_.ranks; ++r)
+    if (r != c_.rank && c_.talk.failed_in_call(r)) return true;
+  return false;
+}
+
+// --- what is said ---
+
+void attempt::describe(char* text, std::size_t size) const noexcept {
+  int peer = -1;
+  if (stage_ == &attempt::watch_steps)
+    peer = steps_->awaited();
+  else if (stage_ == &attempt::watch_kernel)
+    peer = c_.rank;
+  else if (offered_)
+    peer = c_.talk.missing();
+  if (peer < 0)
+    std::snprintf(text, size, "%s", offered_ ? "all ranks have spoken" : awaited_);
+  else
+    std::snprintf(text, size, "rank %d %s", c_.world[static_cast<std::size_t>(peer)], awaited_);
+}
+
+void attempt::explain() const noexcept {
+  if (!config().explain || c_.rank != 0) return;
+  char line[200];
+  std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: %s by %s%s, %d blocks", call_,
+                c_.ranks, static_cast<unsigned long long>(size_class(volume(what_, known_.unit))),
+                chosen_.what->name, path::to_string(kind_of(chosen_.by)),
+                chosen_.by == transport::packed ? ""
+                : chosen_.mapped                ? ", buffers mapped"
+                                                : ", through the workspace",
+                chosen_.blocks);
+  if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
+  c_.explained.emplace_back(line);
+  std::fprintf(stderr, "[telpher %d] %s\n", c_.world[0], line);
+}
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/deferred.hpp"
+
+#include <cstdio>
+
+#include "coll/exchange/communicator.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+bool predefined(MPI_Datatype type) noexcept {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  return pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+         combiner == MPI_COMBINER_NAMED;
+}
+
+// A call that may be initiated in the host MPI later than the program asked for it must have only
+// what outlives the program's call: a type of the program's own may be freed at once.
+bool may_wait(const arguments& a) noexcept {
+  if (!a.possible) return false;
+  for (const MPI_Datatype type : a.types)
+    if (type != MPI_DATATYPE_NULL && !predefined(type)) return false;
+  return true;
+}
+
+}  // namespace
+
+deferred::deferred(const char* call, arguments&& a, host_form&& host)
+    : call_(call), arguments_(std::move(a)), host_(std::move(host)) {}
+
+deferred::~deferred() = default;
+
+call_queue::~call_queue() {
+  auto held = ticket::the_engine().lock();
+  ticket::the_engine().dismiss(*this);
+}
+
+// --- initiation ---
+
+// While another thread of this process is blocked in the host MPI, nobody may be there to move the
+// call when peers need it.
+std::shared_ptr<deferred> call_queue::add(ticket::held_lock& held, const char* call, arguments&& a,
+                                          deferred::host_form&& host) noexcept {
+  ticket::engine& e = ticket::the_engine();
+  const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
+  if (!moves_here || !may_wait(a) || e.own().header().blocked.load() != 0) {
+    pass_next(held);
+    return nullptr;
+  }
+  try {
+    calls_.push_back(std::make_shared<deferred>(call, std::move(a), std::move(host)));
+  } catch (const std::bad_alloc&) {
+    pass_next(held);
+    return nullptr;
+  }
+  const std::shared_ptr<deferred> made = calls_.back();
+  made->number_ = c_.talk.take();
+  e.employ(*this);
+  advance();
+  return made;
+}
+
+void call_queue::pass_next(ticket::held_lock& held) noexcept {
+  make_way(held);
+  c_.pass(c_.talk.take());
+}
+
+// --- to the host MPI ---
+
+void call_queue::make_way(ticket::held_lock& held) noexcept {
+  ticket::the_engine().wait_until(held, "a collective behind another one",
+                                  [&] { return leave_to_host(); });
+}
+
+// The call has left the queue, and has been passed or was decided to be the host's.
+void call_queue::start_on_host(deferred& d) noexcept {
+  d.attempt_.reset();
+  d.code_ = d.host_(&d.native_);
+  d.host_ = nullptr;
+  d.state_ = d.code_ == MPI_SUCCESS ? deferred::state::on_host : deferred::state::done;
+}
+
+bool call_queue::leave_to_host() noexcept {
+  while (!calls_.empty()) {
+    const attempt* head = calls_.front()->attempt_.get();
+    const bool stays = head && !calls_.front()->attempt_->withdraw();
+    if (stays && !head->committed()) return false;
+    const auto at = calls_.begin() + (stays ? 1 : 0);
+    if (at == calls_.end()) return true;
+    const std::shared_ptr<deferred> going = *at;
+    calls_.erase(at);
+    c_.pass(going->number_);
+    start_on_host(*going);
+  }
+  return true;
+}
+
+// --- progress ---
+
+bool call_queue::advance() noexcept {
+  if (!c_.joined()) return true;
+  if (c_.state == communicator::phase::absent) leave_to_host();
+  while (!calls_.empty()) {
+    const std::shared_ptr<deferred> first = calls_.front();
+    const attempt::outcome came = step(*first);
+    if (came == attempt::outcome::pending) break;
+    calls_.pop_front();
+    if (came == attempt::outcome::done) {
+      end(*first);
+    } else {
+      c_.pass(first->number_);
+      start_on_host(*first);
+    }
+  }
+  return !calls_.empty();
+}
+
+attempt::outcome call_queue::step(deferred& d) noexcept {
+  if (!d.attempt_) {
+    d.attempt_.reset(new (std::nothrow) attempt(d.call_, c_, d.arguments_, form::deferred));
+    if (!d.attempt_) return attempt::outcome::staged;
+    c_.talk.begin(d.number_);
+  }
+  return d.attempt_->advance();
+}
+
+void call_queue::end(deferred& d) noexcept {
+  d.outcome_ = d.attempt_->result();
+  d.attempt_.reset();
+  d.host_ = nullptr;
+  d.state_ = deferred::state::done;
+}
+
+bool call_queue::detach() noexcept {
+  return leave_to_host() && calls_.empty();
+}
+
+void call_queue::describe(char* text, std::size_t size) const noexcept {
+  if (calls_.empty()) {
+    std::snprintf(text, size, "no collective");
+    return;
+  }
+  const deferred& first = *calls_.front();
+  char awaited[96] = "its ranks have found each other";
+  if (first.attempt_) first.attempt_->describe(awaited, sizeof awaited);
+  std::snprintf(text, size, "%s, call %llu on its communicator, until %s; %zu behind it",
+                first.call_, static_cast<unsigned long long>(first.number_), awaited,
+                calls_.size() - 1);
+}
+
+}  // namespace telpher::coll::exchange

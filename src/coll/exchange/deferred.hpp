@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Non-blocking collectives that may run among the devices. Initiation is local: it puts the call
+// into its communicator's queue; the engine's progress moves it. The head of a queue alone takes
+// part in the agreement (agreement.hpp, deferred calls), so calls of a communicator run one after
+// the other, in the order of their initiation, in one workspace.
+//
+//   queued -> offered -> decided for the devices -> kernel runs -> done
+//      \          \------- the host's: started in the host MPI as a staged call -> on_host
+//       \-----------------/
+//
+// What keeps the host MPI's order: it sees the calls of a communicator that are its own in the
+// order of their initiation, at every rank. So before any call goes to it, those queued before it
+// that are not decided go there first (leave_to_host). A call that is decided may still turn out to
+// be the host's until all have voted; what comes behind it waits for that (make_way): all have come
+// to it. Calls that run among the devices do so at all ranks, and the host MPI never hears of them.
+//
+// A rank about to block in the host MPI leaves its undecided calls there and ends the decided ones:
+// for these all have come, and whoever is needed is in a call of MPI that moves them, or will be.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "coll/exchange/arguments.hpp"
+#include "coll/exchange/attempt.hpp"
+#include "ticket/engine.hpp"
+
+namespace telpher::coll::exchange {
+
+class communicator;
+
+/// One call, from its initiation on. The program's request and the queue hold it.
+class deferred {
+ public:
+  /// Initiates the call in the host MPI, staged.
+  using host_form = std::function<int(MPI_Request*)>;
+
+  deferred(const char* call, arguments&& a, host_form&& host);
+  ~deferred();
+
+  enum class state : std::uint8_t { open, on_host, done };
+  state now() const noexcept { return state_; }
+  /// Of the initiation in the host MPI.
+  int code() const noexcept { return code_; }
+  /// Of the run among the devices.
+  status outcome() const noexcept { return outcome_; }
+  const char* call() const noexcept { return call_; }
+  /// The host MPI's request, once.
+  MPI_Request native() const noexcept { return native_; }
+
+ private:
+  friend class call_queue;
+  const char* call_;
+  std::uint64_t number_ = 0;
+  arguments arguments_;
+  host_form host_;
+  std::unique_ptr<attempt> attempt_;
+  state state_ = state::open;
+  int code_ = MPI_SUCCESS;
+  status outcome_ = status::ok;
+  MPI_Request native_ = MPI_REQUEST_NULL;
+};
+
+/// A communicator's calls that are not on the host and have not ended. Under the engine's lock.
+class call_queue final : public ticket::worker {
+ public:
+  explicit call_queue(communicator& of) noexcept : c_(of) {}
+  ~call_queue() override;
+
+  bool empty() const noexcept { return calls_.empty(); }
+  /// Adds the communicator's next call and does what can be done at once. Null: the caller
+  /// initiates it in the host MPI now.
+  std::shared_ptr<deferred> add(ticket::held_lock& held, const char* call, arguments&& a,
+                                deferred::host_form&& host) noexcept;
+  /// The next call is the host MPI's: it may be initiated there when this returns.
+  void pass_next(ticket::held_lock& held) noexcept;
+  /// Starts in the host MPI what is not decided, before a call that goes there.
+  void make_way(ticket::held_lock& held) noexcept;
+
+  bool advance() noexcept override;
+  bool detach() noexcept override;
+  void describe(char* text, std::size_t size) const noexcept override;
+
+ private:
+  bool leave_to_host() noexcept;
+  attempt::outcome step(deferred& d) noexcept;
+  static void end(deferred& d) noexcept;
+  static void start_on_host(deferred& d) noexcept;
+
+  communicator& c_;
+  std::deque<std::shared_ptr<deferred>> calls_;
+};
+
+}  // namespace telpher::coll::exchange

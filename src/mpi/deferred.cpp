@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/deferred.hpp"
+
+#include "host_mpi/error.hpp"
+#include "mpi/operations.hpp"
+
+namespace telpher::mpi {
+
+using state = coll::exchange::deferred::state;
+
+namespace {
+
+// Once it is done among the devices, or could not be started in the host MPI.
+int end(const coll::exchange::deferred& d, MPI_Comm comm, MPI_Status* out) noexcept {
+  fill_empty(out);
+  if (d.outcome() == status::ok) return d.code();
+  return host_mpi::fail(comm, d.call(), d.outcome(), "a collective among devices failed");
+}
+
+}  // namespace
+
+// --- non-blocking ---
+
+// What was staged stands in the table under the host MPI's request, which the program never sees.
+bool deferred_operation::check() noexcept {
+  if (call_->now() != state::on_host) return call_->now() == state::done;
+  if (!on_host_) on_host_ = remove(call_->native());
+  if (!on_host_) on_host_ = std::make_unique<native_send>(call_->native(), memory::buffer());
+  return on_host_->check();
+}
+
+int deferred_operation::finish(MPI_Status* out) noexcept {
+  pmpi::Grequest_complete(place_);
+  pmpi::Wait(&place_, MPI_STATUS_IGNORE);
+  return on_host_ ? on_host_->finish(out) : end(*call_, comm_, out);
+}
+
+int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
+         MPI_Request* request) noexcept {
+  auto held = ticket::the_engine().lock();
+  const int code = new_generalized(request);
+  if (code == MPI_SUCCESS)
+    enter(std::make_unique<deferred_operation>(std::move(call), comm, *request));
+  return code;
+}
+
+// --- persistent ---
+
+int persistent_collective::start_on_host() noexcept {
+  return staged_ ? staged_->start() : pmpi::Start(&native_);
+}
+
+int persistent_collective::start() noexcept {
+  auto held = ticket::the_engine().lock();
+  started_ = true;
+  round_ = channel_.waiting.add(held, call_, coll::exchange::arguments(arguments_),
+                                [this](MPI_Request* started) {
+                                  *started = native_;
+                                  return start_on_host();
+                                });
+  return round_ ? MPI_SUCCESS : start_on_host();
+}
+
+bool persistent_collective::check() noexcept {
+  if (!started_ || (round_ && round_->now() == state::done)) return true;
+  if (round_ && round_->now() == state::open) return false;
+  if (staged_) return staged_->check();
+  int flag = 0;
+  return pmpi::Request_get_status(native_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
+}
+
+int persistent_collective::finish(MPI_Status* out) noexcept {
+  const bool was_active = started_;
+  started_ = false;
+  fill_empty(out);
+  if (!was_active) return MPI_SUCCESS;
+  const auto round = std::move(round_);
+  if (round && round->now() == state::done) return end(*round, MPI_COMM_WORLD, out);
+  return staged_ ? staged_->finish(out) : pmpi::Wait(&native_, out);
+}
+
+bool persistent_collective::abandon() noexcept {
+  if (started_) return false;
+  pmpi::Request_free(&native_);
+  return true;
+}
+
+}  // namespace telpher::mpi

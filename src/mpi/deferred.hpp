@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Non-blocking and persistent collectives that may run among the devices, as requests. The program
+// holds a generalized request while a call is deferred, however it ends, or the host MPI's own
+// persistent request, which is started only in rounds that are the host's.
+#pragma once
+
+#include "coll/exchange/exchange.hpp"
+#include "mpi/operation.hpp"
+
+namespace telpher::mpi {
+
+/// A call that coll::exchange moves, and the host MPI's operation once it has been left to it.
+class deferred_operation final : public operation {
+ public:
+  deferred_operation(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
+                     MPI_Request place) noexcept
+      : call_(std::move(call)), comm_(comm), place_(place) {}
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  MPI_Request request() const noexcept override { return place_; }
+
+ private:
+  std::shared_ptr<coll::exchange::deferred> call_;
+  MPI_Comm comm_;
+  MPI_Request place_;
+  std::unique_ptr<operation> on_host_;
+};
+
+/// Gives the program a request for `call`.
+int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
+         MPI_Request* request) noexcept;
+
+/// A persistent collective: each start is the next deferred call of its channel.
+class persistent_collective final : public operation {
+ public:
+  /// `staged` is what staging attached to `native`, or null.
+  persistent_collective(const char* call, coll::exchange::communicator& channel,
+                        coll::exchange::arguments&& a, MPI_Request native,
+                        std::unique_ptr<operation> staged) noexcept
+      : call_(call),
+        channel_(channel),
+        arguments_(std::move(a)),
+        native_(native),
+        staged_(std::move(staged)) {}
+  int start() noexcept override;
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  bool abandon() noexcept override;
+  MPI_Request request() const noexcept override { return native_; }
+  bool persistent() const noexcept override { return true; }
+  bool active() const noexcept override { return started_; }
+
+ private:
+  int start_on_host() noexcept;
+
+  const char* call_;
+  coll::exchange::communicator& channel_;
+  coll::exchange::arguments arguments_;
+  MPI_Request native_;
+  std::unique_ptr<operation> staged_;
+  std::shared_ptr<coll::exchange::deferred> round_;  // null: the host's from the start
+  bool started_ = false;
+};
+
+/// `make` makes the host MPI's persistent request.
+template <class Described, class Make>
+int init_collective(const char* call, MPI_Comm comm, const Described& what, const Make& make,
+                    MPI_Request* request) noexcept {
+  using namespace coll::exchange;
+  if (const int code = make(request); code != MPI_SUCCESS || !enabled()) return code;
+  communicator* channel = communicator::channel(comm);
+  if (!channel) return MPI_SUCCESS;
+  arguments a(what.what, channel->ranks, channel->rank);
+  what.fill(a);
+  auto held = ticket::the_engine().lock();
+  enter(std::make_unique<persistent_collective>(call, *channel, std::move(a), *request,
+                                                remove(*request)));
+  return MPI_SUCCESS;
+}
+
+/// `host` initiates the call in the host MPI.
+template <class Described, class Host>
+int start_collective(const char* call, MPI_Comm comm, const Described& what, const Host& host,
+                     MPI_Request* request) noexcept {
+  auto deferred = coll::exchange::defer(call, comm, what, host);
+  return deferred ? hold(std::move(deferred), comm, request) : host(request);
+}
+
+}  // namespace telpher::mpi

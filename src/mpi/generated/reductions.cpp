@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// generated from api.toml by generate.py; do not edit
+// Collective communication that reduces (chapter 6),
+// in the sections of MPI 4.0.
+#include "coll/exchange/calls.hpp"
+#include "coll/staged.hpp"
+#include "coll/two_level/calls.hpp"
+#include "mpi/deferred.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/local_group.hpp"
+
+using namespace telpher;
+
+extern "C" {
+
+// 6.9 Global reduction operations
+int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               int root, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce", comm,
+                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
+                                                                         datatype, op, root),
+                                                  &code))
+    return code;
+  if (int code = 0; coll::two_level::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                            &code))
+    return code;
+  coll::staged call("MPI_Reduce", comm);
+  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+  return call.run([&] { return pmpi::Reduce(s, r, count, datatype, op, root, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce", comm,
+                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                            datatype, op), &code))
+    return code;
+  if (int code = 0; coll::two_level::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
+  coll::staged call("MPI_Allreduce", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Allreduce(s, r, count, datatype, op, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op) {
+  if (!entry::active()) return pmpi::Reduce_local(inbuf, inoutbuf, count, datatype, op);
+  if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
+    return code;
+  coll::staged call("MPI_Reduce_local", MPI_COMM_SELF);
+  const void* s = call.input(inbuf, coll::uniform(count, datatype));
+  void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Reduce_local(s, r, count, datatype, op); });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block", comm,
+                                                  coll::exchange::reduce_scatter_block(sendbuf,
+                                                                                       recvbuf,
+                                                                                       recvcount,
+                                                                                       datatype,
+                                                                                       op), &code))
+    return code;
+  if (int code = 0; coll::two_level::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
+                                                          comm, &code))
+    return code;
+  coll::staged call("MPI_Reduce_scatter_block", comm);
+  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
+  void* r = call.output(recvbuf,
+                        coll::uniform(recvcount, datatype,
+                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+  return call.run([&] {
+    return pmpi::Reduce_scatter_block(s, r, recvcount, datatype, op, comm);
+  });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter", comm,
+                                                  coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                                 recvcounts,
+                                                                                 datatype, op),
+                                                  &code))
+    return code;
+  coll::staged call("MPI_Reduce_scatter", comm);
+  const void* s = call.input(sendbuf,
+                             coll::uniform(local_group::total(comm, recvcounts), datatype));
+  void* r = call.output(recvbuf,
+                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
+                                      : local_group::own(comm, recvcounts), datatype));
+  return call.run([&] { return pmpi::Reduce_scatter(s, r, recvcounts, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scan", comm,
+                                                  coll::exchange::scan(sendbuf, recvbuf, count,
+                                                                       datatype, op), &code))
+    return code;
+  coll::staged call("MPI_Scan", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Scan(s, r, count, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Exscan", comm,
+                                                  coll::exchange::exscan(sendbuf, recvbuf, count,
+                                                                         datatype, op), &code))
+    return code;
+  coll::staged call("MPI_Exscan", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Exscan(s, r, count, datatype, op, comm); });
+}
+
+#if TELPHER_HOST_HAS_Reduce_c  // large counts, MPI 4.0
+
+// 6.9 Global reduction operations
+int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, int root, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_c", comm,
+                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
+                                                                         datatype, op, root),
+                                                  &code))
+    return code;
+  if (int code = 0; coll::two_level::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
+                                            &code))
+    return code;
+  coll::staged call("MPI_Reduce_c", comm);
+  const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+  void* r = call.output(recvbuf,
+                        call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+  return call.run([&] { return pmpi::Reduce_c(s, r, count, datatype, op, root, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce_c", comm,
+                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                            datatype, op), &code))
+    return code;
+  if (int code = 0; coll::two_level::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+    return code;
+  coll::staged call("MPI_Allreduce_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Allreduce_c(s, r, count, datatype, op, comm); });
+}
+
+// 6.9 Global reduction operations
+int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op) {
+  if (!entry::active()) return pmpi::Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
+  if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
+    return code;
+  coll::staged call("MPI_Reduce_local_c", MPI_COMM_SELF);
+  const void* s = call.input(inbuf, coll::uniform(count, datatype));
+  void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Reduce_local_c(s, r, count, datatype, op); });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block_c", comm,
+                                                  coll::exchange::reduce_scatter_block(sendbuf,
+                                                                                       recvbuf,
+                                                                                       recvcount,
+                                                                                       datatype,
+                                                                                       op), &code))
+    return code;
+  if (int code = 0; coll::two_level::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
+                                                          comm, &code))
+    return code;
+  coll::staged call("MPI_Reduce_scatter_block_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
+  void* r = call.output(recvbuf,
+                        coll::uniform(recvcount, datatype,
+                                      sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+  return call.run([&] {
+    return pmpi::Reduce_scatter_block_c(s, r, recvcount, datatype, op, comm);
+  });
+}
+
+// 6.10 Reduce-scatter
+int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  if (!entry::active())
+    return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_c", comm,
+                                                  coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                                 recvcounts,
+                                                                                 datatype, op),
+                                                  &code))
+    return code;
+  coll::staged call("MPI_Reduce_scatter_c", comm);
+  const void* s = call.input(sendbuf,
+                             coll::uniform(local_group::total(comm, recvcounts), datatype));
+  void* r = call.output(recvbuf,
+                        coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(comm, recvcounts)
+                                      : local_group::own(comm, recvcounts), datatype));
+  return call.run([&] { return pmpi::Reduce_scatter_c(s, r, recvcounts, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+               MPI_Op op, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Scan_c", comm,
+                                                  coll::exchange::scan(sendbuf, recvbuf, count,
+                                                                       datatype, op), &code))
+    return code;
+  coll::staged call("MPI_Scan_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.output(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Scan_c(s, r, count, datatype, op, comm); });
+}
+
+// 6.11 Scan
+int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (int code = 0; coll::exchange::call_blocking("MPI_Exscan_c", comm,
+                                                  coll::exchange::exscan(sendbuf, recvbuf, count,
+                                                                         datatype, op), &code))
+    return code;
+  coll::staged call("MPI_Exscan_c", comm);
+  const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+  return call.run([&] { return pmpi::Exscan_c(s, r, count, datatype, op, comm); });
+}
+
+#endif  // TELPHER_HOST_HAS_Reduce_c
+
+}  // extern "C"

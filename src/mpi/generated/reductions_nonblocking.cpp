@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// generated from api.toml by generate.py; do not edit
+// Collective communication that reduces (chapter 6),
+// in the sections of MPI 4.0.
+#include "coll/exchange/calls.hpp"
+#include "coll/staged.hpp"
+#include "coll/two_level/calls.hpp"
+#include "mpi/deferred.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/local_group.hpp"
+
+using namespace telpher;
+
+extern "C" {
+
+// 6.12 Nonblocking collective operations
+int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                int root, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ireduce", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Ireduce(s, r, count, datatype, op, root, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ireduce", comm,
+                               coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root),
+                               staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iallreduce", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.start(made, [&] {
+      return pmpi::Iallreduce(s, r, count, datatype, op, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Iallreduce", comm,
+                               coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op),
+                               staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                              MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter_block", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+    void* r = call.output(recvbuf,
+                          coll::uniform(recvcount, datatype,
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter_block(s, r, recvcount, datatype, op, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ireduce_scatter_block", comm,
+                               coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount,
+                                                                    datatype, op), staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+    void* r = call.output(recvbuf,
+                          coll::uniform(sendbuf == MPI_IN_PLACE
+                                        ? local_group::total(comm, recvcounts)
+                                        : local_group::own(comm, recvcounts), datatype));
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter(s, r, recvcounts, datatype, op, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ireduce_scatter", comm,
+                               coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts,
+                                                              datatype, op), staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iscan", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.start(made, [&] { return pmpi::Iscan(s, r, count, datatype, op, comm, made); });
+  };
+  return mpi::start_collective("MPI_Iscan", comm,
+                               coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
+                               request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iexscan", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    return call.start(made, [&] { return pmpi::Iexscan(s, r, count, datatype, op, comm, made); });
+  };
+  return mpi::start_collective("MPI_Iexscan", comm,
+                               coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op),
+                               staged, request);
+}
+
+#if TELPHER_HOST_HAS_Ireduce_c  // large counts, MPI 4.0
+
+// 6.12 Nonblocking collective operations
+int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_c", comm);
+    const void* s = call.input(sendbuf,
+                               root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
+    void* r = call.output(recvbuf,
+                          call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
+    return call.start(made, [&] {
+      return pmpi::Ireduce_c(s, r, count, datatype, op, root, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ireduce_c", comm,
+                               coll::exchange::reduce(sendbuf, recvbuf, count, datatype, op, root),
+                               staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iallreduce_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.start(made, [&] {
+      return pmpi::Iallreduce_c(s, r, count, datatype, op, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Iallreduce_c", comm,
+                               coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op),
+                               staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter_block_c", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+    void* r = call.output(recvbuf,
+                          coll::uniform(recvcount, datatype,
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter_block_c(s, r, recvcount, datatype, op, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ireduce_scatter_block_c", comm,
+                               coll::exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount,
+                                                                    datatype, op), staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter_c", comm);
+    const void* s = call.input(sendbuf,
+                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+    void* r = call.output(recvbuf,
+                          coll::uniform(sendbuf == MPI_IN_PLACE
+                                        ? local_group::total(comm, recvcounts)
+                                        : local_group::own(comm, recvcounts), datatype));
+    return call.start(made, [&] {
+      return pmpi::Ireduce_scatter_c(s, r, recvcounts, datatype, op, comm, made);
+    });
+  };
+  return mpi::start_collective("MPI_Ireduce_scatter_c", comm,
+                               coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts,
+                                                              datatype, op), staged, request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iscan_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.output(recvbuf, coll::uniform(count, datatype));
+    return call.start(made, [&] { return pmpi::Iscan_c(s, r, count, datatype, op, comm, made); });
+  };
+  return mpi::start_collective("MPI_Iscan_c", comm,
+                               coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
+                               request);
+}
+
+// 6.12 Nonblocking collective operations
+int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active())
+    return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  const auto staged = [=](MPI_Request* made) {
+    coll::staged call("MPI_Iexscan_c", comm);
+    const void* s = call.input(sendbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    return call.start(made, [&] { return pmpi::Iexscan_c(s, r, count, datatype, op, comm, made); });
+  };
+  return mpi::start_collective("MPI_Iexscan_c", comm,
+                               coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op),
+                               staged, request);
+}
+
+#endif  // TELPHER_HOST_HAS_Ireduce_c
+
+}  // extern "C"

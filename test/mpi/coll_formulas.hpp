@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives whose contents are formulas: every rank knows what it must receive, whatever the form
+// of the call and whenever it ends.
+#pragma once
+
+#include "suite.hpp"
+
+// Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define MPI_TEST_HAS_PERSISTENT 1
+#else
+#define MPI_TEST_HAS_PERSISTENT 0
+#endif
+
+namespace mpi_test {
+
+inline int value(int rank, int i, int call) {
+  return (rank + 1) * 1009 + i * 7 + call * 131;
+}
+
+/// Integers in some kind of memory.
+class numbers {
+ public:
+  numbers(kind k, int count)
+      : memory_(k, static_cast<std::size_t>(count) * sizeof(int)), n_(count) {
+    memory_.clear();
+  }
+  int* data() { return reinterpret_cast<int*>(memory_.data()); }
+  template <class F>
+  void set(F f) {
+    std::vector<int> v(static_cast<std::size_t>(n_));
+    for (int i = 0; i < n_; ++i) v[static_cast<std::size_t>(i)] = f(i);
+    memory_.write(reinterpret_cast<unsigned char*>(v.data()), v.size() * sizeof(int));
+  }
+  template <class F>
+  std::string compare(F f) {
+    std::vector<int> v(static_cast<std::size_t>(n_));
+    for (int i = 0; i < n_; ++i) v[static_cast<std::size_t>(i)] = f(i);
+    return memory_.compare(reinterpret_cast<unsigned char*>(v.data()));
+  }
+
+ private:
+  buffer memory_;
+  int n_;
+};
+
+struct group {
+  MPI_Comm comm;
+  int rank, ranks;
+  std::vector<int> world;  // world ranks of its ranks
+
+  explicit group(MPI_Comm c) : comm(c) {
+    MPI_Comm_rank(c, &rank);
+    MPI_Comm_size(c, &ranks);
+    int own = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    world.resize(static_cast<std::size_t>(ranks));
+    MPI_Allgather(&own, 1, MPI_INT, world.data(), 1, MPI_INT, c);
+  }
+};
+
+enum class call_kind {
+  allreduce,
+  bcast,
+  reduce,
+  allgather,
+  alltoall,
+  gather,
+  scatter,
+  scan,
+  count_
+};
+
+/// One call with `n` elements a block.
+class formula_call {
+ public:
+  formula_call(const group& g, call_kind what, int n, int root, int call, kind send, kind receive)
+      : g_(g),
+        what_(what),
+        n_(n),
+        root_(root),
+        call_(call),
+        send_(send, what == call_kind::alltoall || what == call_kind::scatter ? n * g.ranks : n),
+        receive_(receive, what == call_kind::allgather || what == call_kind::alltoall ||
+                                  what == call_kind::gather
+                              ? n * g.ranks
+                              : n) {
+    send_.set([&](int i) { return value(g_.rank, i, call_); });
+  }
+
+  void run() { go(form::blocking, nullptr); }
+  /// Initiates the non-blocking form.
+  void start(MPI_Request* request) { go(form::nonblocking, request); }
+  /// Makes the persistent form.
+  void init(MPI_Request* request) { go(form::persistent, request); }
+  /// New contents, for the next round of a persistent one.
+  void refill(int call) {
+    call_ = call;
+    send_.set([&](int i) { return value(g_.rank, i, call_); });
+    receive_.set([](int) { return -1; });
+  }
+
+  /// Afterwards: "" if all that was received is right.
+  std::string wrong() {
+    const int me = g_.rank;
+    const auto sum = [&](int last, int i) {
+      int s = 0;
+      for (int r = 0; r < last; ++r) s += value(r, i, call_);
+      return s;
+    };
+    switch (what_) {
+      case call_kind::allreduce:
+        return receive_.compare([&](int i) { return sum(g_.ranks, i); });
+      case call_kind::reduce:
+        return me == root_ ? receive_.compare([&](int i) { return sum(g_.ranks, i); }) : "";
+      case call_kind::scan:
+        return receive_.compare([&](int i) { return sum(me + 1, i); });
+      case call_kind::bcast:
+        return send_.compare([&](int i) { return value(root_, i, call_); });
+      case call_kind::allgather:
+        return receive_.compare([&](int i) { return value(i / n_, i % n_, call_); });
+      case call_kind::gather:
+        return me == root_ ? receive_.compare([&](int i) { return value(i / n_, i % n_, call_); })
+                           : "";
+      case call_kind::alltoall:
+        return receive_.compare([&](int i) { return value(i / n_, me * n_ + i % n_, call_); });
+      case call_kind::scatter:
+        return receive_.compare([&](int i) { return value(root_, me * n_ + i, call_); });
+      case call_kind::count_:
+        break;
+    }
+    return "";
+  }
+
+ private:
+  enum class form { blocking, nonblocking, persistent };
+
+#if MPI_TEST_HAS_PERSISTENT
+#define MPI_TEST_INIT(name, ...) MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, q)
+#else
+#define MPI_TEST_INIT(name, ...) MPI_ERR_OTHER
+#endif
+#define MPI_TEST_FORM(name, iname, ...)                   \
+  (f == form::blocking      ? MPI_##name(__VA_ARGS__)     \
+   : f == form::nonblocking ? MPI_##iname(__VA_ARGS__, q) \
+                            : MPI_TEST_INIT(name, __VA_ARGS__))
+  void go(form f, MPI_Request* q) {
+    int *s = send_.data(), *r = receive_.data();
+    const MPI_Comm c = g_.comm;
+    const MPI_Datatype t = MPI_INT;
+    switch (what_) {
+      case call_kind::allreduce:
+        MPI_TEST_FORM(Allreduce, Iallreduce, s, r, n_, t, MPI_SUM, c);
+        break;
+      case call_kind::reduce:
+        MPI_TEST_FORM(Reduce, Ireduce, s, r, n_, t, MPI_SUM, root_, c);
+        break;
+      case call_kind::scan:
+        MPI_TEST_FORM(Scan, Iscan, s, r, n_, t, MPI_SUM, c);
+        break;
+      case call_kind::bcast:
+        MPI_TEST_FORM(Bcast, Ibcast, s, n_, t, root_, c);
+        break;
+      case call_kind::allgather:
+        MPI_TEST_FORM(Allgather, Iallgather, s, n_, t, r, n_, t, c);
+        break;
+      case call_kind::gather:
+        MPI_TEST_FORM(Gather, Igather, s, n_, t, r, n_, t, root_, c);
+        break;
+      case call_kind::alltoall:
+        MPI_TEST_FORM(Alltoall, Ialltoall, s, n_, t, r, n_, t, c);
+        break;
+      case call_kind::scatter:
+        MPI_TEST_FORM(Scatter, Iscatter, s, n_, t, r, n_, t, root_, c);
+        break;
+      case call_kind::count_:
+        break;
+    }
+  }
+#undef MPI_TEST_FORM
+#undef MPI_TEST_INIT
+
+  const group& g_;
+  call_kind what_;
+  int n_, root_, call_;
+  numbers send_, receive_;
+};
+
+/// Runs the blocking form.
+inline std::string one_call(const group& g, call_kind what, int n, int root, int call,
+                            kind send_kind, kind receive_kind) {
+  formula_call one(g, what, n, root, call, send_kind, receive_kind);
+  one.run();
+  return one.wrong();
+}
+
+/// How the last message or collective of this rank went; "" without Telpher.
+inline std::string last_path() {
+  static const auto ask =
+      reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "telpher_last_path"));
+  return ask ? ask() : "";
+}
+
+}  // namespace mpi_test
