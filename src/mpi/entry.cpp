@@ -11,6 +11,7 @@
 #include "coll/two_level/paths.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
+#include "path/compression.hpp"
 #include "ticket/engine.hpp"
 
 namespace telpher::entry {
@@ -105,6 +106,7 @@ void comm_freed(MPI_Comm comm) noexcept {
   if (active()) {
     coll::exchange::communicator::forget(comm);
     coll::two_level::forget(comm);
+    path::forget_choice(comm);
   }
   host_mpi::forget(comm);
 }

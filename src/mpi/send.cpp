@@ -6,8 +6,8 @@
 
 #include "base/log.hpp"
 #include "memory/windows.hpp"
-#include "mpi/compression.hpp"
 #include "mpi/entry.hpp"
+#include "path/compression.hpp"
 #include "ticket/stash.hpp"
 
 namespace telpher::mpi {
@@ -59,7 +59,7 @@ status gather(const send_args& a, const outgoing& o, ticket::message& m) noexcep
   if (l->contiguous) {
     m.payload = {where, data + l->true_lower_bound, bytes};
     m.info = o.info;
-    m.coding = plan_for(codec::configured(), a.type, bytes);
+    m.coding = path::plan_for(a.comm, a.type, bytes);
     return o.info.exportable || bytes < config().bounce_threshold ? status::ok : bounce(m);
   }
   auto packed = memory::buffer::device(where, bytes);

@@ -48,20 +48,21 @@ double worst_error(const std::vector<T>& a, const std::vector<T>& b) {
 
 /// Rank 0 sends, the last rank, which is on the other node, receives in `to`.
 template <class T>
-void one_way(mpi_test::suite& s, MPI_Datatype type, kind to, std::size_t count, bool lossy) {
+void one_way(mpi_test::suite& s, MPI_Datatype type, kind to, std::size_t count, bool lossy,
+             MPI_Comm comm = MPI_COMM_WORLD) {
   const int last = s.ranks - 1;
   const auto sent = values<T>(count, count);
   s.note("%zu values to %s", count, mpi_test::name(to));
   if (s.rank == 0) {
     buffer b(kind::device, count * sizeof(T));
     load(b, sent);
-    MPI_Send(b.data(), as_int(count), type, last, 5, MPI_COMM_WORLD);
+    MPI_Send(b.data(), as_int(count), type, last, 5, comm);
     s.expect(content<T>(b, count) == sent, "the send buffer is as it was");
   } else if (s.rank == last) {
     buffer b(to, (count + 3) * sizeof(T));
     b.clear();
     MPI_Status status;
-    MPI_Recv(b.data(), as_int(count + 3), type, 0, 5, MPI_COMM_WORLD, &status);
+    MPI_Recv(b.data(), as_int(count + 3), type, 0, 5, comm, &status);
     s.expect_status(status, 0, 5, count * sizeof(T));
     const double error = worst_error(content<T>(b, count), sent);
     if (lossy) {
@@ -174,6 +175,23 @@ void derived_types_stay_exact(mpi_test::suite& s) {
   MPI_Type_free(&type);
 }
 
+void info_key(mpi_test::suite& s) {
+  constexpr std::size_t count = 50000;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "telpher_compression", "off");
+  MPI_Comm comm;
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+  one_way<float>(s, MPI_FLOAT, kind::device, count, false, comm);
+  one_way<float>(s, MPI_FLOAT, kind::device, count, true);
+  MPI_Info_set(info, "telpher_compression", "float=zfp:rate=20");
+  MPI_Comm_set_info(comm, info);
+  one_way<float>(s, MPI_FLOAT, kind::device, count, true, comm);
+  one_way<double>(s, MPI_DOUBLE, kind::device, count, false, comm);
+  MPI_Comm_free(&comm);
+  MPI_Info_free(&info);
+}
+
 // The sender goes on into a barrier of the host MPI before anybody asks for the message.
 void sender_does_not_wait(mpi_test::suite& s) {
   constexpr std::size_t count = 50000;
@@ -209,6 +227,7 @@ int main(int argc, char** argv) {
   s.run("odd address, host", [&] { as_bytes_to_an_odd_address(s, kind::host); });
   s.run("odd address, device", [&] { as_bytes_to_an_odd_address(s, kind::device); });
   s.run("derived types", [&] { derived_types_stay_exact(s); });
+  s.run("info key", [&] { info_key(s); });
   s.run("sender does not wait", [&] { sender_does_not_wait(s); });
   return s.finish();
 }

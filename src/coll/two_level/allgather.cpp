@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Allgather in two levels, for nodes with equal numbers of ranks. A rank sends its block, piece
 // by piece, to the rank of its index in each other node, so every block enters a node once; what
-// has come in is gathered in the node while the next pieces are under way.
+// has come in is gathered in the node while the next pieces are under way. A piece that is
+// compressed is so once, for all nodes, and its own node takes the decompressed values as well: all
+// ranks get the same bits.
 #include "coll/two_level/calls.hpp"
+#include "coll/two_level/coding.hpp"
 #include "coll/two_level/linear.hpp"
 #include "coll/two_level/phases.hpp"
 
@@ -12,8 +15,9 @@ namespace {
 /// Step by step: piece after piece, each first in the own node, then from node to node.
 class gathering {
  public:
-  gathering(const call_facts& c, const team& t, phases& p, memory_ref own, memory_ref output)
-      : t_(t), p_(p), own_(own), output_(output) {
+  gathering(const call_facts& c, const team& t, phases& p, memory_ref own, memory_ref output,
+            coding how)
+      : t_(t), p_(p), own_(own), output_(output), how_(how) {
     nodes_ = static_cast<int>(t.among.nodes.size());
     block_ = static_cast<std::int64_t>(c.bytes) / (nodes_ * t.among.locals());
     piece_ = std::min(block_, piece_bytes(t, c.bytes, 1));
@@ -30,13 +34,24 @@ class gathering {
   int distance(std::int64_t k) const { return static_cast<int>(k % nodes_); }
   std::int64_t offset(std::int64_t k) const { return k / nodes_ * piece_; }
   std::int64_t length(std::int64_t k) const { return std::min(piece_, block_ - offset(k)); }
+  std::int64_t travels(std::int64_t k) const {
+    const codec::plan p = how_.of(length(k));
+    return p ? static_cast<std::int64_t>(codec::most_bytes(p)) : length(k);
+  }
 
   // A piece stays in its block for all the nodes that it goes to.
   void send(std::int64_t k, int slot) {
     const int d = distance(k), piece_slot = static_cast<int>(k / nodes_ % team::slots);
-    if (d == 0) return p_.load(own_ + static_cast<std::uint64_t>(offset(k)), length(k), piece_slot);
+    if (d == 0) return load(own_ + static_cast<std::uint64_t>(offset(k)), k, piece_slot);
     const int to = (t_.among.node + d) % nodes_, from = (t_.among.node + nodes_ - d) % nodes_;
-    p_.exchange_with(to, t_.send_block(piece_slot), length(k), from, slot);
+    p_.exchange_with(to, t_.send_block(piece_slot), travels(k), from, slot);
+  }
+
+  void load(memory_ref piece, std::int64_t k, int slot) {
+    if (const codec::plan coded = how_.of(length(k)))
+      p_.load_coded(piece, slot, coded);
+    else
+      p_.load(piece, length(k), slot);
   }
 
   void receive(std::int64_t k, int slot) {
@@ -48,12 +63,14 @@ class gathering {
       s.offsets.push_back(rank * block_ + offset(k));
     }
     const int piece_slot = static_cast<int>(k / nodes_ % team::slots);
-    p_.allgather(output_, s, d == 0 ? t_.send_block(piece_slot) : t_.receive_block(slot));
+    p_.allgather(output_, s, d == 0 ? t_.send_block(piece_slot) : t_.receive_block(slot),
+                 how_.of(length(k)));
   }
 
   const team& t_;
   phases& p_;
   memory_ref own_, output_;
+  coding how_;
   int nodes_;
   std::int64_t block_, piece_;
 };
@@ -84,7 +101,7 @@ bool allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
   const memory_ref from =
       in_place ? to + block * static_cast<std::uint64_t>(own_rank) : input.open(true);
   phases p(c, *t);
-  gathering(c, *t, p, from, to).run();
+  gathering(c, *t, p, from, to, coding::agreed(c, type)).run();
   p.keep(output.close());
   *code = p.finish();
   return true;

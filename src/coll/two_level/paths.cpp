@@ -84,8 +84,12 @@ std::uint32_t key_of(const call_facts& c) {
 }
 
 std::int64_t settings_mark() {
-  const std::uint64_t text = std::hash<std::string>()(config().coll_algorithm);
-  return static_cast<std::int64_t>((text ^ config().coll_block * 1099511628211u) >> 2);
+  const std::string text =
+      config().coll_algorithm + '\n' + config().compression + '\n' +
+      std::to_string(config().compression_threshold) + ' ' +
+      std::to_string(config().compression_link) + ' ' + std::to_string(config().compression_codec) +
+      ' ' + std::to_string(config().compression_force) + ' ' + std::to_string(config().coll_block);
+  return static_cast<std::int64_t>(std::hash<std::string>()(text) >> 2);
 }
 
 /// The least of each value over all ranks.
@@ -102,12 +106,6 @@ bool least(MPI_Comm comm, std::array<std::int64_t, N>& values) {
 
 const memory::place& device_of(const call_facts& c) {
   return c.input.on_device() ? c.input.where : c.output.where;
-}
-
-bool all_on_device(const call_facts& c) {
-  const bool input = !c.input.at || c.input.where == device_of(c);
-  const bool output = !c.output.at || c.output.where == device_of(c);
-  return device_of(c).on_device() && input && output && c.contiguous;
 }
 
 void explain(const call_facts& c, record& r, const char* why) {
@@ -145,11 +143,12 @@ bool suits(operation what, const shape& among) {
 
 bool vote(const call_facts& c, record& r) {
   const std::int64_t mark = settings_mark();
-  std::array<std::int64_t, 3> words{all_on_device(c), mark, -mark};
+  std::array<std::int64_t, 3> words{on_one_device(c), mark, -mark};
   if (!least(c.comm, words)) return false;
   if (words[1] != -words[2]) {
     TELPHER_WARN(
-        "ranks have different TELPHER_COLL settings: collectives between nodes are staged");
+        "ranks have different settings of collectives or compression: between nodes they are "
+        "staged");
     r.refused = true;
     return false;
   }
@@ -174,6 +173,17 @@ bool vote(const call_facts& c, record& r) {
 }
 
 }  // namespace
+
+bool on_one_device(const call_facts& c) noexcept {
+  const bool input = !c.input.at || c.input.where == device_of(c);
+  const bool output = !c.output.at || c.output.where == device_of(c);
+  return device_of(c).on_device() && input && output && c.contiguous;
+}
+
+int same_everywhere(MPI_Comm comm, int number) noexcept {
+  std::array<std::int64_t, 2> words{number, -number};
+  return least(comm, words) && words[0] == -words[1] ? number : 0;
+}
 
 bool worthwhile(operation what, std::uint64_t bytes) noexcept {
   static const auto limits = [] {

@@ -32,6 +32,11 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept;
 /// The team by which the call runs; null: stage it. Collective at the calls that vote.
 team* team_for(const call_facts& call) noexcept;
 
+/// Whether all that counts of this rank's buffers is device memory of one device without gaps.
+bool on_one_device(const call_facts& call) noexcept;
+/// Collective over `comm`: the number that all ranks say, or 0 where they differ.
+int same_everywhere(MPI_Comm comm, int number) noexcept;
+
 /// Collective, before the communicator is freed.
 void forget(MPI_Comm comm) noexcept;
 /// Collective over the job, after the exchange's own: no rank is in a collective any more.

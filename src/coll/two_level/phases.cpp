@@ -7,10 +7,12 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "codec/codec.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/error.hpp"
 #include "kernel/reduction.hpp"
+#include "path/compressed.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll::two_level {
@@ -67,7 +69,9 @@ std::int64_t piece_bytes(const team& t, std::uint64_t bytes, int parts) noexcept
   const auto lanes = static_cast<std::uint64_t>(t.among.lanes);
   const std::uint64_t wanted = std::max(bytes / lanes / chunks_to_overlap, worth_a_message);
   const std::uint64_t block = std::min<std::uint64_t>(config().coll_block, wanted);
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(block) / parts);
+  constexpr std::int64_t wide = 256;  // pieces begin where devices and codecs like values to be
+  const std::int64_t piece = static_cast<std::int64_t>(block) / parts;
+  return piece < wide ? std::max<std::int64_t>(1, piece) : piece / wide * wide;
 }
 
 std::int64_t chunk_elements(const team& t, std::uint64_t bytes, std::int64_t unit) noexcept {
@@ -96,6 +100,23 @@ status phases::move_shares(memory_ref output, const shares& bytes, memory_ref de
     from += static_cast<std::uint64_t>(run);
   }
   return status::ok;
+}
+
+status phases::encode(memory_ref to_host, memory_ref from, const codec::plan& p) noexcept {
+  auto coded = path::compress({from.where, from.at, codec::plain_bytes(p)}, p);
+  TELPHER_TRY(coded);
+  return memory::copy_and_wait(from.where, to_host.at, coded->data.data(), coded->bytes);
+}
+
+status phases::decode(memory_ref to, memory_ref from_host, const codec::plan& p) noexcept {
+  const std::size_t bytes = codec::most_bytes(p);
+  auto coded = memory::buffer::device(to.where, bytes);
+  TELPHER_TRY(coded);
+  TELPHER_TRY(memory::copy_and_wait(to.where, coded->data(), from_host.at, bytes));
+  auto s = memory::stream(to.where, memory::lane::kernel);
+  TELPHER_TRY(s);
+  TELPHER_TRY(codec::decode(*to.where.owner, *s, p, coded->data(), bytes, to.at));
+  return to.where.owner->synchronise(*s);
 }
 
 /// False: some rank of the node cannot, and all of them know.
@@ -139,9 +160,10 @@ void phases::reduce_scatter(memory_ref input, const shares& elements, const redu
   });
 }
 
-void phases::allgather(memory_ref output, const shares& bytes, memory_ref own) {
+void phases::allgather(memory_ref output, const shares& bytes, memory_ref own,
+                       const codec::plan& coded) {
   const memory_ref place = output + static_cast<std::uint64_t>(bytes.offset(me()));
-  const status placed = move(place, own, bytes.count(me()));
+  const status placed = coded ? decode(place, own, coded) : move(place, own, bytes.count(me()));
   if (alone()) return keep(placed);
   const bool possible = output.on_device() && !failed(placed);
   const bool here = among_devices(operation::allgatherv, possible, [&](exchange::arguments& a) {
@@ -150,10 +172,12 @@ void phases::allgather(memory_ref output, const shares& bytes, memory_ref own) {
     a.own_block(0, MPI_BYTE);
   });
   if (here) return;
+  const memory_ref plain = coded ? team_.image_in() : own;
+  if (coded) keep(failed(placed) ? placed : move(plain, place, bytes.count(me())));
   const shares dense = bytes.dense();
   const std::vector<int> counts = as_int(dense.counts), offsets = as_int(dense.offsets);
   by_host_mpi([&] {
-    return pmpi::Allgatherv(own.at, counts[index(me())], MPI_BYTE, team_.image_out().at,
+    return pmpi::Allgatherv(plain.at, counts[index(me())], MPI_BYTE, team_.image_out().at,
                             counts.data(), offsets.data(), MPI_BYTE, team_.local);
   });
   keep(move_shares(output, bytes, team_.image_out()));
@@ -202,10 +226,12 @@ void phases::bcast(memory_ref buffer, std::int64_t bytes, int root) {
   if (!at_root && buffer.on_device()) keep(move(buffer, image, bytes));
 }
 
-void phases::alltoall(memory_ref input, const shares& bytes, int slot) {
+void phases::alltoall(memory_ref input, const shares& bytes, int slot, const codec::plan& coded) {
   const memory_ref block = team_.send_block(slot), on_device = team_.device_block(slot);
   const auto at = [&](int r) { return static_cast<std::uint64_t>(bytes.offset(r)); };
-  if (alone()) return keep(move(block, input + at(0), bytes.count(0)));
+  if (alone())
+    return keep(coded ? encode(block, input + at(0), coded)
+                      : move(block, input + at(0), bytes.count(0)));
   const shares dense = bytes.dense();
   const bool here =
       among_devices(operation::alltoallv, input.on_device(), [&](exchange::arguments& a) {
@@ -213,7 +239,8 @@ void phases::alltoall(memory_ref input, const shares& bytes, int slot) {
         a.output_blocks(dense.counts.data(), dense.offsets.data(), MPI_BYTE);
         a.input_blocks(bytes.counts.data(), bytes.offsets.data(), MPI_BYTE);
       });
-  if (here) return keep(move(block, on_device, dense.total()));
+  if (here)
+    return keep(coded ? encode(block, on_device, coded) : move(block, on_device, dense.total()));
   for (int r = 0; r < team_.among.locals(); ++r)
     keep(move(team_.image_in() + static_cast<std::uint64_t>(dense.offset(r)), input + at(r),
               bytes.count(r)));
@@ -222,6 +249,9 @@ void phases::alltoall(memory_ref input, const shares& bytes, int slot) {
     return pmpi::Alltoall(team_.image_in().at, each, MPI_BYTE, block.at, each, MPI_BYTE,
                           team_.local);
   });
+  if (!coded) return;
+  keep(move(on_device, block, dense.total()));
+  keep(encode(block, on_device, coded));
 }
 
 // --- between nodes ---

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "codec/plan.hpp"
 #include "coll/two_level/paths.hpp"
 
 namespace telpher::coll::two_level {
@@ -53,13 +54,16 @@ class phases {
 
   /// Reduces `input` of all ranks of the node; the own share lies in send_block(slot) then.
   void reduce_scatter(memory_ref input, const shares& elements, const reducing& by, int slot);
-  /// Brings `own`, in host memory, of each rank to its share of `output` at all.
-  void allgather(memory_ref output, const shares& bytes, memory_ref own);
+  /// Brings `own`, in host memory, of each rank to its share of `output` at all; decompressed
+  /// first, if there is a plan.
+  void allgather(memory_ref output, const shares& bytes, memory_ref own,
+                 const codec::plan& coded = {});
   /// Brings receive_block(slot) of each rank to its share of `output` at the rank of index `root`.
   void gather(memory_ref output, const shares& bytes, int root, int slot);
   void bcast(memory_ref buffer, std::int64_t bytes, int root);
-  /// Share r of `input` goes to rank r of the node; what comes lies dense in send_block(slot).
-  void alltoall(memory_ref input, const shares& bytes, int slot);
+  /// Share r of `input` goes to rank r of the node; what comes lies dense in send_block(slot), or
+  /// compressed.
+  void alltoall(memory_ref input, const shares& bytes, int slot, const codec::plan& coded = {});
 
   // --- this rank alone ---
 
@@ -73,6 +77,14 @@ class phases {
   /// Dense shares in host memory, each to its place.
   void spread(memory_ref output, const shares& bytes, memory_ref dense) {
     keep(move_shares(output, bytes, dense));
+  }
+  /// What load and spread do with a plan: `from` and `output` are device memory.
+  void load_coded(memory_ref from, int slot, const codec::plan& coded) {
+    keep(encode(team_.send_block(slot), from, coded));
+  }
+  void spread_coded(memory_ref output, const shares& bytes, int slot, const codec::plan& coded) {
+    keep(decode(team_.device_block(slot), team_.receive_block(slot), coded));
+    keep(move_shares(output, bytes, team_.device_block(slot)));
   }
 
   // --- between nodes ---
@@ -99,6 +111,8 @@ class phases {
   status move_shares(memory_ref output, const shares& bytes, memory_ref dense) noexcept;
   void wait_for_request(MPI_Request* r) noexcept;
   status move(memory_ref to, memory_ref from, std::int64_t bytes) noexcept;
+  status encode(memory_ref to_host, memory_ref from, const codec::plan& p) noexcept;
+  status decode(memory_ref to, memory_ref from_host, const codec::plan& p) noexcept;
   bool alone() const noexcept { return team_.among.locals() == 1; }
   int me() const noexcept { return team_.among.index; }
 

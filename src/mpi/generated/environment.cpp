@@ -4,6 +4,7 @@
 // in the sections of MPI 4.0.
 #include "datatype/datatype.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/info_key.hpp"
 #include "mpi/memory_kinds.hpp"
 
 using namespace telpher;
@@ -80,8 +81,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
 // 7.4 Communicator management
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   if (!entry::active()) return pmpi::Comm_dup_with_info(comm, info, newcomm);
-  entry::blocking_call guard;
-  return pmpi::Comm_dup_with_info(comm, info, newcomm);
+  return mpi::comm_dup_with_info(comm, info, newcomm);
 }
 
 // 7.4 Communicator management
@@ -117,6 +117,12 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
   if (!entry::active()) return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
+}
+
+// 7.4 Communicator management
+int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  if (!entry::active()) return pmpi::Comm_set_info(comm, info);
+  return mpi::comm_set_info(comm, info);
 }
 
 // 7.4 Communicator management

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/compression.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "codec/model.hpp"
+
+namespace telpher::path {
+
+using codec::element;
+
+namespace {
+
+constexpr const char* key = "telpher_compression";
+
+// Of communicators with the info key. Most programs have none: they look at `any_own` only.
+std::atomic<bool> any_own{false};
+std::mutex guard;
+std::map<MPI_Comm, codec::choices>& own_choices() {
+  static auto* one = new std::map<MPI_Comm, codec::choices>;
+  return *one;
+}
+
+codec::choices choices_of(MPI_Comm comm) noexcept {
+  if (any_own) {
+    std::lock_guard lock(guard);
+    if (const auto found = own_choices().find(comm); found != own_choices().end())
+      return found->second;
+  }
+  return codec::configured();
+}
+
+}  // namespace
+
+element element_of(MPI_Datatype type) noexcept {
+  const struct {
+    MPI_Datatype type;
+    element kind;
+  } known[] = {
+      {MPI_FLOAT, element::f32},
+      {MPI_DOUBLE, element::f64},
+      {MPI_REAL, element::f32},
+      {MPI_DOUBLE_PRECISION, element::f64},
+      {MPI_REAL4, element::f32},
+      {MPI_REAL8, element::f64},
+      {MPI_INT, element::word32},
+      {MPI_UNSIGNED, element::word32},
+      {MPI_INT32_T, element::word32},
+      {MPI_UINT32_T, element::word32},
+      {MPI_INTEGER, element::word32},
+      {MPI_LONG, element::word64},
+      {MPI_UNSIGNED_LONG, element::word64},
+      {MPI_LONG_LONG, element::word64},
+      {MPI_UNSIGNED_LONG_LONG, element::word64},
+      {MPI_INT64_T, element::word64},
+      {MPI_UINT64_T, element::word64},
+  };
+  if (type == MPI_DATATYPE_NULL) return element::none;
+  for (const auto& k : known)
+    if (k.type == type) return k.kind;
+  return element::none;
+}
+
+codec::plan plan_for(MPI_Comm comm, MPI_Datatype type, std::size_t bytes) noexcept {
+  if (bytes < config().compression_threshold) return {};
+  const codec::choices c = choices_of(comm);
+  if (!c.any()) return {};
+  const element kind = element_of(type);
+  const codec::plan p = codec::plan_for(c.of(kind), kind, bytes);
+  return p && (config().compression_force || codec::pays(p)) ? p : codec::plan{};
+}
+
+void choose_by(MPI_Info info, MPI_Comm comm) noexcept {
+  if (info == MPI_INFO_NULL) return;
+  char text[256] = "";
+  int there = 0;
+  pmpi::Info_get(info, const_cast<char*>(key), sizeof text - 1, text, &there);
+  if (!there) return;
+  codec::choices c;
+  if (const std::string why = codec::parse(text, c); !why.empty()) {
+    TELPHER_ERROR("info key %s: %s", key, why.c_str());
+    return;
+  }
+  std::lock_guard lock(guard);
+  own_choices()[comm] = c;
+  any_own = true;
+}
+
+void forget_choice(MPI_Comm comm) noexcept {
+  if (!any_own) return;
+  std::lock_guard lock(guard);
+  own_choices().erase(comm);
+}
+
+}  // namespace telpher::path
