@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "device/registry.hpp"
+#include "host_mpi/test.hpp"
 #include "path/block_plan.hpp"
 #include "path/pipelined.hpp"
 
@@ -78,12 +79,7 @@ class handed_over final : public mover {
   }
   status poll() noexcept override {
     TELPHER_TRY(started_);
-    for (; done_ < requests_.size(); ++done_) {
-      int flag = 0;
-      if (pmpi::Test(&requests_[done_], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        return status::host_mpi_error;
-      if (!flag) return status::would_block;
-    }
+    for (; done_ < requests_.size(); ++done_) TELPHER_TRY(host_mpi::test(requests_[done_]));
     return status::ok;
   }
   kind moved_by() const noexcept override { return kind::direct; }

@@ -2,8 +2,12 @@
 #include "path/pipelined.hpp"
 
 #include "base/log.hpp"
+#include "host_mpi/test.hpp"
 
 namespace telpher::path {
+
+using host_mpi::test;
+
 namespace {
 
 constexpr std::uint32_t reply_magic = 0x54504c52;
@@ -16,12 +20,6 @@ std::size_t depth() noexcept {
 
 block_plan plan_of(std::size_t bytes) noexcept {
   return {bytes, config().pipeline_block, 0, config().pipeline_threshold};
-}
-
-status test(MPI_Request& request) noexcept {
-  int flag = 0;
-  if (pmpi::Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) return status::host_mpi_error;
-  return flag ? status::ok : status::would_block;
 }
 
 // A peer may be computing between two calls of MPI, so the bound is long; what it finds is a node

@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "host_mpi/test.hpp"
 #include "path/pipelined.hpp"
 
 namespace telpher::path {
+
+using host_mpi::test;
+
 namespace {
 
 constexpr std::size_t reads_in_flight = 4;
@@ -31,12 +35,6 @@ struct state {
 state& the_state() noexcept {
   static auto* one = new state;
   return *one;
-}
-
-status test(MPI_Request& request) noexcept {
-  int flag = 0;
-  if (pmpi::Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) return status::host_mpi_error;
-  return flag ? status::ok : status::would_block;
 }
 
 /// The empty message that says that the bytes are there.
