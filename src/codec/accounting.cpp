@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codec/accounting.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <mutex>
@@ -26,8 +27,13 @@ void count(method m, std::uint64_t plain, std::uint64_t coded,
   ++t.messages;
   t.plain += plain;
   t.coded += coded;
-  if (error_exponent && (!t.error_exponent || *error_exponent > *t.error_exponent))
-    t.error_exponent = error_exponent;
+  if (error_exponent) t.error = std::max(t.error, std::ldexp(1.0, *error_exponent));
+}
+
+void count_error(method m, double bound) noexcept {
+  const std::lock_guard lock(guard);
+  totals& t = all[static_cast<int>(m)];
+  t.error = std::max(t.error, bound);
 }
 
 totals totals_of(method m) noexcept {
@@ -45,8 +51,7 @@ std::string summary(method m) {
                         static_cast<unsigned long long>(t.coded), t.ratio());
   if (m == method::zfp)
     std::snprintf(text + n, sizeof text - static_cast<std::size_t>(n),
-                  ", no value off by more than %.3g",
-                  t.error_exponent ? std::ldexp(1.0, *t.error_exponent) : 0.0);
+                  ", no value off by more than %.3g", t.error);
   return text;
 }
 

@@ -15,15 +15,17 @@ struct totals {
   std::uint64_t messages = 0;
   std::uint64_t plain = 0;  // bytes
   std::uint64_t coded = 0;
-  std::optional<int> error_exponent;  // every error is at most 2 to this
+  double error = 0;  // no value is off by more
 
   /// Plain bytes for each coded one; a guess before the first message.
   double ratio() const noexcept;
 };
 
-/// Counts one message that was sent compressed.
+/// Counts one message that was sent compressed; its errors are at most 2 to the exponent.
 void count(method m, std::uint64_t plain, std::uint64_t coded,
            std::optional<int> error_exponent) noexcept;
+/// Counts what several messages together did to a value.
+void count_error(method m, double bound) noexcept;
 totals totals_of(method m) noexcept;
 
 /// One line about a method, "" if it was not used.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codec/choice.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -98,6 +99,16 @@ std::string parse(std::string_view text, choices& out) {
   if (read.f32.how == method::zfp && read.f32.rate > 32) read.f32.how = method::none;
   out = read;
   return "";
+}
+
+std::uint64_t fingerprint(const choices& c) noexcept {
+  std::uint64_t mark = 1469598103934665603u;  // FNV-1a, by words
+  for (const choice* one : {&c.f32, &c.f64, &c.other})
+    for (const std::uint64_t word :
+         {static_cast<std::uint64_t>(one->how), std::bit_cast<std::uint64_t>(one->rate), one->row,
+          one->column, std::uint64_t{one->stride}})
+      mark = (mark ^ word) * 1099511628211u;
+  return mark;
 }
 
 const choices& configured() noexcept {

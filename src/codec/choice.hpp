@@ -10,6 +10,7 @@
 //   float=zfp:rate=8;double=mpc          by type; `other` are the integers
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,9 @@ struct choices {
     return f32.how != method::none || f64.how != method::none || other.how != method::none;
   }
 };
+
+/// Equal for equal choices, and hardly ever for others.
+std::uint64_t fingerprint(const choices& c) noexcept;
 
 /// Reads such a text. Gives "" or what is wrong with it, and leaves `out` alone then.
 std::string parse(std::string_view text, choices& out);

@@ -28,6 +28,7 @@ inline bool pays(const speeds& v, double plain, double coded) noexcept {
 }
 
 /// With the speeds of the settings. What mpc will reach is taken from what it has reached so far.
-bool pays(const plan& p) noexcept;
+/// `crossing`: how much of the bytes the link sees, where it is not all.
+bool pays(const plan& p, double crossing = 1) noexcept;
 
 }  // namespace telpher::codec

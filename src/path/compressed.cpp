@@ -17,7 +17,7 @@ result<compressed_payload> compress(const region& from, const codec::plan& p) no
   auto done = one.finish();
   if (done.bytes >= from.bytes) return status::not_supported;
   codec::count(p.how, from.bytes, done.bytes, done.error_exponent);
-  return compressed_payload{std::move(done.data), done.bytes};
+  return compressed_payload{std::move(done.data), done.bytes, done.error_exponent};
 }
 
 status compressed_receive::start(const wire& w, std::size_t bytes) noexcept {

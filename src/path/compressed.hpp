@@ -16,6 +16,7 @@ namespace telpher::path {
 struct compressed_payload {
   memory::buffer data;
   std::size_t bytes = 0;
+  std::optional<int> error_exponent;
 };
 
 /// Compresses and waits for it; counts the message. not_supported where it does not become smaller.

@@ -25,6 +25,8 @@ std::map<MPI_Comm, codec::choices>& own_choices() {
   return *one;
 }
 
+}  // namespace
+
 codec::choices choices_of(MPI_Comm comm) noexcept {
   if (any_own) {
     std::lock_guard lock(guard);
@@ -33,8 +35,6 @@ codec::choices choices_of(MPI_Comm comm) noexcept {
   }
   return codec::configured();
 }
-
-}  // namespace
 
 element element_of(MPI_Datatype type) noexcept {
   const struct {

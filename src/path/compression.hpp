@@ -16,6 +16,9 @@ codec::element element_of(MPI_Datatype type) noexcept;
 /// or TELPHER_COMPRESSION_FORCE is on. The choice is the communicator's, if it has one.
 codec::plan plan_for(MPI_Comm comm, MPI_Datatype type, std::size_t bytes) noexcept;
 
+/// What the communicator's info key asks for, else the setting.
+codec::choices choices_of(MPI_Comm comm) noexcept;
+
 /// Takes the info key `telpher_compression`, if there is one, as the communicator's choice. A wrong
 /// one is logged and changes nothing.
 void choose_by(MPI_Info info, MPI_Comm comm) noexcept;

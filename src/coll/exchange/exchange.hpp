@@ -49,6 +49,12 @@ std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described
   return c->waiting.add(held, call, std::move(a), host);
 }
 
+/// Reduces runs of bytes on one device, in this order, into `to`, which may be one of the first
+/// two; returns when it is done. would_block: the process has no kernel free now. not_supported: a
+/// back end without these kernels.
+status reduce_runs(const memory::place& where, const reduction& r, void* to,
+                   const std::vector<const void*>& runs, std::uint64_t bytes) noexcept;
+
 /// MPI_Reduce_local on device memory, by the same kernels. False: stage it.
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   int* code) noexcept;

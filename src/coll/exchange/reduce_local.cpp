@@ -1,12 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Reduce_local: a program of one step, for nobody but this rank.
+// Reductions of what one rank has: a program of a few steps, for nobody but this rank.
+// MPI_Reduce_local is one with two runs.
 #include <algorithm>
+#include <new>
 
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/error.hpp"
 #include "kernel/exchange.hpp"
 
 namespace telpher::coll::exchange {
+namespace {
+
+/// Steps of at most `at_once` runs: the first of each but the first step is what came so far.
+std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& runs,
+                                      std::uint64_t bytes) {
+  constexpr std::size_t at_once = 32;
+  const auto word = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+  std::vector<std::uint64_t> words;
+  for (std::size_t next = 0; next < runs.size();) {
+    const std::size_t fresh = std::min(runs.size() - next, next == 0 ? at_once : at_once - 1);
+    const std::size_t sources = fresh + (next == 0 ? 0 : 1);
+    words.push_back(static_cast<std::uint64_t>(kernel::exchange_op::reduce) | sources << 8);
+    words.push_back(bytes);
+    words.push_back(word(to));
+    if (next != 0) words.push_back(word(to));
+    for (const std::size_t end = next + fresh; next < end; ++next)
+      words.push_back(word(runs[next]));
+  }
+  return words;
+}
+
+}  // namespace
+
+status reduce_runs(const memory::place& where, const reduction& r, void* to,
+                   const std::vector<const void*>& runs, std::uint64_t bytes) noexcept {
+  auto free = lane::take(where);
+  TELPHER_TRY(free);
+  try {
+    const std::vector<std::uint64_t> words = program_of(to, runs, bytes);
+    kernel::exchange k{};
+    run launched;
+    constexpr std::uint64_t block_bytes = 32 * 1024;
+    const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 256));
+    TELPHER_TRY(launched.start(*free, kernel::exchange_with(r.op, r.type), k, words, blocks));
+    wait_for([&] { return launched.done(); }, [](double) {});
+    return status::ok;
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+}
 
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   int* code) noexcept {
@@ -15,20 +57,8 @@ bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype typ
   if (!a.buffers(in, inout) || !a.where.on_device() || !in || !inout) return false;
   a.reducing(count, type, op);
   if (!a.possible || a.bytes == 0) return false;
-  auto free = lane::take(a.where);
-  if (!free) return false;
-  const std::vector<std::uint64_t> words = {
-      static_cast<std::uint64_t>(kernel::exchange_op::reduce) | 2 << 8, a.bytes,
-      reinterpret_cast<std::uintptr_t>(inout), reinterpret_cast<std::uintptr_t>(in),
-      reinterpret_cast<std::uintptr_t>(inout)};
-  kernel::exchange k{};
-  run launched;
-  constexpr std::uint64_t block_bytes = 32 * 1024;
-  const int blocks = static_cast<int>(std::min<std::uint64_t>(a.bytes / block_bytes + 1, 256));
-  const status s =
-      launched.start(*free, kernel::exchange_with(a.reduce.op, a.reduce.type), k, words, blocks);
-  if (s == status::not_supported) return false;  // a back end without these kernels
-  if (s == status::ok) wait_for([&] { return launched.done(); }, [](double) {});
+  const status s = reduce_runs(a.where, a.reduce, inout, {in, inout}, a.bytes);
+  if (s == status::not_supported || s == status::would_block) return false;
   *code = s == status::ok
               ? MPI_SUCCESS
               : host_mpi::fail(MPI_COMM_SELF, "MPI_Reduce_local", s, "the device's kernel failed");

@@ -10,7 +10,7 @@ namespace {
 
 void run(const call_facts& c, const team& t, phases& p, memory_ref buffer, shape::seat root) {
   const auto bytes = static_cast<std::int64_t>(c.bytes);
-  const std::int64_t chunk = chunk_elements(t, c.bytes, 1);
+  const std::int64_t chunk = chunk_elements(t, c.bytes, 1, granule(1));
   const bool roots_node = t.among.node == root.node;
   const auto cut = [&](std::int64_t k) {
     return shares::even(std::min(chunk, bytes - k * chunk), t.among.lanes, t.among.locals(),

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/two_level/linear.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 #include "base/log.hpp"
 
 namespace telpher::coll::two_level {
@@ -57,6 +61,66 @@ memory_ref linear::open(bool load) noexcept {
 
 status linear::close() noexcept {
   return packed_ ? copy(false) : status::ok;
+}
+
+ragged::ragged(const void* buffer, int blocks, numbers counts, numbers displacements,
+               MPI_Datatype type)
+    : buffer_{static_cast<std::byte*>(const_cast<void*>(buffer)), {}} {
+  MPI_Count size = 0;
+  if (type != MPI_DATATYPE_NULL) pmpi::Type_size_x(type, &size);
+  const std::vector<std::int64_t> elements = counts.first(blocks);
+  for (const std::int64_t n : elements) bytes_.push_back(std::max<std::int64_t>(0, n) * size);
+  if (total() == 0) {
+    offsets_.resize(bytes_.size());
+    return;
+  }
+  if (!linear(buffer, 1, type).contiguous()) {
+    make_type(buffer, elements, displacements, type);
+    return;
+  }
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (int b = 0; b < blocks; ++b) {
+    offsets_.push_back(displacements[b] * size);
+    if (bytes_[static_cast<std::size_t>(b)] > 0) first = std::min(first, offsets_.back());
+  }
+  for (std::size_t b = 0; b < offsets_.size(); ++b)
+    offsets_[b] = bytes_[b] > 0 ? offsets_[b] - first : 0;
+  buffer_ = memory_ref::of(buffer_.at + first);
+}
+
+void ragged::make_type(const void* buffer, const std::vector<std::int64_t>& counts,
+                       numbers displacements, MPI_Datatype type) {
+  constexpr std::int64_t most = 1 << 30;  // the host MPI counts in int here
+  MPI_Count bound = 0, extent = 0;
+  pmpi::Type_get_extent_x(type, &bound, &extent);
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> places;
+  for (std::size_t b = 0; b < counts.size(); ++b)
+    for (std::int64_t at = 0; at < counts[b]; at += most) {
+      lengths.push_back(static_cast<int>(std::min(most, counts[b] - at)));
+      places.push_back(static_cast<MPI_Aint>((displacements[static_cast<int>(b)] + at) * extent));
+    }
+  pmpi::Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), type,
+                             &all_);
+  packed_.emplace(buffer, 1, all_);
+  offsets_.resize(bytes_.size());
+  std::exclusive_scan(bytes_.begin(), bytes_.end(), offsets_.begin(), std::int64_t{0});
+}
+
+ragged::~ragged() {
+  packed_.reset();
+  if (all_ == MPI_DATATYPE_NULL) return;
+  datatype::forget(all_);
+  pmpi::Type_free(&all_);
+}
+
+std::uint64_t ragged::total() const noexcept {
+  return static_cast<std::uint64_t>(std::accumulate(bytes_.begin(), bytes_.end(), std::int64_t{0}));
+}
+
+memory_ref ragged::buffer() const noexcept {
+  if (total() == 0) return {};
+  return packed_ ? packed_->buffer() : buffer_;
 }
 
 }  // namespace telpher::coll::two_level

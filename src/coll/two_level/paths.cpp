@@ -17,6 +17,7 @@
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "coll/exchange/selection.hpp"
+#include "path/compression.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll::two_level {
@@ -72,20 +73,14 @@ record& record_of(MPI_Comm comm) {
   return *table().emplace_back(comm, std::make_unique<record>()).second;
 }
 
-bool spans_nodes(MPI_Comm comm) {
-  int inter = 0;
-  return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-         !exchange::communicator::of(comm);
-}
-
 std::uint32_t key_of(const call_facts& c) {
   return static_cast<std::uint32_t>(c.what) << 8 |
-         static_cast<std::uint32_t>(std::bit_width(c.bytes));
+         static_cast<std::uint32_t>(c.own_bytes ? 0 : std::bit_width(c.bytes));
 }
 
-std::int64_t settings_mark() {
+std::int64_t settings_mark(const codec::choices& compression) {
   const std::string text =
-      config().coll_algorithm + '\n' + config().compression + '\n' +
+      config().coll_algorithm + '\n' + std::to_string(codec::fingerprint(compression)) + '\n' +
       std::to_string(config().compression_threshold) + ' ' +
       std::to_string(config().compression_link) + ' ' + std::to_string(config().compression_codec) +
       ' ' + std::to_string(config().compression_force) + ' ' + std::to_string(config().coll_block);
@@ -142,14 +137,20 @@ bool suits(operation what, const shape& among) {
 }
 
 bool vote(const call_facts& c, record& r) {
-  const std::int64_t mark = settings_mark();
-  std::array<std::int64_t, 3> words{on_one_device(c), mark, -mark};
+  const codec::choices compression = path::choices_of(c.comm);
+  const std::int64_t mark = settings_mark(compression);
+  const std::int64_t size = worthwhile(c.what, c.bytes) ? -1 : 0;
+  std::array<std::int64_t, 4> words{on_one_device(c), mark, -mark, size};
   if (!least(c.comm, words)) return false;
   if (words[1] != -words[2]) {
     TELPHER_WARN(
         "ranks have different settings of collectives or compression: between nodes they are "
         "staged");
     r.refused = true;
+    return false;
+  }
+  if (words[3] == 0) {
+    explain(c, r, "staged: small at all ranks");
     return false;
   }
   if (words[0] != 1) {
@@ -165,6 +166,7 @@ bool vote(const call_facts& c, record& r) {
     explain(c, r, "staged: its nodes have different numbers of ranks, or not consecutive ones");
     return false;
   }
+  r.made->compression = compression;
   char how[120];
   std::snprintf(how, sizeof how, "two_level over %zu nodes, %d leaders a node",
                 r.made->among.nodes.size(), r.made->among.lanes);
@@ -173,6 +175,12 @@ bool vote(const call_facts& c, record& r) {
 }
 
 }  // namespace
+
+bool spans_nodes(MPI_Comm comm) noexcept {
+  int inter = 0;
+  return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
+         !exchange::communicator::of(comm);
+}
 
 bool on_one_device(const call_facts& c) noexcept {
   const bool input = !c.input.at || c.input.where == device_of(c);
@@ -183,6 +191,11 @@ bool on_one_device(const call_facts& c) noexcept {
 int same_everywhere(MPI_Comm comm, int number) noexcept {
   std::array<std::int64_t, 2> words{number, -number};
   return least(comm, words) && words[0] == -words[1] ? number : 0;
+}
+
+std::int64_t largest_everywhere(MPI_Comm comm, std::int64_t number) noexcept {
+  std::array<std::int64_t, 1> words{-number};
+  return least(comm, words) ? -words[0] : -1;
 }
 
 bool worthwhile(operation what, std::uint64_t bytes) noexcept {
@@ -198,7 +211,8 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept {
 
 team* team_for(const call_facts& c) noexcept {
   try {
-    if (!worthwhile(c.what, c.bytes) || !spans_nodes(c.comm)) return nullptr;
+    const bool may = worthwhile(c.what, c.own_bytes ? any_size : c.bytes);
+    if (!may || !spans_nodes(c.comm)) return nullptr;
     record& r = record_of(c.comm);
     if (r.refused) return nullptr;
     in_force& path = r.paths[key_of(c)];

@@ -24,7 +24,14 @@ struct call_facts {
   MPI_Comm comm;
   memory_ref input, output;  // null where the rank has none
   bool contiguous = true;    // the bytes of this rank's buffers have no gaps
+  bool own_bytes = false;    // `bytes` are this rank's: calls of all sizes take one way
 };
+
+/// Whether calls on it can go in two levels: no intercommunicator, nor one within a node.
+bool spans_nodes(MPI_Comm comm) noexcept;
+
+/// Stands for the bytes of calls of which no rank knows the size.
+constexpr std::uint64_t any_size = ~std::uint64_t{0} - 1;
 
 /// Whether calls of this size can go in two levels at all. Cheap: for every call of every program.
 bool worthwhile(operation what, std::uint64_t bytes) noexcept;
@@ -36,6 +43,8 @@ team* team_for(const call_facts& call) noexcept;
 bool on_one_device(const call_facts& call) noexcept;
 /// Collective over `comm`: the number that all ranks say, or 0 where they differ.
 int same_everywhere(MPI_Comm comm, int number) noexcept;
+/// Collective over `comm`: the largest number that a rank says; negative: the host MPI failed.
+std::int64_t largest_everywhere(MPI_Comm comm, std::int64_t number) noexcept;
 
 /// Collective, before the communicator is freed.
 void forget(MPI_Comm comm) noexcept;

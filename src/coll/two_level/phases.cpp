@@ -2,17 +2,17 @@
 #include "coll/two_level/phases.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
-#include "codec/codec.hpp"
+#include "codec/accounting.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/error.hpp"
 #include "kernel/reduction.hpp"
-#include "path/compressed.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll::two_level {
@@ -74,9 +74,10 @@ std::int64_t piece_bytes(const team& t, std::uint64_t bytes, int parts) noexcept
   return piece < wide ? std::max<std::int64_t>(1, piece) : piece / wide * wide;
 }
 
-std::int64_t chunk_elements(const team& t, std::uint64_t bytes, std::int64_t unit) noexcept {
+std::int64_t chunk_elements(const team& t, std::uint64_t bytes, std::int64_t unit,
+                            std::int64_t granule) noexcept {
   const std::int64_t block = piece_bytes(t, bytes, 1) / unit;
-  return block / granule(unit) * granule(unit) * t.among.lanes;
+  return block / granule * granule * t.among.lanes;
 }
 
 // --- moving ---
@@ -102,23 +103,6 @@ status phases::move_shares(memory_ref output, const shares& bytes, memory_ref de
   return status::ok;
 }
 
-status phases::encode(memory_ref to_host, memory_ref from, const codec::plan& p) noexcept {
-  auto coded = path::compress({from.where, from.at, codec::plain_bytes(p)}, p);
-  TELPHER_TRY(coded);
-  return memory::copy_and_wait(from.where, to_host.at, coded->data.data(), coded->bytes);
-}
-
-status phases::decode(memory_ref to, memory_ref from_host, const codec::plan& p) noexcept {
-  const std::size_t bytes = codec::most_bytes(p);
-  auto coded = memory::buffer::device(to.where, bytes);
-  TELPHER_TRY(coded);
-  TELPHER_TRY(memory::copy_and_wait(to.where, coded->data(), from_host.at, bytes));
-  auto s = memory::stream(to.where, memory::lane::kernel);
-  TELPHER_TRY(s);
-  TELPHER_TRY(codec::decode(*to.where.owner, *s, p, coded->data(), bytes, to.at));
-  return to.where.owner->synchronise(*s);
-}
-
 /// False: some rank of the node cannot, and all of them know.
 template <class Fill>
 bool phases::among_devices(operation what, bool possible, Fill&& fill) {
@@ -141,23 +125,25 @@ void phases::by_host_mpi(Call&& call) noexcept {
 // --- in the node ---
 
 void phases::reduce_scatter(memory_ref input, const shares& elements, const reducing& by,
-                            int slot) {
-  const memory_ref block = team_.send_block(slot), reduced = team_.device_block(slot);
+                            memory_ref to, int slot) {
+  const memory_ref block = team_.send_block(slot);
+  const memory_ref reduced = to.on_device() ? to : team_.device_block(slot);
   const std::int64_t own = elements.count(me()) * by.unit;
-  if (alone()) return keep(move(block, input, own));
+  if (alone()) return keep(move(to, input, own));
   const bool here =
       among_devices(operation::reduce_scatter, input.on_device(), [&](exchange::arguments& a) {
         if (!a.buffers(input.at, reduced.at)) return;
         a.reducing(elements.total(), by.type, by.op);
         a.common_counts(elements.counts.data());
       });
-  if (here) return keep(move(block, reduced, own));
+  if (here) return to.on_device() ? void() : keep(move(block, reduced, own));
   const memory_ref image = input.on_device() ? team_.image_in() : input;
   if (input.on_device()) keep(move(image, input, elements.total() * by.unit));
   const std::vector<int> counts = as_int(elements.counts);
   by_host_mpi([&] {
     return pmpi::Reduce_scatter(image.at, block.at, counts.data(), by.type, by.op, team_.local);
   });
+  if (to.on_device()) keep(move(to, block, own));
 }
 
 void phases::allgather(memory_ref output, const shares& bytes, memory_ref own,
@@ -172,8 +158,9 @@ void phases::allgather(memory_ref output, const shares& bytes, memory_ref own,
     a.own_block(0, MPI_BYTE);
   });
   if (here) return;
-  const memory_ref plain = coded ? team_.image_in() : own;
-  if (coded) keep(failed(placed) ? placed : move(plain, place, bytes.count(me())));
+  const bool away = coded || own.on_device();
+  const memory_ref plain = away ? team_.image_in() : own;
+  if (away) keep(failed(placed) ? placed : move(plain, place, bytes.count(me())));
   const shares dense = bytes.dense();
   const std::vector<int> counts = as_int(dense.counts), offsets = as_int(dense.offsets);
   by_host_mpi([&] {
@@ -226,13 +213,13 @@ void phases::bcast(memory_ref buffer, std::int64_t bytes, int root) {
   if (!at_root && buffer.on_device()) keep(move(buffer, image, bytes));
 }
 
-void phases::alltoall(memory_ref input, const shares& bytes, int slot, const codec::plan& coded) {
+void phases::alltoall(memory_ref input, const shares& bytes, const shares& dense, int slot,
+                      const codec::plan& coded) {
   const memory_ref block = team_.send_block(slot), on_device = team_.device_block(slot);
   const auto at = [&](int r) { return static_cast<std::uint64_t>(bytes.offset(r)); };
   if (alone())
     return keep(coded ? encode(block, input + at(0), coded)
                       : move(block, input + at(0), bytes.count(0)));
-  const shares dense = bytes.dense();
   const bool here =
       among_devices(operation::alltoallv, input.on_device(), [&](exchange::arguments& a) {
         if (!a.buffers(input.at, on_device.at)) return;
@@ -241,13 +228,15 @@ void phases::alltoall(memory_ref input, const shares& bytes, int slot, const cod
       });
   if (here)
     return keep(coded ? encode(block, on_device, coded) : move(block, on_device, dense.total()));
+  const shares image = bytes.dense();
   for (int r = 0; r < team_.among.locals(); ++r)
-    keep(move(team_.image_in() + static_cast<std::uint64_t>(dense.offset(r)), input + at(r),
+    keep(move(team_.image_in() + static_cast<std::uint64_t>(image.offset(r)), input + at(r),
               bytes.count(r)));
-  const int each = static_cast<int>(bytes.count(0));
+  const std::vector<int> sent = as_int(image.counts), sent_at = as_int(image.offsets);
+  const std::vector<int> got = as_int(dense.counts), got_at = as_int(dense.offsets);
   by_host_mpi([&] {
-    return pmpi::Alltoall(team_.image_in().at, each, MPI_BYTE, block.at, each, MPI_BYTE,
-                          team_.local);
+    return pmpi::Alltoallv(team_.image_in().at, sent.data(), sent_at.data(), MPI_BYTE, block.at,
+                           got.data(), got_at.data(), MPI_BYTE, team_.local);
   });
   if (!coded) return;
   keep(move(on_device, block, dense.total()));
@@ -260,12 +249,16 @@ void phases::started(int code) noexcept {
   if (code != MPI_SUCCESS) keep(status::host_mpi_error);
 }
 
-void phases::exchange_with(int to, memory_ref block, std::int64_t bytes, int from,
-                           int slot) noexcept {
-  const int n = static_cast<int>(bytes);
-  started(pmpi::Irecv(team_.receive_block(slot).at, n, MPI_BYTE, from, 0, team_.leaders,
-                      request(slot)));
-  started(pmpi::Isend(block.at, n, MPI_BYTE, to, 0, team_.leaders, request(slot, 1)));
+void phases::send_to(int node, memory_ref block, std::int64_t bytes, int slot) noexcept {
+  if (bytes == 0) return;
+  started(pmpi::Isend(block.at, static_cast<int>(bytes), MPI_BYTE, node, 0, team_.leaders,
+                      request(slot, 1)));
+}
+
+void phases::receive_from(int node, std::int64_t bytes, int slot) noexcept {
+  if (bytes == 0) return;
+  started(pmpi::Irecv(team_.receive_block(slot).at, static_cast<int>(bytes), MPI_BYTE, node, 0,
+                      team_.leaders, request(slot)));
 }
 
 void phases::wait(int slot) noexcept {
@@ -284,12 +277,23 @@ void phases::wait_for_request(MPI_Request* r) noexcept {
       [&](double s) { TELPHER_WARN("%s: has waited %.0f s for other nodes", call_.name, s); });
 }
 
+void phases::keep_errors(std::optional<int> in_parts, std::optional<int> in_sums) noexcept {
+  in_parts_ = std::max(in_parts_, in_parts.value_or(no_error));
+  in_sums_ = std::max(in_sums_, in_sums.value_or(no_error));
+}
+
 int phases::finish() noexcept {
-  int bad = failed(status_), somebody = 0;
+  const int own[] = {failed(status_), in_parts_, in_sums_};
+  int all[] = {0, no_error, no_error};
   MPI_Request r = MPI_REQUEST_NULL;
-  started(pmpi::Iallreduce(&bad, &somebody, 1, MPI_INT, MPI_MAX, team_.comm, &r));
+  started(pmpi::Iallreduce(own, all, 3, MPI_INT, MPI_MAX, team_.comm, &r));
   wait_for_request(&r);
-  if (somebody || failed(status_))
+  // A sum has a part of every other node, each with an error, and then one of its own.
+  const auto others = static_cast<double>(team_.among.nodes.size() - 1);
+  if (std::max(all[1], all[2]) > no_error)
+    codec::count_error(codec::method::zfp,
+                       others * std::ldexp(1.0, all[1]) + std::ldexp(1.0, all[2]));
+  if (all[0] || failed(status_))
     return host_mpi::fail(call_.comm, call_.name, failed(status_) ? status_ : status::device_error,
                           "a collective in two levels failed at some rank");
   path::count(path::kind::coll_levels, call_.bytes);

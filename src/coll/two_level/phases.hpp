@@ -14,12 +14,12 @@
 #include <optional>
 #include <vector>
 
-#include "codec/plan.hpp"
+#include "coll/two_level/coding.hpp"
 #include "coll/two_level/paths.hpp"
 
 namespace telpher::coll::two_level {
 
-/// A run of elements or bytes in shares, one for each rank of the node.
+/// A run of elements or bytes in shares, one for each rank of the node, or of all nodes.
 struct shares {
   std::vector<std::int64_t> counts, offsets;
 
@@ -52,18 +52,21 @@ class phases {
 
   // --- in the node; shares of bytes unless it reduces ---
 
-  /// Reduces `input` of all ranks of the node; the own share lies in send_block(slot) then.
-  void reduce_scatter(memory_ref input, const shares& elements, const reducing& by, int slot);
-  /// Brings `own`, in host memory, of each rank to its share of `output` at all; decompressed
-  /// first, if there is a plan.
+  /// Reduces `input` of all ranks of the node; the own share lies at `to` then, which is
+  /// send_block(slot) or in device_block(slot).
+  void reduce_scatter(memory_ref input, const shares& elements, const reducing& by, memory_ref to,
+                      int slot);
+  /// Brings `own`, in host memory or device_block, of each rank to its share of `output` at all;
+  /// decompressed first, if there is a plan.
   void allgather(memory_ref output, const shares& bytes, memory_ref own,
                  const codec::plan& coded = {});
   /// Brings receive_block(slot) of each rank to its share of `output` at the rank of index `root`.
   void gather(memory_ref output, const shares& bytes, int root, int slot);
   void bcast(memory_ref buffer, std::int64_t bytes, int root);
-  /// Share r of `input` goes to rank r of the node; what comes lies dense in send_block(slot), or
-  /// compressed.
-  void alltoall(memory_ref input, const shares& bytes, int slot, const codec::plan& coded = {});
+  /// Share r of `input` goes to rank r of the node; what comes from rank r is the share r of
+  /// `dense` in send_block(slot), or all of that is compressed there.
+  void alltoall(memory_ref input, const shares& bytes, const shares& dense, int slot,
+                const codec::plan& coded = {});
 
   // --- this rank alone ---
 
@@ -72,7 +75,10 @@ class phases {
     keep(move(team_.send_block(slot), from, bytes));
   }
   void store(memory_ref to, std::int64_t bytes, int slot) {
-    keep(move(to, team_.receive_block(slot), bytes));
+    store_from(team_.receive_block(slot), to, bytes);
+  }
+  void store_from(memory_ref from, memory_ref to, std::int64_t bytes) {
+    keep(move(to, from, bytes));
   }
   /// Dense shares in host memory, each to its place.
   void spread(memory_ref output, const shares& bytes, memory_ref dense) {
@@ -95,12 +101,19 @@ class phases {
   }
   /// Keeps what a call of the host MPI returned.
   void started(int code) noexcept;
-  /// Starts to send a block to a node and to receive one into receive_block(slot) from another.
-  void exchange_with(int to, memory_ref block, std::int64_t bytes, int from, int slot) noexcept;
+  /// Starts to send a block to a node.
+  void send_to(int node, memory_ref block, std::int64_t bytes, int slot) noexcept;
+  /// Starts to receive one into receive_block(slot).
+  void receive_from(int node, std::int64_t bytes, int slot) noexcept;
   /// Until the slot's requests are complete.
   void wait(int slot) noexcept;
 
-  /// All ranks hear whether some rank has failed. The code for the program.
+  /// For sums of compressed values: the exponents of the bounds of an error that this rank has made
+  /// in what it sent to be summed up, and in the sums.
+  void keep_errors(std::optional<int> in_parts, std::optional<int> in_sums) noexcept;
+
+  /// All ranks hear whether some rank has failed, and how wrong sums of compressed values may be.
+  /// The code for the program.
   int finish() noexcept;
   /// The first failure counts.
   void keep(status s) noexcept {
@@ -111,8 +124,6 @@ class phases {
   status move_shares(memory_ref output, const shares& bytes, memory_ref dense) noexcept;
   void wait_for_request(MPI_Request* r) noexcept;
   status move(memory_ref to, memory_ref from, std::int64_t bytes) noexcept;
-  status encode(memory_ref to_host, memory_ref from, const codec::plan& p) noexcept;
-  status decode(memory_ref to, memory_ref from_host, const codec::plan& p) noexcept;
   bool alone() const noexcept { return team_.among.locals() == 1; }
   int me() const noexcept { return team_.among.index; }
 
@@ -125,23 +136,37 @@ class phases {
   team& team_;
   std::array<MPI_Request, 2 * team::slots> requests_;
   status status_ = status::ok;
+  static constexpr int no_error = -(1 << 20);
+  int in_parts_ = no_error, in_sums_ = no_error;
 };
 
 /// Runs `begin(k)` for each of `count` chunks and `end(k)` a few chunks behind it, so that what
-/// `begin` has started between nodes goes on while the node works on the next chunks.
+/// `begin` has started between nodes goes on while the node works on the next chunks. `middle(k)`
+/// comes half way between them.
+template <class Begin, class Middle, class End>
+void overlapped(std::int64_t count, Begin&& begin, Middle&& middle, End&& end) {
+  const auto run = [&](auto& step, std::int64_t k) {
+    if (k >= 0 && k < count) step(k, static_cast<int>(k % team::slots));
+  };
+  for (std::int64_t k = 0; k < count + team::lag; ++k) {
+    run(begin, k);
+    run(middle, k - team::lag / 2);
+    run(end, k - team::lag);
+  }
+}
 template <class Begin, class End>
 void overlapped(std::int64_t count, Begin&& begin, End&& end) {
-  for (std::int64_t k = 0; k < count + team::lag; ++k) {
-    if (k < count) begin(k, static_cast<int>(k % team::slots));
-    if (k >= team::lag) end(k - team::lag, static_cast<int>((k - team::lag) % team::slots));
-  }
+  overlapped(
+      count, begin, [](std::int64_t, int) {}, end);
 }
 
 /// Bytes of one of `parts` equal parts of a block. Blocks are smaller than TELPHER_COLL_BLOCK where
 /// a call of `bytes` would be too few of them to overlap.
 std::int64_t piece_bytes(const team& t, std::uint64_t bytes, int parts) noexcept;
-/// Elements of a chunk: as many blocks as there are leaders in a node.
-std::int64_t chunk_elements(const team& t, std::uint64_t bytes, std::int64_t unit) noexcept;
+/// Elements of a chunk: as many blocks as there are leaders in a node, each of a multiple of
+/// `granule` elements.
+std::int64_t chunk_elements(const team& t, std::uint64_t bytes, std::int64_t unit,
+                            std::int64_t granule) noexcept;
 
 /// Bytes of the largest value that reductions know: enough to see cheaply that a call is small.
 constexpr std::uint64_t largest_value = 16;

@@ -9,7 +9,7 @@ namespace {
 
 void run(const call_facts& c, const team& t, phases& p, std::int64_t count, const reducing& by,
          shape::seat root) {
-  const std::int64_t chunk = chunk_elements(t, c.bytes, by.unit);
+  const std::int64_t chunk = chunk_elements(t, c.bytes, by.unit, granule(by.unit));
   const auto cut = [&](std::int64_t k) {
     return shares::even(std::min(chunk, count - k * chunk), t.among.lanes, t.among.locals(),
                         granule(by.unit));
@@ -17,7 +17,7 @@ void run(const call_facts& c, const team& t, phases& p, std::int64_t count, cons
   const auto at = [&](std::int64_t k) { return static_cast<std::uint64_t>(k * chunk * by.unit); };
   const auto reduce = [&](std::int64_t k, int slot) {
     const shares s = cut(k);
-    p.reduce_scatter(c.input + at(k), s, by, slot);
+    p.reduce_scatter(c.input + at(k), s, by, t.send_block(slot), slot);
     if (const std::int64_t own = s.count(t.among.index); own > 0)
       p.started(pmpi::Ireduce(t.send_block(slot).at, t.receive_block(slot).at,
                               static_cast<int>(own), by.type, by.op, root.node, t.leaders,

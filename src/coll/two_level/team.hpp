@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "codec/choice.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/memory.hpp"
@@ -79,6 +80,7 @@ class team {
   shape among;
   exchange::communicator* devices = nullptr;  // of `local`; null for one rank a node
   bool prepared = false;                      // at all ranks
+  codec::choices compression;                 // as all ranks said at the last vote
 
  private:
   bool split() noexcept;

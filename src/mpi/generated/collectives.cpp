@@ -154,6 +154,9 @@ int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
                                                                              recvcounts, displs,
                                                                              recvtype), &code))
     return code;
+  if (int code = 0; coll::two_level::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                displs, recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
@@ -197,6 +200,9 @@ int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls
                                                                             recvbuf, recvcounts,
                                                                             rdispls, recvtype),
                                                   &code))
+    return code;
+  if (int code = 0; coll::two_level::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                               recvcounts, rdispls, recvtype, comm, &code))
     return code;
   coll::staged call("MPI_Alltoallv", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
@@ -366,6 +372,9 @@ int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
                                                                              recvcounts, displs,
                                                                              recvtype), &code))
     return code;
+  if (int code = 0; coll::two_level::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                                displs, recvtype, comm, &code))
+    return code;
   coll::staged call("MPI_Allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
@@ -409,6 +418,9 @@ int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
                                                                             recvbuf, recvcounts,
                                                                             rdispls, recvtype),
                                                   &code))
+    return code;
+  if (int code = 0; coll::two_level::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                               recvcounts, rdispls, recvtype, comm, &code))
     return code;
   coll::staged call("MPI_Alltoallv_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));

@@ -96,6 +96,9 @@ int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[
                                                                                  datatype, op),
                                                   &code))
     return code;
+  if (int code = 0; coll::two_level::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                    comm, &code))
+    return code;
   coll::staged call("MPI_Reduce_scatter", comm);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
@@ -217,6 +220,9 @@ int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count rec
                                                                                  recvcounts,
                                                                                  datatype, op),
                                                   &code))
+    return code;
+  if (int code = 0; coll::two_level::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+                                                    comm, &code))
     return code;
   coll::staged call("MPI_Reduce_scatter_c", comm);
   const void* s = call.input(sendbuf,
