@@ -4,6 +4,7 @@
 // not part of telpher.h. Answers tell what this process can do now: MPI_Init must have run.
 #include <cstring>
 
+#include "codec/accounting.hpp"
 #include "device/registry.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/operation.hpp"
@@ -60,6 +61,12 @@ int MPIX_GPU_query_support(int type, int* is_supported) {
 /// The path that moved this process's last device message, e.g. "ipc_get".
 const char* telpher_last_path(void) {
   return to_string(path::last());
+}
+
+/// No value was changed by more than this by lossy compression, as far as this process knows: what
+/// MPI_Finalize reports.
+double telpher_compression_error(void) {
+  return codec::totals_of(codec::method::zfp).error;
 }
 
 /// Sends, receives and requests of ours that are not finished: 0 when the program has completed

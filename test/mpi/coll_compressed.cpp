@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compressed collectives between two pretended nodes of equal size: values that crossed are within
-// the codec's error and were changed by it, what did not cross is exact, allgather gives all ranks
-// the same bits, and where a rank cannot compress nobody does. The settings of CMakeLists.txt force
-// zfp for floats and doubles from 16 KiB on.
+// Compressed collectives between pretended nodes: values that crossed are within the codec's error
+// and were changed by it, sums are within the bound that the library reports, what did not cross is
+// exact, allgather and allreduce give all ranks the same bits, and where a rank cannot compress
+// nobody does. The settings of CMakeLists.txt force zfp for floats and doubles from 16 KiB on. The
+// word `even`: nodes have equal numbers of ranks.
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <numeric>
 
 #include "suite.hpp"
 
@@ -17,7 +21,8 @@ template <class T>
 std::vector<T> block(int id) {
   std::vector<T> made(count);
   for (int i = 0; i < count; ++i)
-    made[static_cast<std::size_t>(i)] = static_cast<T>(std::sin(i / 50.0 + id) * 1000);
+    made[static_cast<std::size_t>(i)] =
+        static_cast<T>(std::sin(i / 50.0 + id) * 1000 + std::sin(i * 1.7 * (id + 1)) * 10);
   return made;
 }
 
@@ -43,6 +48,15 @@ double worst_error(const std::vector<T>& got, int at, const std::vector<T>& want
   }
   return worst;
 }
+
+/// The most by which the library says that a value is off.
+double reported() {
+  static const auto ask =
+      reinterpret_cast<double (*)()>(dlsym(RTLD_DEFAULT, "telpher_compression_error"));
+  return ask ? ask() : -1;
+}
+
+enum class reduction { allreduce, reduce_scatter_block, reduce_scatter };
 
 enum class values { exact, compressed, either };
 
@@ -79,20 +93,136 @@ class checks {
     s.expect(first == got, "all ranks have the same bits");
   }
 
-  void alltoall() {
+  /// What this rank gets of the sums, in one of the three calls; blocks of a reduce-scatter differ.
+  std::vector<T> sums(reduction what, MPI_Op op, const std::vector<std::vector<T>>& inputs,
+                      bool in_place, MPI_Comm comm) {
+    const std::vector<T>& own = inputs[static_cast<std::size_t>(s.rank)];
+    const std::size_t bytes = own.size() * sizeof(T);
+    buffer out(kind::device, bytes), in(kind::device, bytes);
+    in.clear();
+    copy(kind::device, in_place ? in.data() : out.data(), own.data(), bytes);
+    const void* from = in_place ? MPI_IN_PLACE : out.data();
+    const std::vector<int> counts = counts_of(what, as_int(own.size()));
+    if (what == reduction::allreduce)
+      MPI_Allreduce(from, in.data(), as_int(own.size()), type, op, comm);
+    else if (what == reduction::reduce_scatter)
+      MPI_Reduce_scatter(from, in.data(), counts.data(), type, op, comm);
+    else
+      MPI_Reduce_scatter_block(from, in.data(), counts[0], type, op, comm);
+    std::vector<T> got(own.size());
+    copy(kind::device, got.data(), in.data(), bytes);
+    got.resize(static_cast<std::size_t>(what == reduction::allreduce
+                                            ? as_int(own.size())
+                                            : counts[static_cast<std::size_t>(s.rank)]));
+    return got;
+  }
+
+  std::vector<int> counts_of(reduction what, int n) const {
+    std::vector<int> counts(static_cast<std::size_t>(s.ranks), n / s.ranks);
+    if (what == reduction::reduce_scatter)  // a long one, and the second is empty
+      std::swap(counts[0] += counts[1], counts[1] = 0);
+    return counts;
+  }
+
+  /// Against sums in double precision; `compressed`: something must differ by more than rounding.
+  void check_sums(reduction what, bool in_place, values wanted, MPI_Comm comm) {
+    std::vector<std::vector<T>> inputs;
+    for (int r = 0; r < s.ranks; ++r) {
+      inputs.push_back(block<T>(r));
+      inputs.back().resize(static_cast<std::size_t>(count / s.ranks * s.ranks));
+    }
+    const std::vector<T> got = sums(what, MPI_SUM, inputs, in_place, comm);
+    s.expect(got == sums(what, MPI_SUM, inputs, in_place, comm), "the same call, the same bits");
+    const std::vector<int> counts = counts_of(what, as_int(inputs[0].size()));
+    const auto first = static_cast<std::size_t>(
+        what == reduction::allreduce ? 0
+                                     : std::accumulate(counts.begin(), counts.begin() + s.rank, 0));
+    double worst = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      double sum = 0;
+      for (const auto& in : inputs) sum += static_cast<double>(in[first + i]);
+      worst = std::max(worst, std::abs(sum - static_cast<double>(got[i])));
+    }
+    const double rounding = 1000.0 * s.ranks * s.ranks * std::numeric_limits<T>::epsilon();
+    const double bound = wanted == values::exact ? 0 : reported();
+    if (worst > bound + rounding) s.fail("off by %g, the bound is %g", worst, bound);
+    if (wanted == values::compressed && !got.empty() && worst <= rounding)
+      s.fail("off by %g only: this was not compressed", worst);
+    if (what != reduction::allreduce) return;
+    std::vector<T> other = got;
+    MPI_Bcast(other.data(), as_int(other.size()), type, 0, s.control);
+    s.expect(other == got, "all ranks have the same bits");
+    s.expect(bound <= 48 * s.ranks, "the bound is below a twentieth of the values");
+  }
+
+  void all_sums(const char* name, bool scatters) {
+    const auto what = {reduction::allreduce, reduction::reduce_scatter_block,
+                       reduction::reduce_scatter};
+    s.run(std::string("sums of ") + name, [&] {
+      for (const reduction r : what)
+        for (const bool in_place : {false, true})
+          check_sums(r, in_place,
+                     scatters || r == reduction::allreduce ? values::compressed : values::exact,
+                     MPI_COMM_WORLD);
+    });
+    s.run(std::string("maxima of ") + name, [&] {
+      std::vector<std::vector<T>> inputs;
+      for (int r = 0; r < s.ranks; ++r) inputs.push_back(block<T>(r));
+      std::vector<T> most = inputs[0];
+      for (const auto& in : inputs)
+        for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], in[i]);
+      s.expect(sums(reduction::allreduce, MPI_MAX, inputs, false, MPI_COMM_WORLD) == most,
+               "maxima are exact");
+    });
+    s.run(std::string("a communicator's key, ") + name, [&] {
+      for (const bool off : {true, false}) {
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "telpher_compression", off ? "off" : "zfp:rate=12");
+        MPI_Comm comm;
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+        MPI_Info_free(&info);
+        check_sums(reduction::allreduce, false, off ? values::exact : values::compressed, comm);
+        MPI_Comm_free(&comm);
+      }
+    });
+  }
+
+  /// Rank r sends `count` values to all but the last rank, which gets half of them.
+  void alltoallv(int nodes) {
+    std::vector<int> out(static_cast<std::size_t>(s.ranks), count), in = out, places;
+    out.back() = count / 2;
+    if (s.rank == s.ranks - 1) std::fill(in.begin(), in.end(), count / 2);
+    for (int r = 0; r < s.ranks; ++r) places.push_back(r * count);
+    const std::size_t bytes = static_cast<std::size_t>(s.ranks) * count * sizeof(T);
+    buffer from(kind::device, bytes), to(kind::device, bytes);
+    to.clear();
+    for (int r = 0; r < s.ranks; ++r) put(from, r, block<T>(s.rank * s.ranks + r));
+    MPI_Alltoallv(from.data(), out.data(), places.data(), type, to.data(), in.data(), places.data(),
+                  type, MPI_COMM_WORLD);
+    const std::vector<T> got = all_of<T>(to, s.ranks);
+    for (int r = 0; r < s.ranks; ++r) {
+      std::vector<T> sent = block<T>(r * s.ranks + s.rank);
+      sent.resize(static_cast<std::size_t>(in[0]));
+      const bool crossed = nodes * r / s.ranks != nodes * s.rank / s.ranks;
+      expect_error(s, worst_error(got, r, sent), crossed ? values::compressed : values::exact, r);
+    }
+  }
+
+  void alltoall(int nodes) {
     const std::size_t bytes = static_cast<std::size_t>(s.ranks) * count * sizeof(T);
     buffer out(kind::device, bytes), in(kind::device, bytes);
     in.clear();
     for (int r = 0; r < s.ranks; ++r) put(out, r, block<T>(s.rank * s.ranks + r));
     MPI_Alltoall(out.data(), count, type, in.data(), count, type, MPI_COMM_WORLD);
     const std::vector<T> got = all_of<T>(in, s.ranks);
-    const auto node = [&](int r) { return 2 * r / s.ranks; };
+    const auto node = [&](int r) { return nodes * r / s.ranks; };
     for (int r = 0; r < s.ranks; ++r)
       expect_error(s, worst_error(got, r, block<T>(r * s.ranks + s.rank)),
                    node(r) != node(s.rank) ? values::compressed : values::exact, r);
   }
 
-  void all(const char* name) {
+  void all_blocks(const char* name, int nodes) {
     MPI_Datatype whole;
     MPI_Type_contiguous(count, type, &whole);
     MPI_Type_commit(&whole);
@@ -102,7 +232,8 @@ class checks {
           allgather(in_place, kind::device, type, count, values::compressed);
     });
     s.run(std::string("alltoall of ") + name, [&] {
-      for (int call = 0; call < 3; ++call) alltoall();
+      for (int call = 0; call < 3; ++call) alltoall(nodes);
+      for (int call = 0; call < 2; ++call) alltoallv(nodes);
     });
     // A vote on two levels that met host memory has all calls staged until the next.
     s.run(std::string("one rank cannot compress ") + name, [&] {
@@ -124,7 +255,16 @@ class checks {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
-  checks<float>(s, MPI_FLOAT).all("floats");
-  checks<double>(s, MPI_DOUBLE).all("doubles");
+  const bool even = std::erase(s.opt.words, "even") > 0;
+  const char* pretended = std::getenv("TELPHER_PRETENDED_NODES");
+  const int nodes = pretended ? std::atoi(pretended) : 1;
+  checks<double> doubles(s, MPI_DOUBLE);
+  checks<float> floats(s, MPI_FLOAT);
+  doubles.all_sums("doubles", even);  // the bound only grows: those of small errors come first
+  floats.all_sums("floats", even);
+  if (even) {
+    floats.all_blocks("floats", nodes);
+    doubles.all_blocks("doubles", nodes);
+  }
   return s.finish();
 }

@@ -2,7 +2,9 @@
 // Collectives in two levels, between nodes: that device memory goes that way and host memory does
 // not, ranks whose memory changes between two votes, odd counts with several chunks, in place,
 // communicators whose nodes are uneven or whose ranks are shuffled, and equal bits at all ranks.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "suite.hpp"
 
@@ -23,10 +25,14 @@ enum class call_kind {
   allgather,
   alltoall,
   reduce_scatter_block,
+  allgatherv,
+  alltoallv,
+  reduce_scatter,
   count_
 };
-constexpr const char* names[] = {"allreduce", "reduce",   "bcast",
-                                 "allgather", "alltoall", "reduce_scatter_block"};
+constexpr const char* names[] = {"allreduce",  "reduce",    "bcast",
+                                 "allgather",  "alltoall",  "reduce_scatter_block",
+                                 "allgatherv", "alltoallv", "reduce_scatter"};
 
 int value(int rank, int i, int call) {
   return (rank + 1) * 1009 + i * 7 + call * 131;
@@ -35,6 +41,123 @@ int value(int rank, int i, int call) {
 struct memory_kinds {
   kind send = kind::device, receive = kind::device;
   bool in_place = false;
+};
+
+/// Ints of the block of rank `r`, or from `r` to `to`, where blocks differ; some are empty.
+int count_of(int n, int r) {
+  return (n * (r % 3) + r) / 2;
+}
+int count_of(int n, int r, int to) {
+  return (n * ((r + 2 * to) % 3) + r + to) / 2;
+}
+
+/// Blocks with gaps between them.
+struct placed {
+  std::vector<int> counts, places;
+  int space = 0;
+
+  template <class Count>
+  placed(int ranks, Count count) {
+    for (int r = 0; r < ranks; ++r) {
+      counts.push_back(count(r));
+      places.push_back(space);
+      space += counts.back() + 3;
+    }
+  }
+  int sum(int before) const { return std::accumulate(counts.begin(), counts.begin() + before, 0); }
+};
+
+/// One call of a v-form with about `n` ints a block; contents are formulas here as well.
+class checked_v_call {
+ public:
+  checked_v_call(MPI_Comm comm, call_kind what, int n, int call, memory_kinds k)
+      : comm_(comm), what_(what), n_(n), call_(call), k_(k) {
+    MPI_Comm_rank(comm, &me_);
+    MPI_Comm_size(comm, &ranks_);
+  }
+
+  std::string run() {
+    if (what_ == call_kind::allgatherv) return allgatherv();
+    return what_ == call_kind::alltoallv ? alltoallv() : reduce_scatter();
+  }
+
+ private:
+  static constexpr int untouched = 0x5b5b5b5b;
+  using ints = std::vector<int>;
+
+  buffer made(kind k, const ints& content) {
+    buffer b(k, std::max<std::size_t>(content.size(), 1) * sizeof(int));
+    b.clear();
+    copy(k, b.data(), content.data(), content.size() * sizeof(int));
+    return b;
+  }
+  /// The blocks of `p` with element i of block b from `content`, and the gaps.
+  template <class F>
+  static ints filled(const placed& p, F content) {
+    ints all(static_cast<std::size_t>(p.space), untouched);
+    for (std::size_t b = 0; b < p.counts.size(); ++b)
+      for (int i = 0; i < p.counts[b]; ++i)
+        all[static_cast<std::size_t>(p.places[b] + i)] = content(static_cast<int>(b), i);
+    return all;
+  }
+  std::string compare(const buffer& from, const ints& wanted) {
+    ints got(wanted.size());
+    copy(from.memory(), got.data(), from.data(), got.size() * sizeof(int));
+    const auto [g, w] = std::mismatch(got.begin(), got.end(), wanted.begin());
+    if (g == got.end()) return "";
+    return std::string(names[static_cast<int>(what_)]) + ": int " +
+           std::to_string(g - got.begin()) + " of " + std::to_string(got.size()) + " is " +
+           std::to_string(*g) + ", not " + std::to_string(*w);
+  }
+
+  std::string allgatherv() {
+    const placed all(ranks_, [&](int r) { return count_of(n_, r); });
+    const auto from = [&](int r, int i) { return value(r, i, call_); };
+    const auto mine = static_cast<std::size_t>(me_);
+    ints own, before(static_cast<std::size_t>(all.space), untouched);
+    for (int i = 0; i < all.counts[mine]; ++i) {
+      own.push_back(from(me_, i));
+      if (k_.in_place) before[static_cast<std::size_t>(all.places[mine] + i)] = own.back();
+    }
+    const buffer s = made(k_.send, own), r = made(k_.receive, before);
+    MPI_Allgatherv(k_.in_place ? MPI_IN_PLACE : s.data(), all.counts[mine], MPI_INT, r.data(),
+                   all.counts.data(), all.places.data(), MPI_INT, comm_);
+    return compare(r, filled(all, from));
+  }
+
+  std::string alltoallv() {
+    const placed out(ranks_, [&](int r) { return count_of(n_, me_, r); });
+    const placed in(ranks_, [&](int r) { return count_of(n_, r, me_); });
+    const auto content = [&](int from, int to, int i) {
+      return value(from * ranks_ + to, i, call_);
+    };
+    const buffer s = made(k_.send, filled(out, [&](int r, int i) { return content(me_, r, i); }));
+    const buffer r = made(k_.receive, ints(static_cast<std::size_t>(in.space), untouched));
+    MPI_Alltoallv(s.data(), out.counts.data(), out.places.data(), MPI_INT, r.data(),
+                  in.counts.data(), in.places.data(), MPI_INT, comm_);
+    return compare(r, filled(in, [&](int b, int i) { return content(b, me_, i); }));
+  }
+
+  std::string reduce_scatter() {
+    const placed all(ranks_, [&](int r) { return count_of(n_, r); });
+    ints input, wanted;
+    for (int i = 0; i < all.sum(ranks_); ++i) input.push_back(value(me_, i, call_));
+    for (int i = all.sum(me_); i < all.sum(me_ + 1); ++i) {
+      wanted.push_back(0);
+      for (int r = 0; r < ranks_; ++r) wanted.back() += value(r, i, call_);
+    }
+    const buffer s = made(k_.send, input);
+    const buffer r = made(k_.receive, k_.in_place ? input : ints(wanted.size(), untouched));
+    MPI_Reduce_scatter(k_.in_place ? MPI_IN_PLACE : s.data(), r.data(), all.counts.data(), MPI_INT,
+                       MPI_SUM, comm_);
+    return compare(r, wanted);
+  }
+
+  MPI_Comm comm_;
+  call_kind what_;
+  int n_, call_;
+  memory_kinds k_;
+  int me_ = 0, ranks_ = 1;
 };
 
 /// One call with `n` ints a block; contents are formulas, so every rank knows what it must get.
@@ -51,6 +174,7 @@ class checked_call {
   }
 
   std::string run() {
+    if (what_ >= call_kind::allgatherv) return checked_v_call(comm_, what_, n_, call_, k_).run();
     const bool from_all = what_ == call_kind::alltoall || what_ == call_kind::reduce_scatter_block;
     const bool to_all = what_ == call_kind::allgather || what_ == call_kind::alltoall;
     const int sent = from_all ? n_ * ranks_ : n_;
@@ -126,7 +250,7 @@ class checked_call {
       case call_kind::reduce_scatter_block:
         MPI_Reduce_scatter_block(s, r, n_, MPI_INT, MPI_SUM, comm_);
         break;
-      case call_kind::count_:
+      default:
         break;
     }
   }
@@ -156,7 +280,9 @@ void check_paths(suite& s, bool even) {
         s.expect_none(
             checked_call(MPI_COMM_WORLD, what, n, call++, {kind::device, kind::device, in_place})
                 .run());
-        const bool levels = (any || even) && !(in_place && what == call_kind::alltoall);
+        const bool transposes = what == call_kind::alltoall || what == call_kind::alltoallv;
+        if (in_place && what == call_kind::alltoallv) continue;
+        const bool levels = (any || even) && !(in_place && transposes);
         if (const std::string path = last_path(); levels != (path == "coll_levels"))
           s.fail("%s of %d%s ran by %s", name, n, in_place ? " in place" : "", path.c_str());
       }
@@ -174,7 +300,7 @@ void check_changes(suite& s) {
       memory_kinds k{any_kind(), any_kind(), call % 3 == 2};
       if (call < 2) k.send = k.receive = kind::host;
       if (call == 3 || call == 7) k.send = k.receive = kind::device;
-      if (what == call_kind::alltoall) k.in_place = false;
+      if (what == call_kind::alltoall || what == call_kind::alltoallv) k.in_place = false;
       s.expect_none(checked_call(MPI_COMM_WORLD, what, 1200, call, k).run());
     }
   });

@@ -47,7 +47,7 @@ status linear::copy(bool to_packed) noexcept {
 }
 
 memory_ref linear::open(bool load) noexcept {
-  if (contiguous()) return buffer_;
+  if (contiguous() || bytes_ == 0) return buffer_;
   auto made = memory::buffer::host(bytes(), buffer_.where.owner, buffer_.on_device());
   if (made) packed_ = std::move(*made);
   packed_.filled();
