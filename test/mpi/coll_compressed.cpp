@@ -119,8 +119,10 @@ class checks {
 
   std::vector<int> counts_of(reduction what, int n) const {
     std::vector<int> counts(static_cast<std::size_t>(s.ranks), n / s.ranks);
-    if (what == reduction::reduce_scatter)  // a long one, and the second is empty
-      std::swap(counts[0] += counts[1], counts[1] = 0);
+    if (what == reduction::reduce_scatter) {  // one is empty, the next one is long
+      counts[1] += counts[0];
+      counts[0] = 0;
+    }
     return counts;
   }
 
