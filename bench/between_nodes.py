@@ -173,13 +173,17 @@ def in_node(s: Session, count: int) -> dict[str, float]:
     return {"gbps": sum(f[4 << 20]["bus_gbps"] for f in found) / count, "us": sum(f[8]["us"] for f in found) / count}
 
 
-def shaped_machine(s: Session, inside: dict[str, float], link_gbps: float, latency_us: float) -> str:
+def shaped_machine(s: Session, count: int, inside: dict[str, float], link_gbps: float) -> str:
     """A description whose node does an allreduce as fast as these did."""
+    latency_us = 50.0  # assumed, where it was not measured
+    if "pairs" in s.document:
+        latency_us = s.document["pairs"]["figures"]["latency"]["host"][8]
+
     def text(scale: float) -> str:
         return "\n".join([f"gpus {RANKS}", "nics 1", f"pair_gbps {scale}", f"port_gbps {5 * scale}",
                           f"memory_gbps {30 * scale}", f"launch_us {inside['us']}", f"nic_gbps {link_gbps}",
                           f"nic_us {latency_us}", "message_us 1", "encode_gbps 1", "decode_gbps 1"]) + "\n"
-    path = s.options.out / "shaped_machine.txt"
+    path = s.options.out / f"{count}_nodes.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text(1.0))
     unscaled = max(float(row["bus_gbps"]) for row in s.simulate(str(path), RANKS, "64m"))
@@ -198,33 +202,36 @@ def predicted(s: Session, machine: str, ranks: int) -> dict[int, dict[str, float
     return found
 
 
+def measured_ways(s: Session, count: int, rate: str) -> dict[str, dict[int, float]]:
+    """Microseconds of each way, by size."""
+    o = s.options
+    common = ["-s", o.sizes, "-b", "D:D", "-i", str(o.calls), "-x", "2", "--batches", str(o.calls)]
+    by_hand = [HOST_CALL, "--mode", "staged"]
+    ways = {"two_level": (["allreduce", "--mode", "telpher"], {"TELPHER_COLL_ALGORITHM": "allreduce=two_level"}),
+            "host": (by_hand, {}), "ring": (by_hand, RING[o.mpi])}
+    figures = {}
+    with Nodes(count, rate) as nodes:
+        for way, (mode, extra) in ways.items():
+            figures[way] = {size: row["us"] for size, row in s.rows_on(nodes, [*mode, *common], extra).items()}
+    return figures
+
+
 def allreduce(s: Session) -> str:
     """Gives the rate of two nodes' links."""
-    o = s.options
     ratio = wanted_ratio(s)
-    s.document["allreduce"] = {"like": o.like, "ratio": ratio, "nodes": {}}
+    s.document["allreduce"] = {"like": s.options.like, "ratio": ratio, "settings": CROWDED, "host_call": HOST_CALL,
+                               "nodes": {}}
     s.say(f"\nallreduce, {RANKS} ranks a node, floats; in node over off node {ratio:.1f} as in "
-          f"share/machines/{o.like}.txt")
+          f"share/machines/{s.options.like}.txt")
     rates = {}
     for count in (2, 4):
         inside = in_node(s, count)
         link = inside["gbps"] * RANKS / ratio
         rates[count] = f"{max(1, round(link * 8000))}mbit"
-        latency = 50.0
-        if "pairs" in s.document:
-            latency = s.document["pairs"]["figures"]["latency"]["host"][8]
-        simulated = predicted(s, shaped_machine(s, inside, link, latency), count * RANKS)
-        common = ["-s", o.sizes, "-b", "D:D", "-i", str(o.calls), "-x", "2", "--batches", str(o.calls)]
-        by_hand = [HOST_CALL, "--mode", "staged"]
-        ways = {"two_level": (["allreduce", "--mode", "telpher"], {"TELPHER_COLL_ALGORITHM": "allreduce=two_level"}),
-                "host": (by_hand, {}), "ring": (by_hand, RING[o.mpi])}
-        figures = {}
-        with Nodes(count, rates[count]) as nodes:
-            for way, (mode, extra) in ways.items():
-                figures[way] = {size: row["us"] for size, row in
-                                s.rows_on(nodes, [*mode, *common], extra).items()}
-        s.document["allreduce"]["nodes"][count] = {
-            "in_node": inside, "settings": CROWDED, "host_call": HOST_CALL, "link": rates[count], "us": figures, "simulated_us": simulated}
+        machine = shaped_machine(s, count, inside, link)
+        figures, simulated = measured_ways(s, count, rates[count]), predicted(s, machine, count * RANKS)
+        s.document["allreduce"]["nodes"][count] = {"in_node": inside, "link": rates[count], "us": figures,
+                                                   "simulated_us": simulated}
         s.say(f"\n{count} nodes: {inside['gbps']:.3f} GB/s bus bandwidth in each, links of {rates[count]}")
         s.say(f"{'bytes':>8}{'two_level us':>14}{'over host':>11}{'over ring':>11}{'simulated':>11}")
         for size, us in figures["two_level"].items():
@@ -265,10 +272,13 @@ def compression_at(s: Session, rate: str) -> None:
     s.document.setdefault("compression", {})[rate] = found
     plain, coded = found.values()
     s.say(f"\n2 nodes x {RANKS} ranks, links of {rate}: {list(kinds)[1]} against none, floats")
-    s.say(f"{'':>12}{'bytes':>8}{'none us':>12}{'zfp us':>12}{'speed-up':>10}{'error':>11}{'of largest':>12}")
+    s.say(f"{'':>12}{'bytes':>8}{'none us':>12}{'zfp us':>12}{'speed-up':>10}{'error':>11}{'bound':>9}"
+          f"{'error/value':>13}")
     for a, b in zip(plain, coded, strict=True):
         s.say(f"{a['operation']:>12}{size_name(a['bytes']):>8}{a['us']:12.0f}{b['us']:12.0f}{a['us'] / b['us']:10.2f}"
-              f"{b['error']:11.3g}{b['error'] / b['largest']:12.2e}")
+              f"{b['error']:11.3g}{b['bound']:9.3g}{b['error'] / b['largest']:13.2e}")
+    s.say("error, bound: of all values; the bound is the library's, for all calls up to there; error/value: over the "
+          "largest value")
 
 
 def main() -> int:
@@ -282,7 +292,7 @@ def main() -> int:
     parser.add_argument("--like", default="frontier", help="the machine whose ratio the links have (share/machines)")
     parser.add_argument("--sizes", default="1m,4m,16m", help="of collectives")
     parser.add_argument("--zfp-rate", type=float, default=8)
-    parser.add_argument("--compressed", default="allreduce,allgather,alltoall")
+    parser.add_argument("--compressed", default="alltoall,allgather,allreduce")
     parser.add_argument("--links", default="", help="of nodes with compression, with commas; without: as for "
                         "allreduce, and a tenth of it")
     parser.add_argument("--min-time", type=float, default=0.3)

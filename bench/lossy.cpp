@@ -2,9 +2,11 @@
 // telpher-bench-lossy: time and error of collectives on smooth floats in device memory, for
 // comparing runs with and without compression (TELPHER_COMPRESSION). One JSON object a line:
 // operation, bytes of the longest vector of a rank, median microseconds of the slowest rank, the
-// largest error of any value at any rank against the exact result, and the largest value.
+// largest error of any value at any rank against the exact result, the bound that the library knows
+// for all of the process so far, and the largest value.
 //
 //   telpher-bench-lossy SECONDS BYTES[,BYTES…] allreduce|allgather|alltoall…
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -121,13 +123,16 @@ void measure(memory_source& source, const work& w, std::size_t bytes, double sec
     error = std::max(error, std::abs(static_cast<double>(got[i]) - wanted));
     most = std::max(most, std::abs(wanted));
   }
+  static const auto ask =
+      reinterpret_cast<double (*)()>(dlsym(RTLD_DEFAULT, "telpher_compression_error"));
+  const double bound = largest(ask ? ask() : 0);
   error = largest(error);
   most = largest(most);
   if (rank == 0)
     std::printf(
         "{\"operation\": \"%s\", \"bytes\": %zu, \"us\": %.2f, \"calls\": %zu, "
-        "\"error\": %.4g, \"largest\": %.4g}\n",
-        w.name, bytes, times[times.size() / 2] * 1e6, times.size(), error, most);
+        "\"error\": %.4g, \"bound\": %.4g, \"largest\": %.4g}\n",
+        w.name, bytes, times[times.size() / 2] * 1e6, times.size(), error, bound, most);
 }
 
 void run(int argc, char** argv) {

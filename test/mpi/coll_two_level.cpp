@@ -349,6 +349,34 @@ void check_gaps(suite& s) {
   MPI_Type_free(&gaps);
 }
 
+/// Blocks of which this rank has every second element only, at calls that hold no vote.
+void check_v_gaps(suite& s) {
+  MPI_Datatype wide;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &wide);
+  MPI_Type_commit(&wide);
+  const placed all(s.ranks, [](int r) { return count_of(700, r); });
+  const auto mine = static_cast<std::size_t>(s.rank);
+  for (int call = 0; call < 6; ++call) {
+    s.note("allgatherv with gaps, call %d", call);
+    const bool spread = call != 0 && call != 1 && call != 3 && s.rank % 2 == call % 2;
+    const int step = spread ? 2 : 1;
+    std::vector<int> before(static_cast<std::size_t>(2 * all.space), -1), wanted = before;
+    for (int r = 0; r < s.ranks; ++r)
+      for (int i = 0; i < all.counts[static_cast<std::size_t>(r)]; ++i) {
+        const int at = (all.places[static_cast<std::size_t>(r)] + i) * step;
+        wanted[static_cast<std::size_t>(at)] = value(r, i, call);
+        if (r == s.rank) before[static_cast<std::size_t>(at)] = value(r, i, call);
+      }
+    buffer data(call == 2 && spread ? kind::host : kind::device, before.size() * sizeof(int));
+    copy(data.memory(), data.data(), before.data(), before.size() * sizeof(int));
+    MPI_Allgatherv(MPI_IN_PLACE, all.counts[mine], MPI_INT, data.data(), all.counts.data(),
+                   all.places.data(), spread ? wide : MPI_INT, MPI_COMM_WORLD);
+    copy(data.memory(), before.data(), data.data(), before.size() * sizeof(int));
+    s.expect(before == wanted, "every block is in its place");
+  }
+  MPI_Type_free(&wide);
+}
+
 /// Sums whose rounding depends on the order of the ranks.
 void check_bits(suite& s) {
   constexpr int n = 4001;
@@ -410,7 +438,10 @@ int main(int argc, char** argv) {
   s.run("paths", [&] { check_paths(s, even); });
   s.run("changes", [&] { check_changes(s); });
   s.run("communicators", [&] { check_communicators(s); });
-  s.run("gaps", [&] { check_gaps(s); });
+  s.run("gaps", [&] {
+    check_gaps(s);
+    check_v_gaps(s);
+  });
   s.run("bits", [&] { check_bits(s); });
   return s.finish();
 }
