@@ -158,7 +158,7 @@ bool alltoallv(const void* send, numbers send_counts, numbers send_displacements
     return false;
   ragged input(send, ranks, send_counts, send_displacements, send_type);
   ragged output(receive, ranks, counts, displacements, type);
-  call_facts c{
+  const call_facts c{
       "MPI_Alltoallv", operation::alltoallv, std::max(input.total(), output.total()),   comm,
       input.buffer(),  output.buffer(),      output.contiguous() && input.contiguous(), true};
   team* t = team_for(c);
@@ -169,11 +169,12 @@ bool alltoallv(const void* send, numbers send_counts, numbers send_displacements
     return true;
   }
   // As if all blocks were the longest, so that all ranks cut them alike.
-  c.bytes = static_cast<std::uint64_t>(what.longest * ranks);
+  call_facts even = c;
+  even.bytes = static_cast<std::uint64_t>(what.longest * ranks);
   const memory_ref from = input.open(true), to = output.open(false);
   phases p(c, *t);
   if (what.longest > 0)
-    transposing(*t, p, from, to, what, c.bytes, coding::agreed(c, *t, type)).run();
+    transposing(*t, p, from, to, what, even.bytes, coding::agreed(even, *t, type)).run();
   p.keep(output.close());
   *code = p.finish();
   return true;
