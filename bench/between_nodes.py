@@ -22,6 +22,7 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -301,6 +302,7 @@ def main() -> int:
     s = Session(parser.parse_args())
     if reason := why_not():
         sys.exit(f"nodes cannot be made: {reason}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))  # nodes go away on the way out
     parts = s.options.parts.split(",")
     if "pairs" in parts:
         pairs(s)
