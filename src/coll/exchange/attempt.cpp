@@ -96,6 +96,16 @@ attempt::then attempt::say() noexcept {
   return go(&attempt::hear, "has come to this call");
 }
 
+namespace {
+
+// Before the rank says that it takes part: compiling may fail.
+bool prepared(const arguments& a) noexcept {
+  return a.where.owner->prepare(a.where.device,
+                                kernel::exchange_with(a.reduce.op, a.reduce.type)) == status::ok;
+}
+
+}  // namespace
+
 // A rank that moves nothing takes part with the device that it took part with before.
 bool attempt::eligible() noexcept {
   if (!a_.possible || c_.state == communicator::phase::unusable || !has_buffers(a_)) return false;
@@ -105,6 +115,7 @@ bool attempt::eligible() noexcept {
     a_.where = c_.where;
   }
   if (ready && !(a_.where == c_.where)) return false;
+  if (a_.reduce.known && !prepared(a_)) return false;
   auto free = lane::take(a_.where);
   if (!free) return false;
   lane_ = std::move(*free);
@@ -125,66 +136,6 @@ bool attempt::same_call() const noexcept {
   const description& first = c_.talk.description_of(0);
   for (int r = 1; r < c_.ranks; ++r)
     if (c_.talk.description_of(r).signature != first.signature) return false;
-  return true;
-}
-
-// --- workspaces ---
-
-attempt::then attempt::make_workspace() noexcept {
-  c_.where = a_.where;
-  auto made = workspace::take(a_.where);
-  if (made) {
-    c_.own = std::move(*made);
-    c_.talk.own().workspace = c_.own.exported();
-  }
-  c_.talk.vote(c_.own && c_.own.exported().exportable);
-  return go(&attempt::hear_made, "has voted");
-}
-
-attempt::then attempt::hear_made() noexcept {
-  const agreement::answer all = c_.talk.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return spoil_workspace();
-  c_.talk.vote(open_workspaces());
-  return go(&attempt::hear_opened, "has voted");
-}
-
-attempt::then attempt::hear_opened() noexcept {
-  const agreement::answer all = c_.talk.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return spoil_workspace();
-  c_.state = communicator::phase::ready;
-  return choose_path();
-}
-
-attempt::then attempt::spoil_workspace() noexcept {
-  c_.state = communicator::phase::unusable;
-  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged from now on",
-               call_);
-  for (auto& m : c_.mapped) m = {};
-  c_.own = {};
-  return leave();
-}
-
-bool attempt::open_workspaces() noexcept {
-  for (int r = 0; r < c_.ranks; ++r) {
-    const auto i = static_cast<std::size_t>(r);
-    const path::exported_memory& m = c_.talk.line(r).workspace;
-    for (int q = 0; q < r; ++q)
-      c_.shared_device = c_.shared_device || c_.talk.line(q).workspace.uuid == m.uuid;
-    std::byte* base = c_.own.base();
-    if (r != c_.rank) {
-      if (!path::importer_for(m, c_.where)) return false;
-      auto opened = memory::ipc_cache::instance().acquire(
-          {c_.world[i], static_cast<std::uintptr_t>(m.base), m.generation, c_.where},
-          m.allocation_bytes, m.handle);
-      if (!opened) return false;
-      c_.mapped[i] = std::move(*opened);
-      base = c_.mapped[i].base() + (m.address - m.base);
-    }
-    workspace::place_in(c_.base[i], base);
-    c_.kernel_flags[i] = workspace::flags_in(base);
-  }
   return true;
 }
 
@@ -251,8 +202,8 @@ void attempt::drop_old() noexcept {
 
 attempt::then attempt::choose_path() noexcept {
   if (!describe_problem(a_, c_.talk, what_, known_.unit)) return leave();
-  known_.shared_device = c_.shared_device;
-  known_.exportable = all_exportable();
+  known_.may_wait = c_.may_wait;
+  known_.exportable = c_.kind == workspace_kind::device && all_exportable();
   chosen_ = choose(what_, known_, c_.rank);
   if (!chosen_ || !chosen_.mapped) return commit();
   bool fresh = false;
