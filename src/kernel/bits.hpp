@@ -5,6 +5,10 @@
 
 #include "kernel/lang.hpp"
 
+#if defined(TELPHER_LANGUAGE_SYCL)
+#include <sycl/builtins.hpp>
+#endif
+
 namespace telpher::kernel {
 
 /// The number of zeros below the lowest one; `x` is not 0.
