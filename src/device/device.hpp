@@ -47,8 +47,8 @@ class backend {
   /// Looks an address up. Memory the runtime does not know is host memory, not an error. `detail`
   /// false fills kind, owner and device only, at the least cost.
   virtual status classify(const void* address, bool detail, pointer_info& out) noexcept = 0;
-  /// Whether device memory may lie in the program's own heap, as a CPU device's does: addresses there
-  /// must be asked for like any other. Called for each such address.
+  /// Whether device memory may lie in the program's own heap, as a CPU device's does: addresses
+  /// there must be asked for like any other. Called for each such address.
   virtual bool allocates_from_heap() noexcept { return false; }
   /// Makes the memory of a queue's context known; `queue` is an object of the vendor's, and stays
   /// the program's. Only where memory belongs to contexts that cannot be found otherwise (SYCL).

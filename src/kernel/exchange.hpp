@@ -375,7 +375,8 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
   end_exchange(w, p);
 }
 
-/// As run_exchange, for a program of nothing but reductions of plain memory: all that SYCL compiles.
+/// As run_exchange, for a program of nothing but reductions of plain memory: all that SYCL
+/// compiles.
 template <class Op, class T, class W>
 TELPHER_DEVICE void run_reductions(W w, const exchange& p) {
   const std::uint64_t* code = p.long_code ? resolve(p.long_code) : p.code;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract: what collectives ask of a back end whatever its kernels may do. Reductions of plain
 // memory against a loop, on device memory and, where devices use host memory as their own, on a
-// segment that another process has registered too; kernels that wait are missing where they may not.
+// segment that another process has registered too; kernels that wait are missing where they may
+// not.
 #define CHECK_NO_MAIN
 #include "contract.hpp"
 #include "kernel/exchange.hpp"

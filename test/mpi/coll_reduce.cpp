@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions: every predefined operation over the types it takes, every collective that reduces, in
 // place and not, operations of the program's own, and MPI_Reduce_local. Values are small integers,
-// so that every order of evaluation gives the same bits. An argument coll_… names the path that must
-// run what devices reduce.
+// so that every order of evaluation gives the same bits. An argument coll_… names the path that
+// must run what devices reduce.
 #include "collective.hpp"
 
 namespace {

@@ -77,12 +77,12 @@ class communicator {
   std::vector<int> world;  // world ranks
   agreement talk;
   phase state = phase::joining;
-  memory::place where;         // this rank's device, once ready
-  bool may_wait = false;       // kernels for peers: every rank has a device for itself that allows it
+  memory::place where;    // this rank's device, once ready
+  bool may_wait = false;  // kernels for peers: every rank has a device for itself that allows it
   workspace_kind kind = workspace::first_kind();
   workspace own;
   std::vector<peer_workspace> mapped;  // peers' workspaces
-  space_map base{};                                // scratch and inboxes of all
+  space_map base{};                    // scratch and inboxes of all
   std::array<std::uint64_t*, most_ranks> kernel_flags{};
   std::array<step_flags*, most_ranks> step_flags_of{};
   std::uint64_t epoch = 0;

@@ -59,7 +59,8 @@ std::string reduction_name(kernel::id k) {
 /// What one compilation makes: all kernels of a text, or one reduction.
 struct order {
   explicit order(kernel::id k)
-      : which(kernel::has_reduction(k) ? unit::reductions : rows[static_cast<std::size_t>(k)].where),
+      : which(kernel::has_reduction(k) ? unit::reductions
+                                       : rows[static_cast<std::size_t>(k)].where),
         only(kernel::has_reduction(k) ? k : kernel::id::count_) {}
   friend bool operator==(const order&, const order&) = default;
 
@@ -87,8 +88,9 @@ struct made_kernels {
 
 // The codecs' results are the CPU's bit by bit: no sum or product of floating point may change.
 const std::vector<std::string>& options() {
-  static const std::vector<std::string> list{"-std=c++20", "-O3", "-ffp-model=precise",
-                                             "-ffp-contract=off", "-DTELPHER_DEVICE_PASS", "-I."};
+  static const std::vector<std::string> list{
+      "-std=c++20", "-O3", "-ffp-model=precise", "-ffp-contract=off", "-DTELPHER_DEVICE_PASS",
+      "-I."};
   return list;
 }
 
@@ -189,9 +191,8 @@ made_kernels make(const place& where, const order& what) {
   if (!why.empty())
     TELPHER_WARN("%s cannot be had for %s (%s): %s", what.name().c_str(),
                  where.device.get_info<::sycl::info::device::name>().c_str(), why.c_str(),
-                 what.is_reduction()
-                     ? "what needs it is staged"
-                     : "copies go one by one, and what needs a kernel fails");
+                 what.is_reduction() ? "what needs it is staged"
+                                     : "copies go one by one, and what needs a kernel fails");
   return made;
 }
 
@@ -207,8 +208,7 @@ const ::sycl::kernel* kernel_of(const place& where, kernel::id k) {
   for (made_kernels& m : *all)
     if (m.where == &where && m.what == wanted) found = &m;
   if (!found) found = &all->emplace_back(make(where, wanted));
-  const auto& kernel =
-      found->kernels[wanted.is_reduction() ? 0 : static_cast<std::size_t>(k)];
+  const auto& kernel = found->kernels[wanted.is_reduction() ? 0 : static_cast<std::size_t>(k)];
   return kernel ? &*kernel : nullptr;
 }
 

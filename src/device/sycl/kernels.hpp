@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Telpher's kernels for one place, as SYCL kernel objects. The one source in src/kernel lies in the
 // plug-in as text, in units that SYCL's run-time compiler compiles at the first launch of one of
-// their kernels (seconds), and that are then kept on disk (kernel_store.hpp). Of the reductions each
-// is compiled by itself: programs use few of them. A file of kernels
-// compiled ahead of time beside the plug-in, libtelpher-sycl-<unit>.syclbin, is taken first where
-// its code runs on the device.
+// their kernels (seconds), and that are then kept on disk (kernel_store.hpp). Of the reductions
+// each is compiled by itself: programs use few of them. A file of kernels compiled ahead of time
+// beside the plug-in, libtelpher-sycl-<unit>.syclbin, is taken first where its code runs on the
+// device.
 #pragma once
 
 #include <sycl/kernel.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions for SYCL. Compiled at run time pair by pair, when one is first needed: whoever compiles
-// puts a line before this text that defines TELPHER_REDUCTIONS(X) as X(operation, value). Without
-// it, ahead of time, all pairs are compiled.
+// Reductions for SYCL. Compiled at run time pair by pair, when one is first needed: whoever
+// compiles puts a line before this text that defines TELPHER_REDUCTIONS(X) as X(operation, value).
+// Without it, ahead of time, all pairs are compiled.
 #define TELPHER_COMPILE_SYCL 1
 #include "kernel/exchange.hpp"
 #include "kernel/reduction.hpp"
@@ -14,9 +14,9 @@
 
 namespace telpher::kernel {
 
-#define TELPHER_REDUCTION_KERNEL(op, value)                                \
+#define TELPHER_REDUCTION_KERNEL(op, value)                                   \
   TELPHER_SYCL_FUNCTION(telpher_##op##_##value, const exchange* parameters) { \
-    run_reductions<combine::op, values::value>(work{}, *parameters);       \
+    run_reductions<combine::op, values::value>(work{}, *parameters);          \
   }
 TELPHER_REDUCTIONS(TELPHER_REDUCTION_KERNEL)
 
