@@ -38,7 +38,6 @@ class registered_segment {
   ~registered_segment();
   static result<registered_segment> of(shared_memory memory, const memory::place& where) noexcept;
 
-  explicit operator bool() const noexcept { return owner_ != nullptr; }
   const shared_memory_name& name() const noexcept { return memory_.name(); }
   /// Behind the cookie.
   std::byte* data() const noexcept { return memory_.data() + data_at; }
