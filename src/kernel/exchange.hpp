@@ -375,21 +375,6 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
   end_exchange(w, p);
 }
 
-/// As run_exchange, for a program of nothing but reductions of plain memory: all that SYCL
-/// compiles.
-template <class Op, class T, class W>
-TELPHER_DEVICE void run_reductions(W w, const exchange& p) {
-  const std::uint64_t* code = p.long_code ? resolve(p.long_code) : p.code;
-  for (std::uint32_t at = 0; at < p.code_words;) {
-    const std::uint64_t* step = code + at;
-    const auto sources = static_cast<unsigned>(step[0] >> 8 & 0xff);
-    reduce_plain<Op, T>(w, step[2], step + 3, sources, slice_of(step[1], w.block(), w.blocks()));
-    w.barrier();
-    at += 3 + sources;
-  }
-  end_exchange(w, p);
-}
-
 template <class W>
 TELPHER_DEVICE void exchange_body(W w, const exchange& p) {
   run_exchange<no_reduction>(w, p);

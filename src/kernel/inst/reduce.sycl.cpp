@@ -3,8 +3,8 @@
 // compiles puts a line before this text that defines TELPHER_REDUCTIONS(X) as X(operation, value).
 // Without it, ahead of time, all pairs are compiled.
 #define TELPHER_COMPILE_SYCL 1
-#include "kernel/exchange.hpp"
 #include "kernel/reduction.hpp"
+#include "kernel/reductions.hpp"
 #include "kernel/sycl_kernel.hpp"
 
 #ifndef TELPHER_REDUCTIONS
