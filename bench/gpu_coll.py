@@ -11,12 +11,12 @@ TIMED = "--min-time 0.04 --batches 5 --validate"
 # on the program's buffers; no blocks: packed.
 SMALL, LARGE = "8,4k,16k,64k,256k", "64k,256k,1m,4m,16m,64m"
 FORCED = (
-    ("allreduce", "push", SMALL, ()), ("allreduce", "one_shot", SMALL + ",1m", (0,)),
+    ("allreduce", "push", SMALL, ()), ("allreduce", "one_shot", LARGE, (0,)),
     ("allreduce", "two_shot", LARGE, (0, 16, 64)),
-    ("bcast", "push", SMALL, ()), ("bcast", "one_shot", LARGE, (0, 64)), ("bcast", "two_shot", LARGE, (0,)),
+    ("bcast", "push", SMALL, ()), ("bcast", "one_shot", LARGE, (0,)), ("bcast", "two_shot", LARGE, (0,)),
     ("reduce", "one_shot", LARGE, (0,)), ("reduce", "two_shot", LARGE, (0,)),
-    ("allgather", "push", SMALL, ()), ("allgather", "push", LARGE, (0, 64)), ("allgather", "one_shot", LARGE, (0, 64)),
-    ("alltoall", "push", SMALL, ()), ("alltoall", "push", LARGE, (0,)), ("alltoall", "one_shot", LARGE, (0, 64)),
+    ("allgather", "push", SMALL, ()), ("allgather", "one_shot", LARGE, (0, 64)),
+    ("alltoall", "push", SMALL, ()), ("alltoall", "one_shot", LARGE, (0,)), ("gather", "one_shot", LARGE, (0,)),
     ("reduce_scatter_block", "push", SMALL, ()), ("reduce_scatter_block", "one_shot", LARGE, (0, 64)),
 )
 TABLE_SIZES = [8, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
@@ -67,7 +67,7 @@ def nonblocking(session: Session) -> str:
     rows: list[dict] = []
     runs = done = 0
     for ranks in numbers_of_ranks(session):
-        some = session.bench(f"icoll {ranks}", "iallreduce,iallgather,ialltoall,allreduce_persistent",
+        some = session.bench(f"icoll {ranks}", "iallreduce,iallgather,ialltoall",
                              f"-s 8,64k,1m,16m --mode both {TIMED}", limit=90, ranks=ranks)
         rows += some
         runs += 1
@@ -84,8 +84,7 @@ def forced(session: Session) -> str:
         lines = []
         for operation, algorithm, sizes, some_blocks in FORCED:
             ways = [("exchange", "mapped", blocks) for blocks in some_blocks] or [("packed", "auto", 0)]
-            if operation == "allreduce" and some_blocks:
-                ways += [("exchange", "workspace", 0)]
+            ways += [("stepped", "mapped", 0)] if some_blocks else []
             for transport, buffers, blocks in ways:
                 name = f"{operation} {algorithm} {transport} {buffers} {blocks}"
                 some = session.bench(f"forced {ranks} {name}", operation,
