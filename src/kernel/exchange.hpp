@@ -142,8 +142,10 @@ TELPHER_DEVICE_CALL void copy_step(W w, const exchange& p, const std::uint64_t* 
 
 // --- reduce ---
 
-/// Sources whose loads are under way before the first is used.
-constexpr unsigned sources_at_once = 4;
+/// Of 16 bytes, for each work item. What crosses a link takes a microsecond or more: that many
+/// loads are under way before the first is used. Single bytes would need too many registers.
+template <class T>
+constexpr unsigned vectors_at_once = sizeof(T) == 1 ? 2 : 4;
 
 /// As many values as fill packed words, or a 16-byte access.
 template <class T, std::size_t bytes>
@@ -153,6 +155,7 @@ struct values_of {
 
   template <class Op>
   TELPHER_DEVICE static void fold(wide_type* sum, const T* values, bool first) {
+    TELPHER_UNROLL
     for (unsigned i = 0; i < count; ++i) {
       const wide_type next = wide<T>::from(values[i]);
       sum[i] = first ? next : Op::apply(sum[i], next);
@@ -169,26 +172,40 @@ TELPHER_DEVICE void reduce_one(std::uint8_t* to, const std::uint64_t* sources, u
   assign(reinterpret_cast<T*>(to + byte), wide<T>::to(sum));
 }
 
+/// Vectors of 16 bytes from `first` on, `step` bytes apart, before `end`.
 template <class Op, class T>
-TELPHER_DEVICE void reduce_vector(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
-                                  std::uint64_t byte) {
+TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
+                                   std::uint64_t first, std::uint64_t step, std::uint64_t end) {
+  constexpr unsigned vectors = vectors_at_once<T>, sources_at_once = 2;
   using lanes = values_of<T, 16>;
-  typename lanes::wide_type sum[lanes::count] = {};
+  typename lanes::wide_type sum[vectors][lanes::count] = {};
   T values[lanes::count];
-  for (unsigned first = 0; first < n; first += sources_at_once) {
-    decltype(load<bytes16>(to)) raw[sources_at_once] = {};
-    for (unsigned s = 0; s < sources_at_once; ++s)
-      if (first + s < n) raw[s] = load<bytes16>(plain(sources[first + s]) + byte);
-    for (unsigned s = 0; s < sources_at_once; ++s) {
-      if (first + s >= n) break;
-      __builtin_memcpy(values, &raw[s], 16);
-      lanes::template fold<Op>(sum, values, first + s == 0);
+  for (unsigned s = 0; s < n; s += sources_at_once) {
+    decltype(load<bytes16>(to)) raw[sources_at_once][vectors] = {};
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < sources_at_once; ++k) TELPHER_UNROLL
+    for (unsigned v = 0; v < vectors; ++v)
+      if (s + k < n && first + v * step < end)
+        raw[k][v] = load<bytes16>(plain(sources[s + k]) + first + v * step);
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < sources_at_once; ++k) {
+      if (s + k >= n) break;
+      TELPHER_UNROLL
+      for (unsigned v = 0; v < vectors; ++v) {
+        __builtin_memcpy(values, &raw[k][v], 16);
+        lanes::template fold<Op>(sum[v], values, s + k == 0);
+      }
     }
   }
-  for (unsigned i = 0; i < lanes::count; ++i) values[i] = wide<T>::to(sum[i]);
-  decltype(load<bytes16>(to)) result;
-  __builtin_memcpy(&result, values, 16);
-  store<bytes16>(to + byte, result);
+  TELPHER_UNROLL
+  for (unsigned v = 0; v < vectors; ++v) {
+    if (first + v * step >= end) break;
+    TELPHER_UNROLL
+    for (unsigned i = 0; i < lanes::count; ++i) values[i] = wide<T>::to(sum[v][i]);
+    decltype(load<bytes16>(to)) result;
+    __builtin_memcpy(&result, values, 16);
+    store<bytes16>(to + first + v * step, result);
+  }
 }
 
 /// All addresses have the same distance to a 16-byte boundary.
@@ -215,8 +232,9 @@ TELPHER_DEVICE void reduce_plain(W w, std::uint64_t target, const std::uint64_t*
   for (std::uint64_t i = own; i < head / sizeof(T); i += step)
     reduce_one<Op, T>(to, sources, n, s.begin + i * sizeof(T));
   if constexpr (is_dense<T>::value)
-    for (std::uint64_t i = own; i < vectors; i += step)
-      reduce_vector<Op, T>(to, sources, n, s.begin + head + i * 16);
+    for (std::uint64_t i = own; i < vectors; i += vectors_at_once<T> * step)
+      reduce_vectors<Op, T>(to, sources, n, s.begin + head + i * 16, step * 16,
+                            s.begin + head + vectors * 16);
   for (std::uint64_t at = s.begin + head + vectors * 16 + own * sizeof(T); at < end;
        at += step * sizeof(T))
     reduce_one<Op, T>(to, sources, n, at);
@@ -234,6 +252,7 @@ template <class T>
 TELPHER_DEVICE void load_values(T* values, std::uint64_t from, std::uint64_t byte,
                                 std::uint64_t left) {
   using group = packed_group<T>;
+  TELPHER_UNROLL
   for (unsigned i = 0; i < group::lanes::count; ++i)
     values[i] = i * sizeof(T) < left ? reinterpret_cast<const T*>(plain(from) + byte)[i] : T{};
 }
@@ -245,10 +264,12 @@ TELPHER_DEVICE void store_values(const exchange& p, std::uint64_t to, std::uint6
   if (is_packed(to)) {
     std::uint32_t words[group::words];
     __builtin_memcpy(words, values, group::bytes);
+    TELPHER_UNROLL
     for (unsigned k = 0; k < group::words; ++k)
       store_word(packed_word(to, byte) + k, words[k], p.packed_epoch);
     return;
   }
+  TELPHER_UNROLL
   for (unsigned i = 0; i < group::lanes::count; ++i)
     if (i * sizeof(T) < left) assign(reinterpret_cast<T*>(plain(to) + byte) + i, values[i]);
 }
@@ -256,6 +277,7 @@ TELPHER_DEVICE void store_values(const exchange& p, std::uint64_t to, std::uint6
 template <class Op, class T, class W>
 TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
                                   const std::uint64_t* sources, unsigned n, slice part) {
+  constexpr unsigned sources_at_once = 4;
   using group = packed_group<T>;
   patience waiting(p);
   for (std::uint64_t at = w.id() * group::bytes; at < part.bytes; at += w.size() * group::bytes) {
@@ -264,15 +286,18 @@ TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
     T values[group::lanes::count];
     for (unsigned first = 0; first < n; first += sources_at_once) {
       std::uint64_t seen[sources_at_once][group::words];
+      TELPHER_UNROLL
       for (unsigned s = 0; s < sources_at_once; ++s)
-        if (first + s < n && is_packed(sources[first + s]))
-          for (unsigned k = 0; k < group::words; ++k)
-            seen[s][k] = load_relaxed_system(packed_word(sources[first + s], byte) + k);
+        if (first + s < n && is_packed(sources[first + s])) TELPHER_UNROLL
+      for (unsigned k = 0; k < group::words; ++k)
+        seen[s][k] = load_relaxed_system(packed_word(sources[first + s], byte) + k);
+      TELPHER_UNROLL
       for (unsigned s = 0; s < sources_at_once; ++s) {
         if (first + s >= n) break;
         const std::uint64_t source = sources[first + s];
         if (is_packed(source)) {
           std::uint32_t words[group::words];
+          TELPHER_UNROLL
           for (unsigned k = 0; k < group::words; ++k)
             words[k] =
                 await_word(packed_word(source, byte) + k, seen[s][k], p.packed_epoch, waiting);
@@ -283,6 +308,7 @@ TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
         group::lanes::template fold<Op>(sum, values, first + s == 0);
       }
     }
+    TELPHER_UNROLL
     for (unsigned i = 0; i < group::lanes::count; ++i) values[i] = wide<T>::to(sum[i]);
     store_values(p, to, byte, left, values);
   }
