@@ -77,8 +77,9 @@ class communicator {
   std::vector<int> world;  // world ranks
   agreement talk;
   phase state = phase::joining;
-  memory::place where;    // this rank's device, once ready
-  bool may_wait = false;  // kernels for peers: every rank has a device for itself that allows it
+  memory::place where;       // this rank's device, once ready
+  bool may_wait = false;     // kernels for peers: every rank has a device for itself that allows it
+  bool takes_turns = false;  // ranks' processes share a device that runs one of them at a time
   workspace_kind kind = workspace::first_kind();
   workspace own;
   std::vector<peer_workspace> mapped;  // peers' workspaces
