@@ -157,10 +157,13 @@ attempt::then attempt::hear_opened() noexcept {
   return choose_path();
 }
 
+// One refusal costs this call; several are taken for an answer. All ranks count the same.
 attempt::then attempt::spoil_workspace() noexcept {
-  c_.state = communicator::phase::unusable;
-  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged from now on",
-               call_);
+  constexpr int most_refusals = 3;
+  const bool again = ++c_.refusals < most_refusals;
+  c_.state = again ? communicator::phase::fresh : communicator::phase::unusable;
+  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged%s", call_,
+               again ? "" : " from now on");
   for (auto& m : c_.mapped) m = {};
   c_.own = {};
   return leave();

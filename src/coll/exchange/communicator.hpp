@@ -68,7 +68,7 @@ class communicator {
     absent,    // as if there were no state
     fresh,     // no workspace yet
     ready,     // workspaces are mapped by all
-    unusable,  // some rank could not: always staged
+    unusable,  // some rank could not, several times: always staged
   };
 
   MPI_Comm comm;
@@ -79,6 +79,7 @@ class communicator {
   phase state = phase::joining;
   memory::place where;         // this rank's device, once ready
   bool shared_device = false;  // two ranks have the same
+  int refusals = 0;            // calls in which some rank could not map the workspaces
   workspace own;
   std::vector<memory::ipc_cache::mapping> mapped;  // peers' workspaces
   space_map base{};                                // scratch and inboxes of all
