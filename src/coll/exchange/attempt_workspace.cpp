@@ -44,9 +44,13 @@ attempt::then attempt::spoil_workspace() noexcept {
     c_.kind = workspace_kind::host;
     return make_workspace();
   }
-  c_.state = communicator::phase::unusable;
-  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged from now on",
-               call_);
+  // One refusal costs this call; several are taken for an answer. All ranks count the same.
+  constexpr int most_refusals = 3;
+  const bool again = ++c_.refusals < most_refusals;
+  c_.state = again ? communicator::phase::fresh : communicator::phase::unusable;
+  c_.kind = workspace::first_kind();
+  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged%s", call_,
+               again ? "" : " from now on");
   return leave();
 }
 
