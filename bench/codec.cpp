@@ -312,12 +312,13 @@ int main(int argc, char** argv) {
   if (device::backends().empty())
     fail("no device was found; TELPHER_BACKEND=emu takes emulated ones");
   device::backend& b = *device::backends().front();
+  series work(b, o);  // starts the device, which then tells its properties
   device::device_properties about{};
   must(b.properties(o.device, about), "device");
   std::printf("# %s, %s; GB/s of 1e9 plain bytes\n", b.name(), about.name);
   std::printf("%-4s %-6s %2s %6s %12s %7s %10s %10s %10s %7s %7s  %s\n", "", "type", "", "rate",
               "bytes", "to 1", "encode", "decode", "copy", "e/copy", "d/copy", "error");
-  const std::vector<row> rows = series(b, o).run();
+  const std::vector<row> rows = work.run();
   if (!o.json.empty()) write_json(o.json, b.name(), about.name, rows);
   return rows.empty() ? 1 : 0;
 }

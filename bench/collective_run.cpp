@@ -215,7 +215,7 @@ std::vector<figure> measure(memory_source& source, const collective_shape& s,
     contenders.push_back({m, std::move(work)});
   }
   const data_plan& data = works.front()->data();
-  const observers who{s.comm, data.rank, data.size, true, -1};
+  const observers who{s.comm, data.rank, data.size, true, 0};
   const auto timings = take_turns(who, contenders, p);
   std::vector<figure> figures;
   for (std::size_t i = 0; i < timings.size(); ++i) {

@@ -11,21 +11,20 @@ from gpu_jobs import MPI_ENV, Session
 class Layout:
     name: str
     ranks: int
-    first_device_only: bool = False  # as programs that choose no device end up
+    devices: int = 2  # that the ranks see; 1: as programs that choose no device end up
     near: bool = False  # telpher exec: bound to the cores near the rank's device
     compared: bool = True  # staging by hand is measured as well
 
-    def least_devices(self) -> int:
-        return 1 if self.first_device_only else 2
-
 
 LAYOUTS = (
-    Layout("2 ranks, 1 GPU", 2, first_device_only=True),
+    Layout("2 ranks, 1 GPU", 2, devices=1),
     Layout("2 ranks, 2 GPUs", 2),
     Layout("2 ranks, 2 GPUs, near", 2, near=True, compared=False),
     Layout("8 ranks, 2 GPUs", 8),
     Layout("8 ranks, 2 GPUs, near", 8, near=True, compared=False),
-    Layout("8 ranks, 1 GPU", 8, first_device_only=True, compared=False),
+    Layout("8 ranks, 1 GPU", 8, devices=1, compared=False),
+    Layout("4 ranks, 4 GPUs", 4, devices=4),
+    Layout("8 ranks, 4 GPUs", 8, devices=4),
 )
 SMALL = {  # quick, with every check
     "stencil3d": ("--sizes 1,4k,1m -k 2 --iterations 3 --grid 8", "--mode heat --nx 24 --ny 20 --nz 14 --steps 10",
@@ -55,8 +54,8 @@ def launch(session: Session, layout: Layout, abi: str, program: str, arguments: 
     line = [session.launcher(abi), "-n", str(layout.ranks)]
     line += ["--bind-to", "none"] if abi == "ompi" else []
     line += session.preload(abi)
-    if layout.first_device_only:
-        line += ["CUDA_VISIBLE_DEVICES=0"]
+    if session.options.backend == "cuda":
+        line += ["CUDA_VISIBLE_DEVICES=" + ",".join(map(str, range(layout.devices)))]
     if layout.near:
         line += [session.build / "bin/telpher", "exec", "--bind", "auto", "--"]
     line += [session.build / f"bin/{program}-{abi}", *arguments.split()]
@@ -124,7 +123,7 @@ def apps(session: Session) -> str:
     abis = session.abis()
     if not abis:
         return "FAILED: no programs were built"
-    layouts = [layout for layout in LAYOUTS if session.devices >= layout.least_devices()]
+    layouts = [layout for layout in LAYOUTS if session.devices >= layout.devices]
     failed = [name for layout in layouts if layout.compared for name in check(session, layout, abis[0])]
     done, runs = timed(session, layouts, abis[0])
     text = f"{done} of {runs} runs gave figures" + ("" if done == runs else ", FAILED others")

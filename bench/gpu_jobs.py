@@ -23,6 +23,16 @@ MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 UCX_ARGUMENTS = ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"]
 
 
+def nccl_environment() -> dict:
+    """Where PyPI's NCCL lies, for what opens it by name; empty where the system has one, or there is none."""
+    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
+    if "libnccl.so.2" in known:
+        return {}
+    folders = [Path(folder) / "nvidia/nccl/lib" for folder in sys.path]
+    found = [str(folder) for folder in folders if (folder / "libnccl.so.2").exists()]
+    return {"LD_LIBRARY_PATH": ":".join([*found[:1], os.environ.get("LD_LIBRARY_PATH", "")])} if found else {}
+
+
 class OutOfTime(Exception):
     """The session's budget does not allow another command."""
 
@@ -50,9 +60,10 @@ class Session:
         self.rows: list[dict] = []
         self.tables: list[str] = []
         self._log = open(self.out / "log.txt", "a", encoding="utf-8")
-        self._binding: dict[str, list[str]] = {}
+        self._binding: dict[tuple, list[str]] = {}
         self._lock = threading.Lock()
         self.devices = self._count_devices()
+        self._nccl = nccl_environment()
 
     # --- output ---
 
@@ -183,14 +194,14 @@ class Session:
             return str(self.options.ompi.resolve() / "bin" / "mpirun")
         return shutil.which("mpirun.openmpi") or "mpirun"
 
-    def mpirun(self, abi: str, more: list[str] = ()) -> list[str]:
-        """The launcher's part of a command line for two ranks on cores of their own."""
-        bare = [self.launcher(abi), "-n", "2", *more]
-        if abi not in self._binding:
+    def mpirun(self, abi: str, more: list[str] = (), ranks: int = 2) -> list[str]:
+        """The launcher's part of a command line for ranks on cores of their own."""
+        bare = [self.launcher(abi), "-n", str(ranks), *more]
+        if (abi, ranks) not in self._binding:
             core = ["--bind-to", "core"] if abi == "ompi" else ["-bind-to", "core"]
             tried = self.command([*bare, *core, "true"], 30, MPI_ENV, quiet=True)
-            self._binding[abi] = core if tried.good else (["--bind-to", "none"] if abi == "ompi" else [])
-        return [*bare, *self._binding[abi]]
+            self._binding[abi, ranks] = core if tried.good else (["--bind-to", "none"] if abi == "ompi" else [])
+        return [*bare, *self._binding[abi, ranks]]
 
     def preload(self, abi: str, **settings: str) -> list[str]:
         """`env ...` for behind the launcher: the launcher itself runs without the library."""
@@ -198,21 +209,23 @@ class Session:
         return ["env", f"LD_PRELOAD={self.build}/lib/libtelpher-{abi}.so",
                 *(f"{name}={value}" for name, value in chosen.items())]
 
-    def ranks(self, abi: str, program: list, limit: float, quiet: bool = False, **settings: str) -> Outcome:
-        return self.command([*self.mpirun(abi), *self.preload(abi, **settings), *program], limit, MPI_ENV, quiet)
+    def ranks(self, abi: str, program: list, limit: float, quiet: bool = False, ranks: int = 2,
+              **settings: str) -> Outcome:
+        line = [*self.mpirun(abi, ranks=ranks), *self.preload(abi, **settings), *program]
+        return self.command(line, limit, MPI_ENV, quiet)
 
     def bench(self, label: str, test: str, arguments: str, abi: str = "ompi", peer: dict | None = None,
-              limit: float = 90, **settings: str) -> list[dict]:
+              limit: float = 90, ranks: int = 2, **settings: str) -> list[dict]:
         """One run of telpher-bench, its rows kept under `label`. `peer`: the environment of a GPU-aware
         MPI that is measured without Telpher."""
         file = self.scratch / "rows.json"
         file.unlink(missing_ok=True)
         if peer is None:
-            front = [*self.mpirun(abi), *self.preload(abi, **settings)]
+            front = [*self.mpirun(abi, ranks=ranks), *self.preload(abi, **settings)]
         else:
             front = [*self.mpirun(abi, UCX_ARGUMENTS), "env", *(f"{k}={v}" for k, v in peer.items())]
         program = [self.build / f"bin/telpher-bench-{abi}", test, *arguments.split(), "--json", file]
-        outcome = self.command([*front, *program], limit, MPI_ENV)
+        outcome = self.command([*front, *program], limit, MPI_ENV | self._nccl)
         rows = json.loads(file.read_text())["rows"] if file.is_file() else []
         for row in rows:
             row |= {"label": label, "abi": abi, "settings": settings, "exit": outcome.code}

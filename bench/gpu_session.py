@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gpu_apps  # noqa: E402
+import gpu_coll  # noqa: E402
 import gpu_measure  # noqa: E402
 import gpu_tests  # noqa: E402
 from gpu_jobs import ROOT, OutOfTime, Session  # noqa: E402
@@ -25,6 +26,12 @@ STEPS = {
     "info": (gpu_tests.info, "the machine, and telpher info"),
     "contract": (gpu_tests.contract, "contract tests on the device, unit tests"),
     "demo": (gpu_tests.demo, "telpher-demo over every MPI"),
+    "coll": (gpu_coll.coll, "collectives beside NCCL and staging by hand, on each number of devices"),
+    "coll_tests": (gpu_tests.collectives, "the programs of test/mpi on collectives, one rank a device"),
+    "forced": (gpu_coll.forced, "every algorithm of the collectives, forced"),
+    "nonblocking": (gpu_coll.nonblocking, "non-blocking and persistent collectives"),
+    "crowded": (gpu_coll.crowded, "collectives of more ranks than devices"),
+    "all_pairs": (gpu_coll.all_pairs, "messages between every two ranks"),
     "peers": (gpu_measure.peers, "against Open MPI over UCX, in turn"),
     "paths": (gpu_measure.paths, "every way of moving bytes, forced"),
     "pt2pt": (gpu_measure.pt2pt, "latency, bandwidth, both ways; kinds of memory; one device for two ranks"),

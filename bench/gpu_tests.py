@@ -165,6 +165,28 @@ def mpi(session: Session, **settings: str) -> str:
     return f"{right} of {len(made)} programs ok" + ("" if right == len(made) else ", FAILED others")
 
 
+def collectives(session: Session) -> str:
+    """One rank a device, and on four devices or more also with more ranks than devices."""
+    numbers = sorted({2, max(2, session.devices), 2 * max(2, session.devices)})
+    names = ("coll_data", "coll_reduce", "coll_groups", "coll_deferred", "coll_exchange")
+    sources = [ROOT / f"test/mpi/{name}.cpp" for name in names]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        made = list(pool.map(lambda pair: compile_mpi_test(session, *pair),
+                             [(abi, source) for abi in session.abis() for source in sources if source.is_file()]))
+    lines, right, runs = [], 0, 0
+    for ranks in numbers:
+        for name, abi, program in made:
+            result = "DOES NOT COMPILE"
+            if program:
+                done = session.ranks(abi, [program, "--device", "--timeout", "30"], PROGRAM_LIMIT_S, ranks=ranks)
+                result = f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
+                right += done.good
+            runs += 1
+            lines.append([f"{name} {abi} {ranks} ranks", result])
+    session.table("collectives of test/mpi", ["program", "result"], lines)
+    return f"{right} of {runs} programs ok" + ("" if right == runs else ", FAILED others")
+
+
 # --- Python ---
 
 def python(session: Session) -> str:

@@ -2,6 +2,7 @@
 #include "common/options.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 

@@ -47,6 +47,9 @@ class backend {
   /// Looks an address up. Memory the runtime does not know is host memory, not an error. `detail`
   /// false fills kind, owner and device only, at the least cost.
   virtual status classify(const void* address, bool detail, pointer_info& out) noexcept = 0;
+  /// Whether device memory may lie in the program's own heap, as a CPU device's does: addresses
+  /// there must be asked for like any other. Called for each such address.
+  virtual bool allocates_from_heap() noexcept { return false; }
   /// Makes the memory of a queue's context known; `queue` is an object of the vendor's, and stays
   /// the program's. Only where memory belongs to contexts that cannot be found otherwise (SYCL).
   virtual status adopt_queue([[maybe_unused]] const void* queue) noexcept {
@@ -66,6 +69,10 @@ class backend {
   /// Makes existing host memory (page-aligned) reachable by all devices at its own address.
   virtual status register_host(void* address, std::size_t bytes) noexcept = 0;
   virtual status unregister_host(void* address) noexcept = 0;
+  /// Whether registered host memory serves the device's kernels and copies as its own memory does,
+  /// because its processors are the host's. Then a registered segment that processes share stands
+  /// for device memory that peers can open.
+  virtual bool shares_host_memory([[maybe_unused]] int device) noexcept { return false; }
   /// Managed memory, for tests and the public C API.
   virtual result<void*> allocate_managed(std::size_t bytes) noexcept = 0;
   virtual status release_managed(void* address) noexcept = 0;
@@ -85,6 +92,15 @@ class backend {
   /// the call returns; `blocks` and `threads` are for one dimension.
   virtual status launch(kernel::id k, const void* parameters, int blocks, int threads,
                         stream s) noexcept = 0;
+  /// Makes a kernel ready, which may take seconds where it is compiled in this process (SYCL).
+  /// not_supported where there is none: launching it would fail.
+  virtual status prepare([[maybe_unused]] int device, [[maybe_unused]] kernel::id k) noexcept {
+    return status::ok;
+  }
+  /// Whether a kernel may wait while it runs for what the host or another device writes. Where it
+  /// may not, kernels that wait are missing, and a program given to an exchange kernel must have
+  /// reductions of plain memory only.
+  virtual bool kernels_may_wait([[maybe_unused]] int device) noexcept { return true; }
 
   // --- other processes' memory ---
   /// The handle of the whole allocation that holds `info.base`; not_supported for memory that

@@ -142,6 +142,23 @@ TELPHER_DEVICE void store_release_system(std::uint32_t* at, std::uint32_t value)
   sycl_detail::atomic<sycl::memory_scope::system>(at).store(value, sycl::memory_order::release);
 }
 
+TELPHER_DEVICE std::uint64_t load_acquire_system(const std::uint64_t* at) {
+  return sycl_detail::atomic<sycl::memory_scope::system>(const_cast<std::uint64_t*>(at))
+      .load(sycl::memory_order::acquire);
+}
+
+TELPHER_DEVICE void store_release_system(std::uint64_t* at, std::uint64_t value) {
+  sycl_detail::atomic<sycl::memory_scope::system>(at).store(value, sycl::memory_order::release);
+}
+
+TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
+  return sycl_detail::atomic<sycl::memory_scope::system>(const_cast<std::uint64_t*>(at)).load();
+}
+
+TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
+  sycl_detail::atomic<sycl::memory_scope::system>(at).store(value);
+}
+
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   return sycl_detail::atomic<sycl::memory_scope::device>(at).fetch_add(value,
                                                                        sycl::memory_order::acq_rel);

@@ -9,20 +9,16 @@ namespace telpher::kernel {
 
 /// The number of zeros below the lowest one; `x` is not 0.
 TELPHER_DEVICE unsigned trailing_zeros(std::uint64_t x) {
-#if defined(TELPHER_LANGUAGE_CPU)
+#if defined(TELPHER_LANGUAGE_CPU) || defined(TELPHER_LANGUAGE_SYCL)
   return static_cast<unsigned>(__builtin_ctzll(x));
-#elif defined(TELPHER_LANGUAGE_SYCL)
-  return static_cast<unsigned>(sycl::ctz(x));
 #else
   return static_cast<unsigned>(__ffsll(static_cast<long long>(x)) - 1);
 #endif
 }
 
 TELPHER_DEVICE unsigned ones(std::uint64_t x) {
-#if defined(TELPHER_LANGUAGE_CPU)
+#if defined(TELPHER_LANGUAGE_CPU) || defined(TELPHER_LANGUAGE_SYCL)
   return static_cast<unsigned>(__builtin_popcountll(x));
-#elif defined(TELPHER_LANGUAGE_SYCL)
-  return static_cast<unsigned>(sycl::popcount(x));
 #else
   return static_cast<unsigned>(__popcll(x));
 #endif

@@ -13,7 +13,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(TELPHER_COMPILE_SYCL)
+#if defined(TELPHER_COMPILE_SYCL) && defined(TELPHER_DEVICE_PASS)
+// What kernels use: SYCL's run-time compiler has no host pass, and reads this in half the time.
+#include <sycl/atomic_fence.hpp>
+#include <sycl/atomic_ref.hpp>
+#include <sycl/ext/oneapi/free_function_queries.hpp>
+#include <sycl/ext/oneapi/kernel_properties/properties.hpp>
+#include <sycl/ext/oneapi/work_group_static.hpp>
+#include <sycl/group_barrier.hpp>
+#include <sycl/nd_item.hpp>
+#include <sycl/vector.hpp>
+#define TELPHER_LANGUAGE_SYCL 1
+#elif defined(TELPHER_COMPILE_SYCL)
 #include <sycl/sycl.hpp>
 #define TELPHER_LANGUAGE_SYCL 1
 #elif defined(__HIPCC__) || defined(__HIP__)
@@ -86,6 +97,8 @@ class work {
   unsigned blocks() const { return blocks_; }
   /// All work items of the block meet here; what they wrote before is seen by the block after it.
   void barrier() const {}
+  /// As barrier(); true where `mine` holds for all of the block.
+  bool all(bool mine) const { return mine; }
   /// As barrier(), and after it a store of work item 0 publishes to the system what the block
   /// wrote.
   void publish() const {}  // that store releases, and the block is one thread
@@ -141,7 +154,10 @@ class work {
 };
 
 // SYCL's clock has no unit that a kernel could know, and no promise that work items run while the
-// host waits for them. What needs either (the lingering copier) is left out of SYCL's kernels.
+// host or another device waits for them. What needs the clock (the lingering copier) is left out of
+// SYCL's kernels; programs of the exchange kernel have no step there that waits.
+
+inline void relax() {}
 
 #else  // CUDA and HIP share the built-ins
 
@@ -154,6 +170,7 @@ class work {
   TELPHER_DEVICE unsigned block() const { return blockIdx.x; }
   TELPHER_DEVICE unsigned blocks() const { return gridDim.x; }
   TELPHER_DEVICE void barrier() const { __syncthreads(); }
+  TELPHER_DEVICE bool all(bool mine) const { return __syncthreads_and(mine) != 0; }
 
 #if defined(TELPHER_LANGUAGE_CUDA)
   // The barrier orders the block's writes before work item 0's fence, and a fence of system scope

@@ -6,9 +6,12 @@
 
 #include "kernel/kernel.hpp"
 
-#define TELPHER_SYCL_KERNEL(name)                                 \
+#define TELPHER_SYCL_FUNCTION(name, parameter)                    \
   extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY(                   \
       (sycl::ext::oneapi::experimental::nd_range_kernel<1>)) void \
-      telpher_##name(const name* parameters) {                    \
+  name(parameter)
+
+#define TELPHER_SYCL_KERNEL(name)                                 \
+  TELPHER_SYCL_FUNCTION(telpher_##name, const name* parameters) { \
     name##_body(work{}, *parameters);                             \
   }

@@ -83,12 +83,18 @@ std::uintptr_t heap_start() noexcept {
   return last ? first : heap_end();
 }
 
+bool heap_is_host() noexcept {
+  for (device::backend* b : device::backends())
+    if (b->allocates_from_heap()) return false;
+  return true;
+}
+
 bool certainly_host(std::uintptr_t a) noexcept {
   static const range data = program_data();
   static const std::uintptr_t heap = heap_start();
   thread_local const range stack = own_stack();
   if (stack.holds(a) || data.holds(a)) return true;
-  return a >= heap && a < heap_end();
+  return a >= heap && a < heap_end() && heap_is_host();
 }
 
 place look_up(const void* address, bool detail, device::pointer_info& info) noexcept {

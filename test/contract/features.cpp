@@ -7,6 +7,7 @@
 #include <string>
 
 #include "contract.hpp"
+#include "kernel/reduction.hpp"
 #include "peer.hpp"
 
 namespace contract {
@@ -80,6 +81,19 @@ std::string runs_kernels() {
              subject().synchronise(s) == status::ok);
 }
 
+std::string waits_in_kernels() {
+  return yes(subject().kernels_may_wait(0));
+}
+
+std::string reduces() {
+  return yes(subject().prepare(0, kernel::exchange_with(kernel::reduce_op::sum,
+                                                        kernel::value_type::f64)) == status::ok);
+}
+
+std::string shares_host_memory() {
+  return yes(subject().shares_host_memory(0));
+}
+
 struct feature {
   const char* name;
   std::string (*ask)();
@@ -101,6 +115,11 @@ const feature features[] = {
      "the_cpu_window_shows_the_bytes"},
     {"direct access between devices", reaches_peers, "copies_between_devices"},
     {"kernels", runs_kernels, "copy_batch_of_128_random_pieces"},
+    {"reductions", reduces, "reductions_of_plain_memory"},
+    {"kernels that wait for the host or a peer", waits_in_kernels,
+     "kernels_that_wait_are_missing_where_they_may_not"},
+    {"a segment of host memory stands for memory that peers open", shares_host_memory,
+     "a_registered_segment_serves_the_kernels_of_two_processes"},
 };
 
 bool is_case(const std::string& name) {

@@ -18,11 +18,12 @@ namespace {
 
 std::string backend_name;
 
-/// What the other process holds: one opened allocation and one of its own.
+/// What the other process holds: one opened allocation, one of its own, one shared segment.
 struct served {
   scoped_stream stream;
   void* opened = nullptr;
   std::unique_ptr<memory> own;
+  shared_memory segment;
 
   peer_answer answer(const peer_request& r) {
     using action = peer_request::action;
@@ -48,6 +49,17 @@ struct served {
       case action::drop:
         own.reset();
         return {status::ok, true, {}};
+      case action::share: {
+        shared_memory_name name;
+        std::memcpy(&name, r.handle.bytes, sizeof name);
+        auto opened_segment = shared_memory::open(name);
+        if (!opened_segment) return {opened_segment.error(), false, {}};
+        segment = std::move(*opened_segment);
+        opened = segment.data() + segment_data_at;
+        return {subject().register_host(segment.data(), segment.size()), false, {}};
+      }
+      case action::unshare:
+        return {subject().unregister_host(segment.data()), false, {}};
       case action::leave_work:
         break;
     }

@@ -6,18 +6,22 @@
 
 #include <string>
 
+#include "base/shared_memory.hpp"
 #include "contract.hpp"
 
 namespace contract {
 
 struct peer_request {
-  enum class action : int { open, check, write, close, make, drop, leave_work };
+  enum class action : int { open, check, write, close, make, drop, share, unshare, leave_work };
   action what;
   int device;
   unsigned seed;
   std::uint64_t bytes;
-  device::ipc_handle handle;
+  device::ipc_handle handle;  // share: the name of a segment
 };
+
+/// Where the bytes of a shared segment begin, behind its cookie.
+constexpr std::size_t segment_data_at = 4096;
 
 struct peer_answer {
   status outcome;

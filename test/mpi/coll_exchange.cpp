@@ -106,10 +106,7 @@ void check_threads(suite& s, int count) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
-  std::string wanted;
-  for (std::string& w : s.opt.words)
-    if (w.starts_with("coll_")) wanted = w;
-  std::erase_if(s.opt.words, [](const std::string& w) { return w.starts_with("coll_"); });
+  const std::string wanted = take_wanted_path(s);
   if (wanted != "coll_any_path") s.run("paths", [&] { check_paths(s, wanted); });
   s.run("host ranks ahead", [&] { check_host_ahead(s); });
   s.run("communicators come and go", [&] { check_lifetimes(s); });

@@ -3,7 +3,7 @@
 // of the call and whenever it ends.
 #pragma once
 
-#include "suite.hpp"
+#include "paths.hpp"
 
 // Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -192,13 +192,6 @@ inline std::string one_call(const group& g, call_kind what, int n, int root, int
   formula_call one(g, what, n, root, call, send_kind, receive_kind);
   one.run();
   return one.wrong();
-}
-
-/// How the last message or collective of this rank went; "" without Telpher.
-inline std::string last_path() {
-  static const auto ask =
-      reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "telpher_last_path"));
-  return ask ? ask() : "";
 }
 
 }  // namespace mpi_test

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions: every predefined operation over the types it takes, every collective that reduces, in
 // place and not, operations of the program's own, and MPI_Reduce_local. Values are small integers,
-// so that every order of evaluation gives the same bits.
+// so that every order of evaluation gives the same bits. An argument coll_… names the path that
+// must run what devices reduce.
 #include "collective.hpp"
 
 namespace {
@@ -171,8 +172,8 @@ std::vector<int> uneven_blocks(const suite& w, int count) {
   return blocks;
 }
 
-void check_all(suite& w, const std::vector<collective>& list) {
-  collective_test test(w);
+void check_all(suite& w, const std::vector<collective>& list, const std::string& path = {}) {
+  collective_test test(w, path);
   for (const collective& c : list) test.check(c);
 }
 
@@ -209,13 +210,14 @@ void fill_bits(unsigned char* to, std::size_t bytes, std::uint64_t seed) {
 
 int main(int argc, char** argv) {
   suite w(&argc, &argv, 2);
+  const std::string path = take_wanted_path(w);
   for (const operation& o : operations())
     w.run(std::string("operation/") + o.name, [&] {
       for (const number_type& t : o.types) {
         const reduction x{o, t, 37};
         const auto forms = vector_forms(w, x);
-        collective_test(w).check(forms[0]);
-        collective_test(w).check(forms[3]);
+        collective_test(w, path).check(forms[0]);
+        collective_test(w, path).check(forms[3]);
         collective_test(w).check(local(x));
       }
     });
@@ -224,8 +226,8 @@ int main(int argc, char** argv) {
     w.run("all forms/" + std::to_string(count), [&] {
       const reduction x{sum, integers()[2], count};
       const auto blocks = uneven_blocks(w, count);
-      check_all(w, vector_forms(w, x));
-      check_all(w, scattered_forms(w, x, blocks));
+      check_all(w, vector_forms(w, x), path);
+      check_all(w, scattered_forms(w, x, blocks), path);
     });
   w.run("operation of the program", [&] {
     MPI_Op own = MPI_OP_NULL;

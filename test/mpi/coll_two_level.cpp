@@ -6,17 +6,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "suite.hpp"
+#include "paths.hpp"
 
 namespace {
 
 using namespace mpi_test;
-
-std::string last_path() {
-  static const auto ask =
-      reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "telpher_last_path"));
-  return ask ? ask() : "";
-}
 
 enum class call_kind {
   allreduce,

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "suite.hpp"
+#include "paths.hpp"
 
 // Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -73,18 +73,22 @@ inline std::vector<placing> placings() {
 
 class collective_test {
  public:
-  explicit collective_test(suite& s) : s_(s) {}
+  /// `path`: what runs the blocking form where all buffers are device memory; "": whatever does.
+  explicit collective_test(suite& s, std::string path = {}) : s_(s), path_(std::move(path)) {}
 
   /// All forms, all placings.
   void check(const collective& c) {
     prepare(c);
-    for (const placing& p : placings()) {
+    const std::vector<placing> all = placings();
+    for (const placing& p : all) {
       const bool odd = s_.rank % 2 == 1;
       buffer send(odd ? p.odd_send : p.send, c.send_bytes);
       buffer receive(odd ? p.odd_receive : p.receive, c.receive_bytes);
       s_.note("%s, %s, blocking", c.name.c_str(), p.name);
       load(send, receive);
       c.blocking(send.data(), receive.data());
+      if (const std::string ran = last_path(); &p == &all.front() && !path_.empty() && ran != path_)
+        s_.fail("%s ran by %s", c.name.c_str(), ran.c_str());
       compare(send, receive);
       if (c.nonblocking) check_nonblocking(c, p, send, receive);
       if (c.persistent) check_persistent(c, p, send, receive);
@@ -162,6 +166,7 @@ class collective_test {
   }
 
   suite& s_;
+  std::string path_;
   bytes send_, receive_, expected_;
 };
 

@@ -12,10 +12,8 @@ schedule allgather_push(const problem& p, std::int32_t rank) {
     return slot_at(from, stride, block_count(p, from, from));
   };
   const span own = b.input(b.input_block(rank, rank));
-  b.signal_others();
   for (std::int32_t i = 1; i < p.ranks; ++i) {
     const std::int32_t peer = (rank + i) % p.ranks;
-    b.wait(peer);
     b.copy(b.scratch_of(peer, slot(rank)), own);
     b.signal(peer);
   }

@@ -11,7 +11,8 @@ schedule allreduce_one_shot(const problem& p, std::int32_t rank) {
   const piece all = {0, p.count};
   builder b(p, rank, p.count, p.mapped && !p.in_place);
   b.publish(all);
-  b.meet();
+  b.offer_inputs();
+  b.await_inputs();
   b.reduce(b.output(all), b.contributions(b.ranks(), all));
   b.meet();
   return b.take();

@@ -10,10 +10,8 @@ schedule allreduce_push(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = aligned(p, p.count);
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   const auto slot = [&](std::int32_t from) { return slot_at(from, stride, p.count); };
-  b.signal_others();
   for (std::int32_t i = 1; i < p.ranks; ++i) {
     const std::int32_t peer = (rank + i) % p.ranks;
-    b.wait(peer);
     b.copy(b.scratch_of(peer, slot(rank)), b.input(all));
     b.signal(peer);
   }

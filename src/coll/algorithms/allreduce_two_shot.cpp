@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce-scatter, then allgather: each rank reduces its share of the vector from all ranks, then
-// reads the other shares from those who reduced them. 2 (P - 1) / P n elements over its links.
+// Reduce-scatter, then allgather: each rank reduces its share of the vector from all ranks. Where
+// outputs are mapped it writes the result into every output, and ranks wait for each other once, at
+// the end; else the others read it from its scratch space. 2 (P - 1) / P n elements over its links.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {
+namespace {
 
-schedule allreduce_two_shot(const problem& p, std::int32_t rank) {
+/// Nobody else reads a rank's share of any input, so it may be overwritten as soon as it is read.
+schedule into_outputs(const problem& p, std::int32_t rank) {
+  builder b(p, rank, 0);
+  const piece share = share_of({0, p.count}, rank, p.ranks, p.granule);
+  b.reduce(b.output(share), b.contributions(p.ranks, share));
+  for (std::int32_t i = 1; i < p.ranks; ++i)
+    b.copy(b.output_of((rank + i) % p.ranks, share), b.output(share));
+  b.meet();
+  return b.take();
+}
+
+schedule through_scratch(const problem& p, std::int32_t rank) {
   builder b(p, rank, 2 * aligned(p, p.count));
   const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
-  const auto reduced = [&](std::int32_t r) {  // where peers find r's share of the result
-    const piece at = share(r);
-    return p.mapped ? b.output_of(r, at)
-                    : b.scratch_of(r, {aligned(p, p.count) + at.offset, at.count});
+  const auto reduced = [&](std::int32_t r) {
+    return b.scratch_of(r, {aligned(p, p.count) + share(r).offset, share(r).count});
   };
   for (std::int32_t r = 0; r < p.ranks; ++r)
     if (r != rank) b.publish(share(r));
@@ -27,6 +38,12 @@ schedule allreduce_two_shot(const problem& p, std::int32_t rank) {
   }
   b.meet();
   return b.take();
+}
+
+}  // namespace
+
+schedule allreduce_two_shot(const problem& p, std::int32_t rank) {
+  return p.mapped ? into_outputs(p, rank) : through_scratch(p, rank);
 }
 
 }  // namespace telpher::coll

@@ -14,12 +14,12 @@ schedule alltoall_one_shot(const problem& p, std::int32_t rank) {
   };
   for (std::int32_t to = 0; to < p.ranks; ++to)
     if (to != rank) b.publish(b.input_block(rank, to), slot(rank, to));
-  b.signal_others();
+  b.offer_inputs();
   b.copy(b.output(b.output_block(rank, rank)),
          b.input({input_offset(p, rank, rank), block_count(p, rank, rank)}));
   for (std::int32_t i = 1; i < p.ranks; ++i) {
     const std::int32_t peer = (rank + i) % p.ranks;
-    b.wait(peer);
+    b.await_input(peer);
     b.copy(b.output(b.output_block(rank, peer)),
            b.contribution(peer, b.input_block(peer, rank), slot(peer, rank)));
   }

@@ -10,10 +10,10 @@ schedule bcast_one_shot(const problem& p, std::int32_t rank) {
   builder b(p, rank, p.count);
   if (b.is_root()) {
     b.publish(all);
-    b.signal_others();
+    b.offer_inputs();
     b.wait_others();
   } else {
-    b.wait(p.root);
+    b.await_input(p.root);
     b.copy(b.output(all), b.contribution(p.root, all));
     b.signal(p.root);
   }

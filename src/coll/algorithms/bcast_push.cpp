@@ -11,12 +11,10 @@ schedule bcast_push(const problem& p, std::int32_t rank) {
   if (b.is_root()) {
     for (std::int32_t i = 1; i < p.ranks; ++i) {
       const std::int32_t peer = (rank + i) % p.ranks;
-      b.wait(peer);
       b.copy(b.scratch_of(peer, all), b.input(all));
       b.signal(peer);
     }
   } else {
-    b.signal(p.root);
     b.wait(p.root);
     b.copy(b.output(all), b.scratch(all));
   }

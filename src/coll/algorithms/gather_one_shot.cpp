@@ -11,14 +11,14 @@ schedule gather_one_shot(const problem& p, std::int32_t rank) {
   const piece own = b.input_block(rank, rank);
   if (!b.is_root()) {
     b.publish(own, slot(rank));
-    b.signal(p.root);
+    b.offer_input(p.root);
     b.wait(p.root);
     return b.take();
   }
   b.copy(b.output(b.output_block(rank, rank)), b.input(own));
   for (std::int32_t i = 1; i < p.ranks; ++i) {
     const std::int32_t peer = (rank + i) % p.ranks;
-    b.wait(peer);
+    b.await_input(peer);
     b.copy(b.output(b.output_block(rank, peer)),
            b.contribution(peer, b.input_block(peer, peer), slot(peer)));
     b.signal(peer);

@@ -13,12 +13,10 @@ schedule gather_push(const problem& p, std::int32_t rank) {
   };
   const span own = b.input(b.input_block(rank, rank));
   if (!b.is_root()) {
-    b.wait(p.root);
     b.copy(b.scratch_of(p.root, slot(rank)), own);
     b.signal(p.root);
     return b.take();
   }
-  b.signal_others();
   b.copy(b.output(b.output_block(rank, rank)), own);
   for (std::int32_t i = 1; i < p.ranks; ++i) {
     const std::int32_t peer = (rank + i) % p.ranks;

@@ -9,12 +9,12 @@ schedule reduce_one_shot(const problem& p, std::int32_t rank) {
   const piece all = {0, p.count};
   builder b(p, rank, p.count);
   if (b.is_root()) {
-    b.wait_others();
+    b.await_inputs();
     b.reduce(b.output(all), b.contributions(p.ranks, all));
     b.signal_others();
   } else {
     b.publish(all);
-    b.signal(p.root);
+    b.offer_input(p.root);
     b.wait(p.root);
   }
   return b.take();

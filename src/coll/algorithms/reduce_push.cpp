@@ -11,12 +11,10 @@ schedule reduce_push(const problem& p, std::int32_t rank) {
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   const auto slot = [&](std::int32_t from) { return slot_at(from, stride, p.count); };
   if (!b.is_root()) {
-    b.wait(p.root);
     b.copy(b.scratch_of(p.root, slot(rank)), b.input(all));
     b.signal(p.root);
     return b.take();
   }
-  b.signal_others();
   b.wait_others();
   std::vector<span> sources;
   for (std::int32_t r = 0; r < p.ranks; ++r)

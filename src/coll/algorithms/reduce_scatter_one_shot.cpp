@@ -12,7 +12,8 @@ schedule reduce_scatter_one_shot(const problem& p, std::int32_t rank) {
             p.mapped && !p.in_place);
   for (std::int32_t to = 0; to < p.ranks; ++to)
     if (to != rank) b.publish(b.input_block(rank, to));
-  b.meet();
+  b.offer_inputs();
+  b.await_inputs();
   const piece own = b.input_block(rank, rank);
   b.reduce(b.output({0, own.count}), b.contributions(p.ranks, own));
   b.meet();

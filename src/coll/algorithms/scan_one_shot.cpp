@@ -11,8 +11,8 @@ schedule scan_one_shot(const problem& p, std::int32_t rank) {
   const piece all = {0, p.count};
   builder b(p, rank, p.count, p.mapped && !p.in_place);
   if (rank + 1 < p.ranks) b.publish(all);
-  for (std::int32_t r = rank + 1; r < p.ranks; ++r) b.signal(r);
-  for (std::int32_t r = 0; r < rank; ++r) b.wait(r);
+  for (std::int32_t r = rank + 1; r < p.ranks; ++r) b.offer_input(r);
+  for (std::int32_t r = 0; r < rank; ++r) b.await_input(r);
   b.reduce(b.output(all), b.contributions(p.what == operation::scan ? rank + 1 : rank, all));
   for (std::int32_t r = 0; r < rank; ++r) b.signal(r);
   for (std::int32_t r = rank + 1; r < p.ranks; ++r) b.wait(r);

@@ -11,9 +11,7 @@ schedule scan_push(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = aligned(p, p.count);
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   const auto slot = [&](std::int32_t from) { return slot_at(from, stride, p.count); };
-  for (std::int32_t r = 0; r < rank; ++r) b.signal(r);
   for (std::int32_t r = rank + 1; r < p.ranks; ++r) {
-    b.wait(r);
     b.copy(b.scratch_of(r, slot(rank)), b.input(all));
     b.signal(r);
   }

@@ -27,11 +27,11 @@ schedule scan_two_shot(const problem& p, std::int32_t rank) {
   if (rank < contributors) {
     for (std::int32_t r = 0; r < p.ranks; ++r)
       if (r != rank) b.publish(share(r), published(r));
-    b.signal_others();
+    b.offer_inputs();
   }
   for (std::int32_t r = 0; r < contributors; ++r) {
     const span next = b.contribution(r, share(rank), published(rank));
-    b.wait(r);
+    b.await_input(r);
     if (r == 0)
       b.copy(prefix(rank, 0), next);
     else

@@ -16,11 +16,11 @@ schedule scatter_one_shot(const problem& p, std::int32_t rank) {
   if (b.is_root()) {
     for (std::int32_t to = 0; to < p.ranks; ++to)
       if (to != rank) b.publish(b.input_block(rank, to), slot(to));
-    b.signal_others();
+    b.offer_inputs();
     if (!p.in_place) b.copy(b.output(own), b.input(b.input_block(rank, rank)));
     b.wait_others();
   } else {
-    b.wait(p.root);
+    b.await_input(p.root);
     b.copy(b.output(own), b.contribution(p.root, b.input_block(p.root, rank), slot(rank)));
     b.signal(p.root);
   }

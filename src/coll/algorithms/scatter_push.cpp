@@ -9,7 +9,6 @@ schedule scatter_push(const problem& p, std::int32_t rank) {
   builder b(p, rank, aligned(p, largest_block(p)));
   const piece own = {0, block_count(p, p.root, rank)};
   if (!b.is_root()) {
-    b.signal(p.root);
     b.wait(p.root);
     b.copy(b.output(own), b.scratch(own));
     return b.take();
@@ -17,7 +16,6 @@ schedule scatter_push(const problem& p, std::int32_t rank) {
   for (std::int32_t i = 1; i < p.ranks; ++i) {
     const std::int32_t peer = (rank + i) % p.ranks;
     const piece block = b.input_block(rank, peer);
-    b.wait(peer);
     b.copy(b.scratch_of(peer, {0, block.count}), b.input(block));
     b.signal(peer);
   }

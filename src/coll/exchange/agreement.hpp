@@ -86,6 +86,7 @@ struct alignas(64) agreement_line {
   /// The last deferred call that the owner has passed.
   alignas(64) std::atomic<std::uint64_t> passed;
   path::exported_memory workspace;  // written before the vote that follows its making
+  bool may_wait;                    // and whether kernels of its device may wait
   agreement_slot slot[slots];
   alignas(64) std::atomic<std::uint64_t> cell[slots];  // of all ranks, in rank 0's line
 };

@@ -35,7 +35,8 @@ std::uint64_t settings_mark() {
   std::uint64_t mark = 1469598103934665603u;
   const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
   const std::hash<std::string> hash;
-  for (const std::string* text : {&s.coll_algorithm, &s.coll_transport, &s.coll_buffers})
+  for (const std::string* text :
+       {&s.coll_algorithm, &s.coll_transport, &s.coll_buffers, &s.coll_workspace})
     mix(hash(*text));
   for (const std::uint64_t n : {s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox}) mix(n);
   mix(static_cast<std::uint64_t>(s.coll_blocks));

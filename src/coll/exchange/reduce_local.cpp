@@ -38,13 +38,13 @@ status reduce_runs(const memory::place& where, const reduction& r, void* to,
   TELPHER_TRY(free);
   try {
     const std::vector<std::uint64_t> words = program_of(to, runs, bytes);
-    kernel::exchange k{};
     run launched;
     constexpr std::uint64_t block_bytes = 32 * 1024;
     const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 256));
-    TELPHER_TRY(launched.start(*free, kernel::exchange_with(r.op, r.type), k, words, blocks));
-    wait_for([&] { return launched.done(); }, [](double) {});
-    return status::ok;
+    TELPHER_TRY(launched.start(*free, kernel::exchange_with(r.op, r.type), words, blocks));
+    status s = status::ok;
+    wait_for([&] { return (s = launched.poll()) != status::would_block; }, [](double) {});
+    return s;
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }

@@ -30,7 +30,7 @@ constexpr row rows[] = {
 
 transport transport_for(transport wanted, const algorithm& a, const facts& f) {
   const std::string& forced = config().coll_transport;
-  if (f.shared_device || forced == "stepped") return transport::stepped;
+  if (!f.may_wait || forced == "stepped") return transport::stepped;
   if (forced == "packed") wanted = transport::packed;
   if (forced == "exchange") wanted = transport::exchange;
   if (wanted == transport::packed && !(a.restrictions & restriction::packed))

@@ -15,9 +15,9 @@ enum class transport : std::uint8_t { packed, exchange, stepped };
 
 /// What all ranks know besides the problem.
 struct facts {
-  std::uint64_t unit = 1;      // bytes of an element
-  bool shared_device = false;  // two ranks have the same: no kernel may wait
-  bool exportable = false;     // every buffer of every rank could be mapped
+  std::uint64_t unit = 1;   // bytes of an element
+  bool may_wait = true;     // kernels for peers, at all ranks
+  bool exportable = false;  // every buffer of every rank could be mapped
 };
 
 struct choice {

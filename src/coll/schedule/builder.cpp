@@ -83,6 +83,22 @@ void builder::wait(std::int32_t peer) {
   if (peer != rank()) made_.steps.push_back({.kind = step_kind::wait, .peer = peer});
 }
 
+void builder::offer_input(std::int32_t peer) {
+  if (!exposed_) signal(peer);
+}
+
+void builder::await_input(std::int32_t peer) {
+  if (!exposed_) wait(peer);
+}
+
+void builder::offer_inputs() {
+  if (!exposed_) signal_others();
+}
+
+void builder::await_inputs() {
+  if (!exposed_) wait_others();
+}
+
 void builder::signal_others() {
   for (std::int32_t i = 1; i < ranks(); ++i) signal((rank() + i) % ranks());
 }
@@ -92,10 +108,8 @@ void builder::wait_others() {
 }
 
 void builder::push_blocks(std::uint64_t stride) {
-  signal_others();
   for (std::int32_t i = 1; i < ranks(); ++i) {
     const std::int32_t peer = (rank() + i) % ranks();
-    wait(peer);
     copy(scratch_of(peer, slot_at(rank(), stride, block_count(problem_, rank(), peer))),
          input(input_block(rank(), peer)));
     signal(peer);

@@ -69,6 +69,12 @@ class builder {
   void publish(piece at) { publish(at, at); }
   void signal(std::int32_t peer);
   void wait(std::int32_t peer);
+  /// What was published may be read by the peer after its await_input. Exposed inputs need neither:
+  /// they may be read from the start.
+  void offer_input(std::int32_t peer);
+  void await_input(std::int32_t peer);
+  void offer_inputs();
+  void await_inputs();
   void signal_others();
   void wait_others();
   /// Gives every peer the own block for it, in slot `rank` of the peer's scratch space, and

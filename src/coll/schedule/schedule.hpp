@@ -12,10 +12,11 @@
 //
 // Order. Steps run in the order of the list, and a rank's own steps see each other. Between ranks
 // only signal and wait order: what rank p did before its k-th signal to q is seen by q after its
-// k-th wait for p. At the start a rank may touch its own spaces only; at the end of the call its
-// input and output belong to the program again, so a peer that reads or writes them must have said
-// that it is done. A send does not hold up the steps after it; of them only one that overwrites
-// what is being sent waits for it.
+// k-th wait for p. At the start a rank may touch its own spaces only, unless all ranks share a
+// node: there nobody begins before all have come (coll/exchange/agreement.hpp), so all spaces may
+// be touched. At the end of the call its input and output belong to the program again, so a peer
+// that reads or writes them must have said that it is done. A send does not hold up the steps after
+// it; of them only one that overwrites what is being sent waits for it.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -57,7 +58,12 @@ const char* const kind_names[] = {"copy", "reduce", "signal", "wait", "send", "r
 class run {
  public:
   run(const problem& p, const std::vector<schedule>& all)
-      : problem_(p), all_(all), values_(p.ranks), states_(all.size()), spaces_(all.size() * 3) {}
+      : problem_(p),
+        all_(all),
+        values_(p.ranks),
+        states_(all.size()),
+        spaces_(all.size() * 3),
+        one_node_(std::ranges::adjacent_find(p.node_of, std::not_equal_to{}) == p.node_of.end()) {}
 
   std::string operator()() {
     if (!check_shape() || !execute() || !check_ends()) return error_;
@@ -134,7 +140,7 @@ class run {
     if (!same_node(rank, s.rank)) return fail_step(rank, "reaches into another node");
     if (s.where != space::scratch && !problem_.mapped)
       return fail_step(rank, "reaches a buffer that is not mapped");
-    if (state(rank).known.seen[index(s.rank)] == 0)
+    if (!one_node_ && state(rank).known.seen[index(s.rank)] == 0)
       return fail_step(rank, "touches rank " + std::to_string(s.rank) +
                                  "'s memory before that rank signalled in");
     return true;
@@ -420,6 +426,7 @@ class run {
   std::unordered_map<std::uint64_t, channel> messages_to_;
   std::vector<message> sent_;
   std::vector<std::array<std::uint64_t, 3>> extents_;  // of each rank's spaces
+  bool one_node_ = false;
   bool has_messages_ = false;
   std::string error_;
 };

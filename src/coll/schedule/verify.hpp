@@ -6,7 +6,8 @@
 //     order unless the operation commutes, with the same brackets at every rank of an allreduce;
 //   - of two accesses to one element of which one writes, one happens before the other (vector
 //     clocks), and both are made through the same span (so the executor may cut spans into slices);
-//   - nobody touches a peer's spaces before the peer signalled in; nobody ends while a peer may
+//   - nobody touches a peer's spaces before the peer signalled in, but in one node; nobody ends
+//   while a peer may
 //     still touch its spaces; nothing of input or output is changed that need not be;
 //   - peers reach input and output only if they are mapped, and only inside their node;
 //   - every wait and receive ends, every signal and message is taken, also if a message leaves no

@@ -2,9 +2,11 @@
 #include "device/cuda/cuda_rt.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "base/library.hpp"
 #include "device/cuda/gdrcopy.hpp"
@@ -210,15 +212,33 @@ bool still_there(const pointer_info& e, const void* address) noexcept {
 
 }  // namespace
 
-// One driver call, whatever is asked. The plural form answers zeros for an address that it does not
-// know, sets no error and needs no current context.
+// The program's cuMemcpy may return before the bytes are in device memory (from pageable host
+// memory, or from other device memory); then our streams, and other processes, could still read old
+// ones. SYNC_MEMOPS makes it wait for copies of this allocation from now on, and those of before
+// are waited for here, as far as the default stream's work ends soon: work that waits for MPI must
+// not hang us.
+void settle_copies(const pointer_info& info) noexcept {
+  unsigned on = 1;
+  driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
+  CUdevice current;
+  if (driver.cuCtxGetDevice(&current) != CUDA_SUCCESS || current != info.device) return;
+  const relaxed_capture relaxed;
+  constexpr auto patience = std::chrono::milliseconds(20);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY &&
+         std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+}
+
+// One driver call, or two for an allocation that is new to the thread. The plural form answers
+// zeros for an address that it does not know, sets no error and needs no current context.
 cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
   if (const pointer_info* e = known.find(reinterpret_cast<std::uintptr_t>(address)))
     if (still_there(*e, address)) {
       out = *e;
       return cudaSuccess;
     }
-  unsigned type = 0, managed = 0, exportable = 0;
+  unsigned type = 0, managed = 0, exportable = 0, settled = 0;
   int ordinal = -1;
   unsigned long long buffer = 0;
   CUdeviceptr base = 0;
@@ -229,8 +249,9 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
                                  CU_POINTER_ATTRIBUTE_BUFFER_ID,
                                  CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                  CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-                                 CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
-  void* answers[] = {&type, &managed, &ordinal, &buffer, &base, &bytes, &exportable};
+                                 CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+                                 CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
+  void* answers[] = {&type, &managed, &ordinal, &buffer, &base, &bytes, &exportable, &settled};
   const unsigned count = detail ? std::size(asked) : 3;
   const CUresult r =
       driver.cuPointerGetAttributes(count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
@@ -244,13 +265,18 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
     out.kind = memory_kind::pinned;
   else
     return cudaSuccess;
+  // What is known of an allocation makes the next look-up cheap.
+  if (!detail && out.kind == memory_kind::device) return classify(address, true, out);
   out.owner = vendor::cuda;
   out.device = static_cast<std::int16_t>(ordinal);
   out.base = base;
   out.bytes = bytes;
   out.generation = buffer;
   out.exportable = out.kind == memory_kind::device && exportable != 0;
-  if (detail && out.exportable) known.insert(out);
+  if (out.exportable) {
+    if (!settled) settle_copies(out);
+    known.insert(out);
+  }
   return cudaSuccess;
 }
 

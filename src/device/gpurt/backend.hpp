@@ -174,6 +174,10 @@ class backend final : public device::backend {
     return on(
         any_device(), [&] { return R::unregister_host(address); }, "host unregister");
   }
+  bool shares_host_memory(int) noexcept override {
+    if constexpr (requires { R::shares_host_memory; }) return R::shares_host_memory;
+    return false;
+  }
   result<void*> allocate_managed(std::size_t bytes) noexcept override {
     return make(any_device(), &R::malloc_managed, bytes, "managed malloc");
   }

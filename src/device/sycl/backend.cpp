@@ -15,8 +15,8 @@
 #include "base/settings.hpp"
 #include "device/gpurt/nodes.hpp"
 #include "device/sycl/guarded.hpp"
+#include "device/sycl/kernels.hpp"
 #include "device/sycl/queue.hpp"
-#include "kernel/reduction.hpp"
 
 namespace telpher::device::sycl {
 namespace {
@@ -262,6 +262,13 @@ status backend::unregister_host(void* address) noexcept {
   });
 }
 
+bool backend::shares_host_memory(int device) noexcept {
+  if (!valid(device) || !started()) return false;
+  return guarded("device kind", [&] {
+           return place_at(device).device.is_cpu() ? status::ok : status::not_supported;
+         }) == status::ok;
+}
+
 // --- work ---
 
 result<stream> backend::create_stream(int device) noexcept {
@@ -370,8 +377,15 @@ status backend::fill(void* to, int byte, std::size_t bytes, stream s) noexcept {
 status backend::launch(kernel::id k, const void* parameters, int blocks, int threads,
                        stream s) noexcept {
   if (blocks < 1 || threads < 1 || threads > 1024) return status::invalid_argument;
-  if (kernel::has_reduction(k)) return status::not_supported;
   return guarded("launch", [&] { return queue_of(s).launch(k, parameters, blocks, threads); });
+}
+
+status backend::prepare(int device, kernel::id k) noexcept {
+  if (!valid(device)) return status::invalid_argument;
+  TELPHER_TRY(places::instance().start());
+  return guarded("kernel", [&] {
+    return kernel_of(place_at(device), k) ? status::ok : status::not_supported;
+  });
 }
 
 // --- other processes' memory. Compiled, not run: the CPU device has no such aspect. ---

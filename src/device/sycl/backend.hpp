@@ -27,6 +27,7 @@ class backend final : public device::backend {
   bool started() noexcept override;
   status classify(const void* address, bool detail, pointer_info& out) noexcept override;
   status adopt_queue(const void* queue) noexcept override;
+  bool allocates_from_heap() noexcept override { return places::instance().has_cpu(); }
 
   result<void*> allocate(int device, std::size_t bytes) noexcept override;
   status release(int device, void* address) noexcept override;
@@ -34,6 +35,7 @@ class backend final : public device::backend {
   status release_pinned(void* address) noexcept override;
   status register_host(void* address, std::size_t bytes) noexcept override;
   status unregister_host(void* address) noexcept override;
+  bool shares_host_memory(int device) noexcept override;
   result<void*> allocate_managed(std::size_t bytes) noexcept override;
   status release_managed(void* address) noexcept override;
 
@@ -48,6 +50,8 @@ class backend final : public device::backend {
   status fill(void* to, int byte, std::size_t bytes, stream s) noexcept override;
   status launch(kernel::id k, const void* parameters, int blocks, int threads,
                 stream s) noexcept override;
+  status prepare(int device, kernel::id k) noexcept override;
+  bool kernels_may_wait(int) noexcept override { return false; }  // SYCL promises no such progress
 
   result<ipc_handle> ipc_export(const pointer_info& info) noexcept override;
   result<void*> ipc_open(int device, const ipc_handle& handle) noexcept override;

@@ -5,7 +5,6 @@
 
 #include <sycl/sycl.hpp>
 
-#include <array>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -20,6 +19,7 @@
 #include "base/settings.hpp"
 #include "device/sycl/kernel_source.hpp"
 #include "device/sycl/kernel_store.hpp"
+#include "kernel/reduction.hpp"
 
 namespace telpher::device::sycl {
 namespace {
@@ -29,9 +29,9 @@ using bundle = ::sycl::kernel_bundle<::sycl::bundle_state::executable>;
 
 constexpr auto kernel_count = static_cast<std::size_t>(kernel::id::count_);
 
-// What is compiled at a time; in the order of CMakeLists.txt's units.
-enum class unit : std::uint8_t { kernels, codecs, none };
-constexpr const char* unit_names[] = {"kernels", "codecs"};
+// A text that is compiled; in the order of CMakeLists.txt's units.
+enum class unit : std::uint8_t { kernels, codecs, reductions, none };
+constexpr const char* unit_names[] = {"kernels", "codecs", "reduce"};
 
 struct kernel_row {
   const char* name;
@@ -47,25 +47,55 @@ constexpr kernel_row rows[] = {
 };
 static_assert(std::size(rows) == kernel_count);
 
-struct unit_kernels {
-  const place* where;
+std::string reduction_name(kernel::id k) {
+#define TELPHER_QUOTED(name) #name,
+  static constexpr const char* ops[] = {TELPHER_REDUCTION_OPS(TELPHER_QUOTED)};
+  static constexpr const char* types[] = {TELPHER_VALUE_TYPES(TELPHER_QUOTED)};
+#undef TELPHER_QUOTED
+  const int pair = kernel::reduction_index(k);
+  return std::string(ops[pair / kernel::value_types]) + ", " + types[pair % kernel::value_types];
+}
+
+/// What one compilation makes: all kernels of a text, or one reduction.
+struct order {
+  explicit order(kernel::id k)
+      : which(kernel::has_reduction(k) ? unit::reductions
+                                       : rows[static_cast<std::size_t>(k)].where),
+        only(kernel::has_reduction(k) ? k : kernel::id::count_) {}
+  friend bool operator==(const order&, const order&) = default;
+
+  bool is_reduction() const { return which == unit::reductions; }
+  const source_file& text() const { return kernel_units()[static_cast<std::size_t>(which)]; }
+  std::string name() const {
+    return is_reduction() ? "the reduction (" + reduction_name(only) + ")" : text().name;
+  }
+  /// The text with what selects from it.
+  std::string source() const {
+    return is_reduction()
+               ? "#define TELPHER_REDUCTIONS(X) X(" + reduction_name(only) + ")\n" + text().text
+               : text().text;
+  }
+
   unit which;
-  std::array<std::optional<::sycl::kernel>, kernel_count> kernels;
+  kernel::id only;
+};
+
+struct made_kernels {
+  const place* where;
+  order what;
+  std::vector<std::optional<::sycl::kernel>> kernels;  // by id; of a reduction the one
 };
 
 // The codecs' results are the CPU's bit by bit: no sum or product of floating point may change.
 const std::vector<std::string>& options() {
-  static const std::vector<std::string> list{"-std=c++20", "-O3", "-ffp-model=precise",
-                                             "-ffp-contract=off", "-I."};
+  static const std::vector<std::string> list{
+      "-std=c++20", "-O3", "-ffp-model=precise", "-ffp-contract=off", "-DTELPHER_DEVICE_PASS",
+      "-I."};
   return list;
 }
 
-const source_file& text_of(unit which) {
-  return kernel_units()[static_cast<std::size_t>(which)];
-}
-
 // All that the compiled code depends on.
-std::string identity_of(const ::sycl::device& d, unit which) {
+std::string identity_of(const ::sycl::device& d, const order& what) {
   std::string text = "SYCL " + std::to_string(__LIBSYCL_MAJOR_VERSION) + "." +
                      std::to_string(__LIBSYCL_MINOR_VERSION);
   for (const std::string& part : {d.get_info<::sycl::info::device::name>(),
@@ -75,7 +105,7 @@ std::string identity_of(const ::sycl::device& d, unit which) {
     text += '\n' + part;
   for (const std::string& option : options()) text += '\n' + option;
   for (const source_file& f : kernel_headers()) text += std::string("\n#") + f.name + '\n' + f.text;
-  return text + '\n' + text_of(which).text;
+  return text + '\n' + what.source();
 }
 
 // Code of another device or release is an exception, which is an answer here.
@@ -90,9 +120,9 @@ std::optional<bundle> open_bundle(const place& where, std::vector<char>& content
   }
 }
 
-std::optional<bundle> ahead_of_time(const place& where, unit which) {
+std::optional<bundle> ahead_of_time(const place& where, const order& what) {
   const std::string path = folder_of(reinterpret_cast<const void*>(&kernel_of)) +
-                           "/libtelpher-sycl-" + unit_names[static_cast<std::size_t>(which)] +
+                           "/libtelpher-sycl-" + unit_names[static_cast<std::size_t>(what.which)] +
                            ".syclbin";
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
@@ -100,25 +130,25 @@ std::optional<bundle> ahead_of_time(const place& where, unit which) {
   return open_bundle(where, content, path.c_str());
 }
 
-bundle compile(const place& where, unit which) {
+bundle compile(const place& where, const order& what) {
   const auto start = std::chrono::steady_clock::now();
   const std::string device = where.device.get_info<::sycl::info::device::name>();
-  TELPHER_INFO("compiling %s for %s", text_of(which).name, device.c_str());
+  TELPHER_INFO("compiling %s for %s", what.name().c_str(), device.c_str());
   experimental::include_files headers;
   for (const source_file& f : kernel_headers()) headers.add(f.name, f.text);
   auto source = experimental::create_kernel_bundle_from_source(
-      where.context, experimental::source_language::sycl, text_of(which).text,
+      where.context, experimental::source_language::sycl, what.source(),
       experimental::properties{headers});
   bundle made = experimental::build(
       source, {where.device}, experimental::properties{experimental::build_options{options()}});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  TELPHER_INFO("%s for %s compiled in %.1f s", text_of(which).name, device.c_str(), took.count());
+  TELPHER_INFO("%s for %s compiled in %.1f s", what.name().c_str(), device.c_str(), took.count());
   return made;
 }
 
-std::optional<bundle> find_or_compile(const place& where, unit which) {
-  if (auto b = ahead_of_time(where, which)) return b;
-  kernel_store store(config().sycl_kernel_cache, identity_of(where.device, which));
+std::optional<bundle> find_or_compile(const place& where, const order& what) {
+  if (auto b = ahead_of_time(where, what)) return b;
+  kernel_store store(config().sycl_kernel_cache, identity_of(where.device, what));
   std::vector<char> content;
   for (const bool waited : {false, true}) {
     if (waited) store.lock();  // another rank may be compiling the same
@@ -127,30 +157,42 @@ std::optional<bundle> find_or_compile(const place& where, unit which) {
   }
   ::sycl::device device = where.device;  // the question is no const function
   if (!device.ext_oneapi_can_compile(experimental::source_language::sycl)) return std::nullopt;
-  bundle made = compile(where, which);
+  bundle made = compile(where, what);
   store.save(made.ext_oneapi_get_content());
   return made;
 }
 
+std::optional<::sycl::kernel> kernel_in(bundle& b, const std::string& name) {
+  if (!b.ext_oneapi_has_kernel(name)) return std::nullopt;
+  return b.ext_oneapi_get_kernel(name);
+}
+
+// "telpher_sum_f64"
+std::string function_of(kernel::id reduction) {
+  std::string name = "telpher_" + reduction_name(reduction);
+  return name.replace(name.find(", "), 2, "_");
+}
+
 // A place without kernels is remembered as such: trying again would cost seconds each time.
-unit_kernels make(const place& where, unit which) {
-  unit_kernels made{&where, which, {}};
+made_kernels make(const place& where, const order& what) {
+  made_kernels made{&where, what, {}};
+  made.kernels.resize(what.is_reduction() ? 1 : kernel_count);
   std::string why = "neither a run-time compiler nor kernels compiled ahead of time";
   try {
-    if (auto b = find_or_compile(where, which)) {
+    if (auto b = find_or_compile(where, what)) {
       why.clear();
-      for (std::size_t i = 0; i < kernel_count; ++i)
-        if (b->ext_oneapi_has_kernel(rows[i].name))
-          made.kernels[i] = b->ext_oneapi_get_kernel(rows[i].name);
+      if (what.is_reduction()) made.kernels[0] = kernel_in(*b, function_of(what.only));
+      for (std::size_t i = 0; i < kernel_count && !what.is_reduction(); ++i)
+        made.kernels[i] = kernel_in(*b, rows[i].name);
     }
   } catch (const std::exception& e) {
     why = e.what();
   }
   if (!why.empty())
-    TELPHER_WARN(
-        "%s gives no kernels for %s (%s): copies go one by one, and what needs a kernel fails",
-        text_of(which).name, where.device.get_info<::sycl::info::device::name>().c_str(),
-        why.c_str());
+    TELPHER_WARN("%s cannot be had for %s (%s): %s", what.name().c_str(),
+                 where.device.get_info<::sycl::info::device::name>().c_str(), why.c_str(),
+                 what.is_reduction() ? "what needs it is staged"
+                                     : "copies go one by one, and what needs a kernel fails");
   return made;
 }
 
@@ -158,19 +200,20 @@ unit_kernels make(const place& where, unit which) {
 
 const ::sycl::kernel* kernel_of(const place& where, kernel::id k) {
   static auto* mutex = new std::mutex;
-  static auto* all = new std::list<unit_kernels>;  // a list: kernels stay where they are
-  const unit which = rows[static_cast<std::size_t>(k)].where;
-  if (which == unit::none) return nullptr;
+  static auto* all = new std::list<made_kernels>;  // a list: kernels stay where they are
+  const order wanted(k);
+  if (wanted.which == unit::none) return nullptr;
   std::lock_guard lock(*mutex);
-  unit_kernels* found = nullptr;
-  for (unit_kernels& u : *all)
-    if (u.where == &where && u.which == which) found = &u;
-  if (!found) found = &all->emplace_back(make(where, which));
-  const auto& kernel = found->kernels[static_cast<std::size_t>(k)];
+  made_kernels* found = nullptr;
+  for (made_kernels& m : *all)
+    if (m.where == &where && m.what == wanted) found = &m;
+  if (!found) found = &all->emplace_back(make(where, wanted));
+  const auto& kernel = found->kernels[wanted.is_reduction() ? 0 : static_cast<std::size_t>(k)];
   return kernel ? &*kernel : nullptr;
 }
 
 std::size_t parameter_bytes(kernel::id k) noexcept {
+  if (kernel::has_reduction(k)) return sizeof(kernel::exchange);
   return rows[static_cast<std::size_t>(k)].parameter_bytes;
 }
 

@@ -193,6 +193,7 @@ void places::add(const ::sycl::context& context, const ::sycl::device& device) {
       device.is_cpu() || device.has(::sycl::aspect::ext_oneapi_register_host_memory);
   entries_[n] =
       new place{context, device, native_context(context), has_whole_handles(device), registers};
+  if (device.is_cpu()) cpu_.store(true);
   if (n > 0 && entries_[0]->context != context) several_.store(true);
   count_.store(n + 1, std::memory_order_release);
 }

@@ -41,6 +41,7 @@ class places {
   int count() noexcept;
   /// Whether memory of one place may be unknown to the queues of another.
   bool several_contexts() const noexcept { return several_.load(std::memory_order_relaxed); }
+  bool has_cpu() const noexcept { return cpu_.load(std::memory_order_relaxed); }
   /// Throws std::out_of_range for a number that is not listed.
   const place& at(int device) const;
 
@@ -58,6 +59,7 @@ class places {
   std::atomic<bool> started_{false};
   std::atomic<int> count_{0};
   std::atomic<bool> several_{false};
+  std::atomic<bool> cpu_{false};
   const place* entries_[capacity] = {};  // written once, before count_ grows
 };
 

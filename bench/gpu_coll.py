@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The steps of bench/gpu_session.py that measure collectives: beside NCCL and staging by hand on each number of GPUs,
+every algorithm forced, and more ranks than GPUs. Figures go to the session's rows."""
+from gpu_jobs import Session
+from gpu_measure import cell, judge, shown, size_text
+
+OPERATIONS = "allreduce,bcast,reduce,allgather,alltoall,reduce_scatter_block,gather,scatter"
+SIZES = "8,1k,8k,64k,256k,1m,4m,16m,64m"
+TIMED = "--min-time 0.04 --batches 5 --validate"
+# What selection.def chooses from: operation, algorithm, sizes, and blocks of the kernel to try (0: by size), each
+# on the program's buffers; no blocks: packed.
+SMALL, LARGE = "8,4k,16k,64k,256k", "64k,256k,1m,4m,16m,64m"
+FORCED = (
+    ("allreduce", "push", SMALL, ()), ("allreduce", "one_shot", LARGE, (0,)),
+    ("allreduce", "two_shot", LARGE, (0, 16, 64)),
+    ("bcast", "push", SMALL, ()), ("bcast", "one_shot", LARGE, (0,)), ("bcast", "two_shot", LARGE, (0,)),
+    ("reduce", "one_shot", LARGE, (0,)), ("reduce", "two_shot", LARGE, (0,)),
+    ("allgather", "push", SMALL, ()), ("allgather", "one_shot", LARGE, (0, 64)),
+    ("alltoall", "push", SMALL, ()), ("alltoall", "one_shot", LARGE, (0,)), ("gather", "one_shot", LARGE, (0,)),
+    ("reduce_scatter_block", "push", SMALL, ()), ("reduce_scatter_block", "one_shot", LARGE, (0, 64)),
+)
+TABLE_SIZES = [8, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
+
+
+def numbers_of_ranks(session: Session) -> list[int]:
+    """2, 4, 8 … up to one rank a device; emulated devices stand for any number."""
+    devices = max(2, session.devices if session.options.backend == "cuda" else 4)
+    return [ranks for ranks in (2, 4, 8) if ranks <= devices]
+
+
+def modes_table(session: Session, title: str, rows: list[dict]) -> None:
+    """A line for each operation and size: ours, and how much faster than the others of the same run."""
+    found: dict = {}
+    for row in rows:
+        found.setdefault((row["test"], row["bytes"]), {})[row["mode"]] = row
+    lines = []
+    for (test, size), modes in found.items():
+        ours = modes.get("telpher")
+        if not ours:
+            continue
+        against = [shown(modes[m]["us"] / ours["us"]) if m in modes else "-" for m in ("nccl", "staged")]
+        others = [shown(modes[m]["us"]) if m in modes else "-" for m in ("nccl", "staged")]
+        wrong = " WRONG" if ours["validated"] is False else ""
+        lines.append([f"{test} {size_text(size)}", shown(ours["us"]) + wrong, *others, *against,
+                      shown(ours["bus_gbps"]), ours["path"]])
+    session.table(title, ["us", "telpher", "nccl", "staged", "nccl/ours", "staged/ours", "bus GB/s", "path"], lines)
+
+
+def coll(session: Session) -> str:
+    rows: list[dict] = []
+    runs = done = 0
+    for ranks in numbers_of_ranks(session):
+        found: list[dict] = []
+        for operation in OPERATIONS.split(","):
+            rooted = operation in ("gather", "scatter")
+            sizes = SIZES.removesuffix(",16m,64m") if rooted else SIZES
+            some = session.bench(f"coll {ranks}", operation, f"-s {sizes} --mode all {TIMED}", limit=60, ranks=ranks)
+            found += some
+            runs += 1
+            done += bool(some)
+        modes_table(session, f"collectives of {ranks} ranks, one a device; us, ratios above 1: ours is faster", found)
+        rows += found
+    return judge(rows, runs, done)
+
+
+def nonblocking(session: Session) -> str:
+    rows: list[dict] = []
+    runs = done = 0
+    for ranks in numbers_of_ranks(session):
+        some = session.bench(f"icoll {ranks}", "iallreduce,iallgather,ialltoall",
+                             f"-s 8,64k,1m,16m --mode both {TIMED}", limit=90, ranks=ranks)
+        rows += some
+        runs += 1
+        done += bool(some)
+        modes_table(session, f"non-blocking and persistent collectives of {ranks} ranks", some)
+    return judge(rows, runs, done)
+
+
+def forced(session: Session) -> str:
+    """Every algorithm with the sizes it is for."""
+    rows: list[dict] = []
+    runs = done = 0
+    for ranks in numbers_of_ranks(session):
+        lines = []
+        for operation, algorithm, sizes, some_blocks in FORCED:
+            ways = [("exchange", "mapped", blocks) for blocks in some_blocks] or [("packed", "auto", 0)]
+            ways += [("stepped", "mapped", 0)] if some_blocks else []
+            for transport, buffers, blocks in ways:
+                name = f"{operation} {algorithm} {transport} {buffers} {blocks}"
+                some = session.bench(f"forced {ranks} {name}", operation,
+                                     f"-s {sizes} --mode telpher --min-time 0.02 --batches 3", limit=30, ranks=ranks,
+                                     TELPHER_COLL_ALGORITHM=f"{operation}={algorithm}", TELPHER_COLL_TRANSPORT=transport,
+                                     TELPHER_COLL_BUFFERS=buffers, TELPHER_COLL_BLOCKS=str(blocks))
+                rows += some
+                runs += 1
+                done += bool(some)
+                by_size = {row["bytes"]: shown(row["us"]) for row in some}
+                lines.append([name, *(by_size.get(size, "-") for size in TABLE_SIZES)])
+        session.table(f"forced algorithms on {ranks} ranks, us", ["", *map(size_text, TABLE_SIZES)], lines)
+    return judge(rows, runs, done)
+
+
+def crowded(session: Session) -> str:
+    """More ranks than devices: schedules run without kernels that wait for each other."""
+    rows: list[dict] = []
+    runs = done = 0
+    for ranks in (8, 16):
+        some = session.bench(f"crowded {ranks}", "allreduce,allgather,alltoall", f"-s 8,64k,1m --mode both {TIMED}",
+                             limit=90, ranks=ranks)
+        rows += some
+        runs += 1
+        done += bool(some)
+        modes_table(session, f"collectives of {ranks} ranks on {session.devices} devices", some)
+    return judge(rows, runs, done)
+
+
+def all_pairs(session: Session) -> str:
+    """Every rank to every other, and half of the ranks to the other half at once."""
+    if session.devices < 2:
+        return "left out: one device"
+    ranks = numbers_of_ranks(session)[-1]
+    rows = session.bench("matrix", "matrix", "-s 8,4m --mode telpher", limit=90, ranks=ranks)
+    lines = [[f"{row['from']} to {row['to']} {row['test']}", cell(row), row["path"]] for row in rows]
+    session.table("every pair: latency of 8 B in us, bandwidth of 4 MB in GB/s", ["pair", "figure", "path"], lines)
+    together = session.bench("pairs at once", "multi_lat,mbw_mr", "-s 8,64k,1m,16m --mode telpher --validate "
+                             "--window-memory 256m", limit=90, ranks=ranks)
+    session.table(f"{ranks // 2} pairs at once, latency us, bandwidth GB/s of all",
+                  ["", "figure", "path"], [[f"{row['test']} {size_text(row['bytes'])}", cell(row), row["path"]]
+                                           for row in together])
+    return judge(rows + together, 2, bool(rows) + bool(together))

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange kernel for languages whose kernels may not wait (SYCL): programs of nothing but
+// reductions of plain memory, in the encoding of exchange.hpp. What is left out costs a run-time
+// compiler most of its time.
+#pragma once
+
+#include "kernel/exchange.hpp"
+
+namespace telpher::kernel {
+
+template <class Op, class T, class W>
+TELPHER_DEVICE void run_reductions(W w, const exchange& p) {
+  const std::uint64_t* code = p.long_code ? resolve(p.long_code) : p.code;
+  for (std::uint32_t at = 0; at < p.code_words;) {
+    const std::uint64_t* step = code + at;
+    const auto sources = static_cast<unsigned>(step[0] >> 8 & 0xff);
+    reduce_plain<Op, T>(w, step[2], step + 3, sources, slice_of(step[1], w.block(), w.blocks()));
+    w.barrier();
+    at += 3 + sources;
+  }
+  end_exchange(w, p);
+}
+
+}  // namespace telpher::kernel
