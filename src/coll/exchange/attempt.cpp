@@ -203,6 +203,7 @@ void attempt::drop_old() noexcept {
 attempt::then attempt::choose_path() noexcept {
   if (!describe_problem(a_, c_.talk, what_, known_.unit)) return leave();
   known_.may_wait = c_.may_wait;
+  known_.take_turns = c_.shared_device && c_.kind == workspace_kind::device;
   known_.exportable = c_.kind == workspace_kind::device && all_exportable();
   chosen_ = choose(what_, known_, c_.rank);
   if (!chosen_ || !chosen_.mapped) return commit();

@@ -55,10 +55,9 @@ bool attempt::open_workspaces() noexcept {
   for (int r = 0; r < c_.ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
     const agreement_line& line = c_.talk.line(r);
-    bool alone = line.may_wait;
     for (int q = 0; q < r; ++q)
-      alone = alone && !(c_.talk.line(q).workspace.uuid == line.workspace.uuid);
-    c_.may_wait = c_.may_wait && alone;
+      c_.shared_device = c_.shared_device || c_.talk.line(q).workspace.uuid == line.workspace.uuid;
+    c_.may_wait = c_.may_wait && line.may_wait && !c_.shared_device;
     std::byte* base = c_.own.base();
     if (r != c_.rank) {
       auto opened = peer_workspace::open(c_.kind, c_.world[i], line.workspace, c_.where);

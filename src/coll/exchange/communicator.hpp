@@ -79,6 +79,7 @@ class communicator {
   phase state = phase::joining;
   memory::place where;    // this rank's device, once ready
   bool may_wait = false;  // kernels for peers: every rank has a device for itself that allows it
+  bool shared_device = false;  // two ranks have the same
   workspace_kind kind = workspace::first_kind();
   workspace own;
   std::vector<peer_workspace> mapped;  // peers' workspaces

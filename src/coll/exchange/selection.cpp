@@ -153,7 +153,7 @@ choice choose(problem& p, const facts& f, int me) noexcept {
         return c;
     }
     const std::uint64_t bytes = volume(p, f.unit);
-    if (f.shared_device && bytes < least_shared * static_cast<std::uint64_t>(p.ranks) &&
+    if (f.take_turns && bytes < least_shared * static_cast<std::uint64_t>(p.ranks) &&
         config().coll_transport != "stepped")
       return c;
     for (const row& r : rows) {
