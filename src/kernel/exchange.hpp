@@ -24,7 +24,13 @@
 // uses it begins when all ranks have ended this one (coll/exchange/agreement.hpp), so it is never
 // overwritten before it was read. Before the epoch wraps, the host clears the memory.
 //
-// A wait ends without what it waits for when the host asks by `stop`, after a failure elsewhere.
+// Pauses. A driver's call that waits for the device (to free memory, say) holds up this process's
+// other launches, and a kernel that waits for a peer's would wait for that call's end: two
+// processes could wait for each other so for ever. So a kernel waits for a bounded time only. A
+// block whose wait lasts longer writes down its place (the step, and how far each work item was in
+// it; waits begin anew) and ends; the last block to end tells the host, which launches the kernel
+// again. What is done stays done: no element is reduced twice. `stop` (the host's, after a failure
+// elsewhere) makes a block pause at once, and the host does not go on.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -39,6 +45,9 @@ enum class exchange_op : std::uint8_t { copy = 1, reduce, signal, wait };
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;
 constexpr std::uint64_t slice_unit = 64;
 
+/// A work item has nothing left to do in a step.
+constexpr std::uint64_t through = ~std::uint64_t{0};
+
 /// The part of a span that a block does.
 struct slice {
   std::uint64_t begin, bytes;
@@ -50,20 +59,28 @@ TELPHER_BOTH slice slice_of(std::uint64_t bytes, unsigned block, unsigned blocks
   return {begin, (end < bytes ? end : bytes) - (begin < bytes ? begin : bytes)};
 }
 
-/// Whether a work item may go on waiting; asks the host now and then.
+/// Whether a work item may go on waiting; looks at the clock and asks the host now and then.
 class patience {
  public:
-  TELPHER_DEVICE explicit patience(const exchange& p)
-      : stop_(resolve(p.stop)), value_(p.done_value) {}
+  TELPHER_DEVICE explicit patience(const exchange& p) : p_(p) {}
   TELPHER_DEVICE bool ends() {
     relax();
-    if (++polls_ % 1024 == 0) over_ = over_ || load_acquire_system(stop_) == value_;
+    if (++polls_ % polls_between_looks == 0) look();
     return over_;
   }
 
  private:
-  const std::uint32_t* stop_;
-  std::uint32_t value_;
+  static constexpr std::uint32_t polls_between_looks = 128;  // of some 0.5 us each
+
+  TELPHER_DEVICE void look() {
+    const std::uint64_t now = now_ns();
+    if (since_ == 0) since_ = now;
+    over_ =
+        now - since_ >= p_.patience_ns || load_acquire_system(resolve(p_.stop)) == p_.done_value;
+  }
+
+  const exchange& p_;
+  std::uint64_t since_ = 0;
   std::uint32_t polls_ = 0;
   bool over_ = false;
 };
@@ -82,11 +99,15 @@ TELPHER_DEVICE std::uint64_t* packed_word(std::uint64_t operand, std::uint64_t b
              static_cast<std::uintptr_t>(operand & ~packed_mark))) +
          byte / 4;
 }
-TELPHER_DEVICE std::uint32_t await_word(const std::uint64_t* at, std::uint64_t seen,
-                                        std::uint32_t epoch, patience& p) {
-  while (static_cast<std::uint32_t>(seen >> 32) != epoch && !p.ends())
+/// False: patience ended first.
+TELPHER_DEVICE bool await_word(const std::uint64_t* at, std::uint64_t seen, std::uint32_t epoch,
+                               patience& p, std::uint32_t& word) {
+  while (static_cast<std::uint32_t>(seen >> 32) != epoch) {
+    if (p.ends()) return false;
     seen = load_relaxed_system(at);
-  return static_cast<std::uint32_t>(seen);
+  }
+  word = static_cast<std::uint32_t>(seen);
+  return true;
 }
 TELPHER_DEVICE void store_word(std::uint64_t* at, std::uint32_t data, std::uint32_t epoch) {
   store_relaxed_system(at, std::uint64_t{epoch} << 32 | data);
@@ -109,17 +130,20 @@ TELPHER_DEVICE void store_few(std::uint8_t* to, std::uint32_t word, std::uint64_
   for (unsigned i = 0; i < 4 && i < bytes; ++i) to[i] = static_cast<std::uint8_t>(word >> 8 * i);
 }
 
+// Steps of packed memory begin at `at` (0, or where the work item paused) and answer where it
+// paused, or the slice's end.
 template <class W>
-TELPHER_DEVICE_CALL void copy_packed(W w, const exchange& p, std::uint64_t to, std::uint64_t from,
-                                     slice s) {
+TELPHER_DEVICE_CALL std::uint64_t copy_packed(W w, const exchange& p, std::uint64_t to,
+                                              std::uint64_t from, slice s, std::uint64_t at) {
   patience waiting(p);
-  for (std::uint64_t at = std::uint64_t{w.id()} * 4; at < s.bytes;
+  for (at += at == 0 ? std::uint64_t{w.id()} * 4 : 0; at < s.bytes;
        at += std::uint64_t{w.size()} * 4) {
     const std::uint64_t byte = s.begin + at, left = s.bytes - at;
     std::uint32_t word = 0;
     if (is_packed(from)) {
       const std::uint64_t* source = packed_word(from, byte);
-      word = await_word(source, load_relaxed_system(source), p.packed_epoch, waiting);
+      if (!await_word(source, load_relaxed_system(source), p.packed_epoch, waiting, word))
+        return at;
     } else {
       word = load_few(plain(from) + byte, left);
     }
@@ -128,16 +152,17 @@ TELPHER_DEVICE_CALL void copy_packed(W w, const exchange& p, std::uint64_t to, s
     else
       store_few(plain(to) + byte, word, left);
   }
+  return through;
 }
 
 template <class W>
-TELPHER_DEVICE_CALL void copy_step(W w, const exchange& p, const std::uint64_t* step) {
+TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const std::uint64_t* step,
+                                            std::uint64_t begin) {
   const slice s = slice_of(step[1], w.block(), w.blocks());
   const std::uint64_t to = step[2], from = step[3];
-  if (is_packed(to) || is_packed(from))
-    copy_packed(w, p, to, from, s);
-  else
-    copy_span(w.id(), w.size(), plain(to) + s.begin, plain(from) + s.begin, s.bytes);
+  if (is_packed(to) || is_packed(from)) return copy_packed(w, p, to, from, s, begin);
+  copy_span(w.id(), w.size(), plain(to) + s.begin, plain(from) + s.begin, s.bytes);
+  return through;
 }
 
 // --- reduce ---
@@ -275,12 +300,13 @@ TELPHER_DEVICE void store_values(const exchange& p, std::uint64_t to, std::uint6
 }
 
 template <class Op, class T, class W>
-TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
-                                  const std::uint64_t* sources, unsigned n, slice part) {
+TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, std::uint64_t to,
+                                           const std::uint64_t* sources, unsigned n, slice part,
+                                           std::uint64_t at) {
   constexpr unsigned sources_at_once = 4;
   using group = packed_group<T>;
   patience waiting(p);
-  for (std::uint64_t at = w.id() * group::bytes; at < part.bytes; at += w.size() * group::bytes) {
+  for (at += at == 0 ? w.id() * group::bytes : 0; at < part.bytes; at += w.size() * group::bytes) {
     const std::uint64_t byte = part.begin + at, left = part.bytes - at;
     typename group::lanes::wide_type sum[group::lanes::count] = {};
     T values[group::lanes::count];
@@ -299,8 +325,9 @@ TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
           std::uint32_t words[group::words];
           TELPHER_UNROLL
           for (unsigned k = 0; k < group::words; ++k)
-            words[k] =
-                await_word(packed_word(source, byte) + k, seen[s][k], p.packed_epoch, waiting);
+            if (!await_word(packed_word(source, byte) + k, seen[s][k], p.packed_epoch, waiting,
+                            words[k]))
+              return at;
           __builtin_memcpy(values, words, group::bytes);
         } else {
           load_values(values, source, byte, left);
@@ -312,27 +339,30 @@ TELPHER_DEVICE void reduce_packed(W w, const exchange& p, std::uint64_t to,
     for (unsigned i = 0; i < group::lanes::count; ++i) values[i] = wide<T>::to(sum[i]);
     store_values(p, to, byte, left, values);
   }
+  return through;
 }
 
 template <class Op, class T>
 struct reduction {
   template <class W>
-  TELPHER_DEVICE static void run(W w, const exchange& p, const std::uint64_t* step) {
+  TELPHER_DEVICE static std::uint64_t run(W w, const exchange& p, const std::uint64_t* step,
+                                          std::uint64_t begin) {
     const auto n = static_cast<unsigned>(step[0] >> 8 & 0xff);
     const slice s = slice_of(step[1], w.block(), w.blocks());
     bool packed = is_packed(step[2]);
     for (unsigned i = 0; i < n; ++i) packed = packed || is_packed(step[3 + i]);
-    if (packed)
-      reduce_packed<Op, T>(w, p, step[2], step + 3, n, s);
-    else
-      reduce_plain<Op, T>(w, step[2], step + 3, n, s);
+    if (packed) return reduce_packed<Op, T>(w, p, step[2], step + 3, n, s, begin);
+    reduce_plain<Op, T>(w, step[2], step + 3, n, s);
+    return through;
   }
 };
 
 /// For programs that only move data.
 struct no_reduction {
   template <class W>
-  TELPHER_DEVICE static void run(W, const exchange&, const std::uint64_t*) {}
+  TELPHER_DEVICE static std::uint64_t run(W, const exchange&, const std::uint64_t*, std::uint64_t) {
+    return through;
+  }
 };
 
 // --- signal and wait ---
@@ -349,56 +379,83 @@ TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, std::uint64_t numbe
 }
 
 template <class W>
-TELPHER_DEVICE_CALL void wait_step(W w, const exchange& p, std::uint64_t number,
-                                   std::uint64_t peers) {
+TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, std::uint64_t number,
+                                            std::uint64_t peers) {
   patience waiting(p);
   const std::uint64_t wanted = p.epoch << 16 | number;
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size()) {
     if (!(peers >> peer & 1)) continue;
     const std::uint64_t* flag = resolve(p.flags[p.me]) + w.block() * exchange::most_ranks + peer;
-    while (load_acquire_system(flag) < wanted && !waiting.ends()) {
-    }
+    while (load_acquire_system(flag) < wanted)
+      if (waiting.ends()) return 0;
   }
-  w.barrier();
+  return through;
 }
 
 // --- the interpreter ---
 
-/// The last block through says so to the host.
+/// The last block to end says so to the host; whether any paused it says before.
 template <class W>
-TELPHER_DEVICE_CALL void end_exchange(W w, const exchange& p) {
+TELPHER_DEVICE_CALL void end_exchange(W w, const exchange& p, bool pauses = false) {
+  constexpr std::uint32_t paused_block = 1u << 16;
   w.publish();
   if (w.id() != 0) return;
   if (w.blocks() > 1) {
     std::uint32_t* arrivals = resolve(p.arrivals);
-    if (fetch_add_device(arrivals, 1) != w.blocks() - 1) return;
+    const std::uint32_t before = fetch_add_device(arrivals, pauses ? paused_block + 1 : 1);
+    if (before % paused_block != w.blocks() - 1) return;
+    pauses = pauses || before >= paused_block;
     *arrivals = 0;
     fence_system();
   }
+  *resolve(p.paused) = pauses ? 1 : 0;
   store_release_system(resolve(p.done), p.done_value);
+}
+
+/// One step from `begin` on, for a work item; where it paused, or `through`.
+template <class Reduction, class W>
+TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const std::uint64_t* step,
+                                      std::uint64_t begin) {
+  switch (static_cast<exchange_op>(step[0] & 0xff)) {
+    case exchange_op::signal:
+      signal_step(w, p, step[0] >> 16, step[1]);
+      return through;
+    case exchange_op::wait:
+      return wait_step(w, p, step[0] >> 16, step[1]);
+    case exchange_op::copy:
+      return copy_step(w, p, step, begin);
+    case exchange_op::reduce:
+      break;
+  }
+  return Reduction::run(w, p, step, begin);
+}
+
+TELPHER_DEVICE std::uint32_t words_of(const std::uint64_t* step) {
+  const auto kind = static_cast<exchange_op>(step[0] & 0xff);
+  const bool moves = kind == exchange_op::copy || kind == exchange_op::reduce;
+  return moves ? 3 + static_cast<std::uint32_t>(step[0] >> 8 & 0xff) : 2;
 }
 
 template <class Reduction, class W>
 TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
   const std::uint64_t* code = p.long_code ? resolve(p.long_code) : p.code;
-  std::uint32_t at = 0;
+  exchange_place* place = p.places ? resolve(p.places) + w.block() : nullptr;
+  std::uint32_t at = p.again ? place->word : 0;
+  std::uint64_t begin = p.again && at < p.code_words ? place->offset[w.id()] : 0;
+  bool pauses = false;
   while (at < p.code_words) {
-    const std::uint64_t* step = code + at;
-    const auto kind = static_cast<exchange_op>(step[0] & 0xff);
-    const auto sources = static_cast<std::uint32_t>(step[0] >> 8 & 0xff);
-    if (kind == exchange_op::signal)
-      signal_step(w, p, step[0] >> 16, step[1]);
-    else if (kind == exchange_op::wait)
-      wait_step(w, p, step[0] >> 16, step[1]);
-    else if (kind == exchange_op::copy)
-      copy_step(w, p, step);
-    else
-      Reduction::run(w, p, step);
-    const bool moves = kind == exchange_op::copy || kind == exchange_op::reduce;
-    at += moves ? 3 + sources : 2;
-    if (moves) w.barrier();  // the next step may read what other work items wrote
+    const std::uint64_t reached = run_step<Reduction>(w, p, code + at, begin);
+    begin = 0;
+    // All have ended the step: the next one may read what other work items wrote.
+    if (!w.all(reached == through)) {
+      place->offset[w.id()] = reached;
+      pauses = true;
+      break;
+    }
+    at += words_of(code + at);
   }
-  end_exchange(w, p);
+  if (place && w.id() == 0) place->word = at;
+  end_exchange(w, p, pauses);
 }
 
 template <class W>

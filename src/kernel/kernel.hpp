@@ -64,22 +64,33 @@ struct linger {
   std::uint64_t patience_ns;
 };
 
+/// Where a block of an exchange paused.
+struct exchange_place {
+  static constexpr unsigned most_items = 512;
+  std::uint32_t word;                // of the program; its length if the block is through
+  std::uint64_t offset[most_items];  // where each work item was in that step
+};
+
 /// exchange: one rank's part of a collective among devices, a short program of copies, reductions,
 /// signals and waits (kernel/exchange.hpp has its encoding and protocol). One block does one slice
 /// of everything; blocks do not wait for each other.
 struct exchange {
   static constexpr unsigned most_ranks = 64;
   static constexpr unsigned most_blocks = 64;
-  static constexpr std::uint32_t code_capacity = 404;
+  static constexpr std::uint32_t code_capacity = 400;
   std::uint64_t epoch;             // of this call: its signals carry it (see exchange.hpp)
   std::uint32_t packed_epoch;      // of this call: its packed words carry it
   std::uint32_t code_words;        // length of the program
   const std::uint64_t* long_code;  // null: the program is in `code`
   std::uint32_t me;                // own rank
   std::uint32_t done_value;
-  std::uint32_t* arrivals;    // device memory, 0 before and after
-  std::uint32_t* done;        // pinned host memory: done_value when all blocks are through
+  std::uint32_t* arrivals;  // device memory, 0 before and after
+  std::uint32_t* done;      // pinned host memory: done_value when the launch has ended
+  std::uint32_t* paused;    // pinned host memory, written before done: 1 if blocks are not through
   const std::uint32_t* stop;  // pinned host memory: done_value asks waiting blocks to give up
+  exchange_place* places;     // device memory, one a block; null: nothing in the program waits
+  std::uint64_t patience_ns;  // that a block waits at most
+  std::uint32_t again;        // 1: goes on at `places`
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
 };

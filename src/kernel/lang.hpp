@@ -97,6 +97,8 @@ class work {
   unsigned blocks() const { return blocks_; }
   /// All work items of the block meet here; what they wrote before is seen by the block after it.
   void barrier() const {}
+  /// As barrier(); true where `mine` holds for all of the block.
+  bool all(bool mine) const { return mine; }
   /// As barrier(), and after it a store of work item 0 publishes to the system what the block
   /// wrote.
   void publish() const {}  // that store releases, and the block is one thread
@@ -168,6 +170,7 @@ class work {
   TELPHER_DEVICE unsigned block() const { return blockIdx.x; }
   TELPHER_DEVICE unsigned blocks() const { return gridDim.x; }
   TELPHER_DEVICE void barrier() const { __syncthreads(); }
+  TELPHER_DEVICE bool all(bool mine) const { return __syncthreads_and(mine) != 0; }
 
 #if defined(TELPHER_LANGUAGE_CUDA)
   // The barrier orders the block's writes before work item 0's fence, and a fence of system scope

@@ -47,6 +47,10 @@ ipc_cache::mapping::~mapping() {
   ipc_cache& cache = instance();
   std::lock_guard lock(cache.guard_);
   --entry_->users;
+  if (!entry_->address) {
+    if (entry_->users == 0) cache.closed_.remove_if([&](auto& e) { return &e == entry_; });
+    return;
+  }
   if (config().ipc_cache_entries == 0) cache.trim_locked(0, 0);
 }
 
@@ -86,26 +90,44 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   return m;
 }
 
-ipc_cache::iterator ipc_cache::close(iterator e) noexcept {
+void ipc_cache::close(ipc_entry& e) noexcept {
   [[maybe_unused]] const status logged =
-      e->name.importer.owner->ipc_close(e->name.importer.device, e->address);
+      e.name.importer.owner->ipc_close(e.name.importer.device, e.address);
+  e.address = nullptr;
   ++counters_.closes;
-  open_bytes_ -= e->bytes;
+  open_bytes_ -= e.bytes;
+}
+
+ipc_cache::iterator ipc_cache::drop(iterator e) noexcept {
+  close(*e);
   return entries_.erase(e);
 }
 
+// Nobody may touch a stale mapping, whoever holds it. Memory that is named to us now is alive: its
+// owner keeps it until we have answered, or until the collective that named it has ended. So what
+// lay at its addresses before has been freed, which the owner may do only
+// - after the answer to each message that was pulled from it or pushed into it, and that is given
+//   when the last copy is done (path::transfer; in a thread that is still about to let go of its
+//   mapping, only the count is outstanding, under guard_ as well);
+// - after the end of each collective in which it took part, at which no device uses it any more. A
+//   communicator that keeps the mapping for its next calls looks it up by its generation, which
+//   never comes again.
 void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
   for (auto e = entries_.begin(); e != entries_.end();) {
     const bool overlaps = e->name.process == k.process &&
                           e->name.importer.owner == k.importer.owner &&
                           e->name.base < k.base + bytes && k.base < e->name.base + e->bytes &&
                           e->name.generation != k.generation;
-    if (overlaps && e->users == 0) {
+    const auto next = std::next(e);
+    if (overlaps) {
       ++counters_.stale;
-      e = close(e);
-    } else {
-      ++e;
+      close(*e);
+      if (e->users == 0)
+        entries_.erase(e);
+      else
+        closed_.splice(closed_.begin(), entries_, e);
     }
+    e = next;
   }
 }
 
@@ -115,7 +137,7 @@ void ipc_cache::trim_locked(std::size_t entries, std::size_t bytes) noexcept {
   for (auto e = entries_.end(); e != entries_.begin();) {
     --e;
     const bool over = entries_.size() > entries || open_bytes_ > bytes;
-    if (e->users == 0 && (over || now - e->last_use > idle)) e = close(e);
+    if (e->users == 0 && (over || now - e->last_use > idle)) e = drop(e);
   }
 }
 

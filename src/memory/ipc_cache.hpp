@@ -2,14 +2,14 @@
 // Other processes' allocations, opened once and kept. An entry is named by the exporting process,
 // the allocation's base address, its generation and the importing device. Safety rules:
 // - an allocation that was freed and made again at the same address has another generation, so it
-// is
-//   another entry; meeting it closes entries of the same process that overlap it (they are stale);
-// - an entry in use (its reference count is not zero) is never closed;
+//   is another entry; meeting it closes entries of the same process that overlap it (they are
+//   stale), also those that somebody holds for later: CUDA opens nothing over them. Such an entry
+//   stays, closed, until its last user lets go;
+// - otherwise an entry in use (its reference count is not zero) is never closed;
 // - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused,
-// the
-//   least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next use
-//   of the cache. An exporter's freed memory is therefore returned to its device at the latest when
-//   the importer next communicates after that time.
+//   the least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next
+//   use of the cache. An exporter's freed memory is therefore returned to its device at the latest
+//   when the importer next communicates after that time.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class ipc_cache {
     std::uint64_t hits = 0, opens = 0, closes = 0, stale = 0, refused = 0;
   };
 
-  /// A reference to an open allocation; released on destruction.
+  /// A reference to an open allocation; released on destruction. base() is null once the exporter
+  /// is known to have freed it.
   class mapping {
    public:
     mapping() = default;
@@ -67,12 +68,14 @@ class ipc_cache {
  private:
   friend class mapping;
   using iterator = std::list<struct ipc_entry>::iterator;
-  iterator close(iterator entry) noexcept;
+  void close(ipc_entry& entry) noexcept;
+  iterator drop(iterator entry) noexcept;
   void close_stale(const key& k, std::size_t bytes) noexcept;
   void trim_locked(std::size_t entries, std::size_t bytes) noexcept;
 
   std::mutex guard_;
   std::list<struct ipc_entry> entries_;  // most recently used first
+  std::list<struct ipc_entry> closed_;   // stale, and still held by somebody
   std::size_t open_bytes_ = 0;
   counters counters_;
 };

@@ -6,7 +6,11 @@
 //
 //   free       sender    the cell is unused; only the sender leaves this state
 //   offered    sender    store(release), before the ticket is sent; the receiver may claim
-//   claimed    receiver  compare-and-swap from offered: the receiver moves the bytes itself
+//   claimed    receiver  compare-and-swap from offered: the receiver sees to the bytes; whether it
+//                        needs the sender is not known until it has tried to open the memory, which
+//                        it does at once
+//   pulling    receiver  store(release) from claimed: the memory is open, the receiver moves the
+//                        bytes and asks for nothing
 //   staging    sender    compare-and-swap from offered: the sender copies the bytes to its arena
 //   staged     sender    store(release): bytes lie at `where` in the sender's arena; the send is
 //   complete pipe_asked receiver  store(release) from claimed: the sender shall feed blocks piping
@@ -37,6 +41,7 @@ enum class slot_state : std::uint8_t {
   free = 0,
   offered,
   claimed,
+  pulling,
   staging,
   staged,
   pipe_asked,

@@ -239,11 +239,7 @@ void engine::forget(receive& r) noexcept {
 void engine::detach(held_lock& held) noexcept {
   wait_until(held, "a call that may block", [&] {
     bool needed = !moving_.empty();
-    for (auto& o : offers_) {
-      if (!o->needs_us()) continue;
-      o->detach();
-      needed |= o->needs_us();
-    }
+    for (auto& o : offers_) needed |= !o->detach();
     for (std::size_t i = 0; i < workers_.size(); ++i) needed |= !workers_[i]->detach();
     return !needed;
   });

@@ -95,9 +95,9 @@ class engine {
   std::uint64_t last_answer_of(int world_rank) const noexcept {
     return answered_ns_[static_cast<std::size_t>(world_rank)];
   }
-  /// Whether a rank of this node takes our messages by itself. One that asked for our help once may
-  /// do so again (it may have a device that cannot open our memory), and counts as one that does
-  /// not.
+  /// Whether a rank of this node has taken our messages by itself so far: likely, not certain, of
+  /// the next one. One that asked for our help once may do so again (it may have a device that
+  /// cannot open our memory), and counts as one that does not.
   bool pulls(int world_rank) const noexcept {
     return takes_[static_cast<std::size_t>(world_rank)] == taking::by_itself;
   }

@@ -146,6 +146,7 @@ void offer::run(path::transfer& t) noexcept {
     bytes_left_ = true;
     return;
   }
+  put_refused_ = cell_->state_in(epoch_) == slot_state::put_asked;
   cell_->set(epoch_, slot_state::refused);
   if (s != status::not_supported) complete(s);
 }
@@ -166,14 +167,16 @@ void offer::consider_staging() noexcept {
   stage();
 }
 
-// Loses nothing if the receiver claims first: the room goes back.
-void offer::stage() noexcept {
+// Loses nothing if the receiver claims first: the room goes back. False: there is no room.
+bool offer::stage() noexcept {
   auto room = path::staging_piece::take(the_engine().own(), message_.payload.bytes,
                                         message_.payload.where.owner);
-  if (!room || !cell_->take(epoch_, slot_state::staging)) return;
+  if (!room) return false;
+  if (!cell_->take(epoch_, slot_state::staging)) return true;
   transfer_ = std::make_unique<path::staged_whole>(the_engine().own(), *cell_, epoch_,
                                                    message_.payload, std::move(room));
   run(*transfer_);
+  return true;
 }
 
 void offer::advance_off_node() noexcept {
@@ -207,22 +210,33 @@ void offer::consider_hurry() noexcept {
   }
   const std::size_t bytes = path::pipelined_send::held_bytes() + message_.payload.bytes;
   const bool cheap = bytes <= config().hurry_memory && !remote_->announced();
-  if (waited > nanoseconds(cheap ? config().hurry_patience : config().rescue_patience)) detach();
+  if (waited > nanoseconds(cheap ? config().hurry_patience : config().rescue_patience)) hurry();
 }
 
 // --- ends ---
 
-void offer::detach() noexcept {
-  if (retired_) return;
-  if (on_node()) {
-    if (cell_->state_in(epoch_) == slot_state::offered) stage();
-    return;
-  }
-  // No memory: it stays as it is, and is asked again.
+// No memory: it stays as it is, and is asked again.
+void offer::hurry() noexcept {
   if (remote_ && !remote_->asked() && remote_->hurry() == status::ok) advance_off_node();
 }
 
-// Whether the receiver cannot get the bytes without this rank making progress.
+// That a receiver has taken our messages by itself so far is no promise: it may be unable to open
+// the memory of this one, and would then wait for a rank that waits for it. It gets a moment to
+// come by itself, which saves two copies, and is relied upon only where there is no room to buffer.
+bool offer::detach() noexcept {
+  if (!needs_us()) return true;
+  if (!on_node()) {
+    hurry();
+    return !needs_us();
+  }
+  if (cell_->state_in(epoch_) != slot_state::offered) return false;
+  const bool likely = exportable_ && the_engine().pulls(peer_);
+  if (likely && now_ns() - since_ns_ < nanoseconds(config().eager_patience)) return false;
+  if (!stage()) return likely;
+  return !needs_us();
+}
+
+// Whether the receiver may be unable to get the bytes without this rank making progress.
 bool offer::needs_us() const noexcept {
   if (retired_) return false;
   if (!on_node()) return remote_ && !remote_->all_sent();
@@ -232,10 +246,11 @@ bool offer::needs_us() const noexcept {
       return !bytes_left_;
     case slot_state::staging:
     case slot_state::put_asked:
-      return true;
     case slot_state::offered:
     case slot_state::claimed:  // what it will ask for is not known yet
-      return !exportable_ || !the_engine().pulls(peer_);
+      return true;
+    case slot_state::refused:  // after a put it asks for blocks next
+      return put_refused_;
     default:
       return false;
   }

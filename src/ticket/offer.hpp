@@ -44,13 +44,13 @@ class offer final : public recycled<offer> {
   message take_back() noexcept { return std::move(message_); }
   /// Does what can be done now.
   void advance() noexcept;
-  /// Makes the send complete without the receiver if that is possible now; before this rank blocks.
-  void detach() noexcept;
+  /// This rank is about to block: makes the send complete without the receiver if that is possible
+  /// now. True once the receiver cannot need this rank any more; to be asked until then.
+  bool detach() noexcept;
 
   bool complete() const noexcept { return complete_; }
   bool retired() const noexcept { return retired_; }
   status outcome() const noexcept { return outcome_; }
-  bool needs_us() const noexcept;
   /// Has work of its own that must be polled, beside what the receiver's answers bring.
   bool busy() const noexcept { return !retired_ && (transfer_ || remote_ || awaits_carrier_); }
   /// The generalized request that the program holds for this send, if any.
@@ -68,8 +68,10 @@ class offer final : public recycled<offer> {
   void advance_off_node() noexcept;
   void consider_staging() noexcept;
   void consider_hurry() noexcept;
+  void hurry() noexcept;
   bool bytes_safe() const noexcept;
-  void stage() noexcept;
+  bool needs_us() const noexcept;
+  bool stage() noexcept;
   bool carrier_gone() noexcept;
   void run(path::transfer& t) noexcept;
   void finish(status outcome) noexcept;
@@ -92,6 +94,7 @@ class offer final : public recycled<offer> {
   bool exportable_ = false;
   bool awaits_carrier_ = false;
   bool rung_ = false;
+  bool put_refused_ = false;
   bool bytes_left_ = false;  // the send buffer is not needed any more
   bool complete_ = false;
   bool retired_ = false;

@@ -290,11 +290,13 @@ status receive::pull_or_ask(path::segment& sender, path::slot& cell,
       const memory::place from{owner, ticket_.memory.device};
       transfer_ = path::pull::local(path::mover_of(to.where, from), to,
                                     reinterpret_cast<const void*>(ticket_.memory.address));
+      cell.set(ticket_.epoch, slot_state::pulling);
       return status::ok;
     }
     if (one_owner) {
       if (auto p = path::pull::imported(ticket_.sender, ticket_.memory, to)) {
         transfer_ = std::move(*p);
+        cell.set(ticket_.epoch, slot_state::pulling);
         return status::ok;
       }
     }

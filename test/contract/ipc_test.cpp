@@ -76,5 +76,24 @@ TEST_CASE(what_is_gone_or_not_ours_cannot_be_exported_or_opened) {
   CHECK_EQ(error_of(subject().ipc_open(0, again.handle)), status::not_supported);
 }
 
+// As CUDA, so that tests on the emulated device find who keeps such a mapping.
+TEST_CASE(nothing_is_opened_over_what_lay_at_its_address) {
+  if (!subject_is_emulated()) return;  // what vendors say here differs
+  check::expect_log("memory is registered or opened already");
+  peer other;
+  const auto make = [&](std::uint64_t bytes) {
+    CHECK_OK(other.ask({action::drop, 0, 0, 0, {}}).outcome);
+    return other.ask({action::make, 0, 5, bytes, {}}).handle;
+  };
+  const auto old = subject().ipc_open(0, make(size));
+  REQUIRE(old.has_value());
+  for (const std::uint64_t bytes : {std::uint64_t{4096}, std::uint64_t{2 * size}})
+    CHECK_EQ(error_of(subject().ipc_open(0, make(bytes))), status::device_error);
+  CHECK_OK(subject().ipc_close(0, *old));
+  const auto opened = subject().ipc_open(0, make(size));
+  REQUIRE(opened.has_value());
+  CHECK_OK(subject().ipc_close(0, *opened));
+}
+
 }  // namespace
 }  // namespace contract

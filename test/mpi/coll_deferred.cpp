@@ -89,6 +89,21 @@ void check_paths(suite& s, const std::string& wanted) {
     }
 }
 
+/// An injected fault may forbid an opening in the first call; it costs that call alone.
+void check_after_refusal(suite& s, const std::string& wanted) {
+  const group g(MPI_COMM_WORLD);
+  flight f;
+  for (int call = 0; call < 3; ++call) {
+    s.note("call %d", call);
+    f.start(g, call_kind::allgather, 50000, 0, call, kind::device, kind::device);
+    complete(f.requests, 0);
+    f.check(s);
+  }
+  const std::string path = last_path();
+  if (wanted != "coll_any_path" && (!path.starts_with("coll_") || path == "coll_staged"))
+    s.fail("after a refusal it ran by %s", path.c_str());
+}
+
 void check_in_flight(suite& s) {
   MPI_Comm made[2];
   for (MPI_Comm& c : made) MPI_Comm_dup(MPI_COMM_WORLD, &c);
@@ -229,7 +244,10 @@ void check_persistent(suite& s, const std::string& wanted) {
   MPI_Start(&requests[0]);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   const std::string path = last_path();
-  const bool good = wanted == "coll_any_path" || path == (wanted.empty() ? "coll_packed" : wanted);
+  // Where ranks share a device nothing is packed, in the blocking form neither.
+  s.expect_none(one_call(g, call_kind{}, 10, 0, 0, kind::device, kind::device));
+  const std::string small = last_path() == "coll_stepped" ? "coll_stepped" : "coll_packed";
+  const bool good = wanted == "coll_any_path" || path == (wanted.empty() ? small : wanted);
   if (!good && !path.empty()) s.fail("it ran by %s", path.c_str());
   for (MPI_Request& r : requests) MPI_Request_free(&r);
 }
@@ -328,6 +346,7 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
   const std::string wanted = take_wanted_path(s);
   if (wanted != "coll_any_path") s.run("paths", [&] { check_paths(s, wanted); });
+  s.run("after a refusal", [&] { check_after_refusal(s, wanted); });
   s.run("in flight", [&] { check_in_flight(s); });
   s.run("blocked elsewhere", [&] { check_blocked_elsewhere(s); });
   s.run("order", [&] { check_order(s); });

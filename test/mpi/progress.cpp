@@ -2,6 +2,8 @@
 // Situations in which a library without progress hangs or loses data: a rank blocked in some other
 // call while peers wait for it, sends head to head, circular waits, receivers that come late, and
 // buffers that change as soon as the send has returned.
+#include <deque>
+
 #include "forms.hpp"
 
 using namespace mpi_test;
@@ -312,6 +314,31 @@ void across_collectives(suite& s) {
     }
 }
 
+/// Rank 1 has taken rank 0's messages by itself. Then rank 0 blocks behind a send from memory that
+/// rank 1 has not met, whose opening an injected fault may forbid; rank 1 receives first and joins
+/// then.
+void opening_refused(suite& s) {
+  std::deque<buffer> kept;  // an allocation for each message
+  for (int round = 0; round < 2; ++round)
+    for (const bool blocks : {false, true}) {
+      s.note("round %d%s", round, blocks ? ", the sender blocks" : "");
+      buffer& b = kept.emplace_back(kinds().back(), large);
+      if (s.rank == 0) {
+        b.fill(identity(s, 0, 20 + round));
+        MPI_Request request;
+        MPI_Isend(b.data(), as_int(large), MPI_BYTE, 1, 20, MPI_COMM_WORLD, &request);
+        if (blocks) MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      } else if (s.rank == 1) {
+        b.clear();
+        if (blocks) nap();
+        MPI_Recv(b.data(), as_int(large), MPI_BYTE, 0, 20, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        s.expect_none(b.compare(identity(s, 0, 20 + round), large));
+      }
+      if (blocks && s.rank != 0) MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 /// The receiver computes for a while with a receive posted, testing now and then; the sender's
 /// blocking send has to end, and the receiver's test has to come true without any wait.
 void tested_now_and_then(suite& s) {
@@ -354,6 +381,7 @@ int main(int argc, char** argv) {
   s.run("circular Waitall", [&] { circular_waits(s, true); });
   s.run("outstanding", [&] { outstanding(s); });
   s.run("across collectives", [&] { across_collectives(s); });
+  s.run("opening refused", [&] { opening_refused(s); });
   s.run("tested now and then", [&] { tested_now_and_then(s); });
   return s.finish();
 }

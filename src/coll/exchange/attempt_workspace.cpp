@@ -44,20 +44,27 @@ attempt::then attempt::spoil_workspace() noexcept {
     c_.kind = workspace_kind::host;
     return make_workspace();
   }
-  c_.state = communicator::phase::unusable;
-  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged from now on",
-               call_);
+  // One refusal costs this call; several are taken for an answer. All ranks count the same.
+  constexpr int most_refusals = 3;
+  const bool again = ++c_.refusals < most_refusals;
+  c_.state = again ? communicator::phase::fresh : communicator::phase::unusable;
+  c_.kind = workspace::first_kind();
+  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged%s", call_,
+               again ? "" : " from now on");
   return leave();
 }
 
 bool attempt::open_workspaces() noexcept {
   c_.may_wait = true;
+  c_.takes_turns = false;
   for (int r = 0; r < c_.ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
     const agreement_line& line = c_.talk.line(r);
+    bool alone = true;
     for (int q = 0; q < r; ++q)
-      c_.shared_device = c_.shared_device || c_.talk.line(q).workspace.uuid == line.workspace.uuid;
-    c_.may_wait = c_.may_wait && line.may_wait && !c_.shared_device;
+      alone = alone && !(c_.talk.line(q).workspace.uuid == line.workspace.uuid);
+    c_.may_wait = c_.may_wait && line.may_wait && alone;
+    c_.takes_turns = c_.takes_turns || (line.may_wait && !alone);
     std::byte* base = c_.own.base();
     if (r != c_.rank) {
       auto opened = peer_workspace::open(c_.kind, c_.world[i], line.workspace, c_.where);

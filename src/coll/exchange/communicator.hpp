@@ -68,7 +68,7 @@ class communicator {
     absent,    // as if there were no state
     fresh,     // no workspace yet
     ready,     // workspaces are mapped by all
-    unusable,  // some rank could not: always staged
+    unusable,  // some rank could not, several times: always staged
   };
 
   MPI_Comm comm;
@@ -77,10 +77,11 @@ class communicator {
   std::vector<int> world;  // world ranks
   agreement talk;
   phase state = phase::joining;
-  memory::place where;    // this rank's device, once ready
-  bool may_wait = false;  // kernels for peers: every rank has a device for itself that allows it
-  bool shared_device = false;  // two ranks have the same
+  memory::place where;       // this rank's device, once ready
+  bool may_wait = false;     // kernels for peers: every rank has a device for itself that allows it
+  bool takes_turns = false;  // ranks' processes share a device that runs one of them at a time
   workspace_kind kind = workspace::first_kind();
+  int refusals = 0;  // calls in which some rank could not map the workspaces
   workspace own;
   std::vector<peer_workspace> mapped;  // peers' workspaces
   space_map base{};                    // scratch and inboxes of all

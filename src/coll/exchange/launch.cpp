@@ -8,17 +8,22 @@
 #include <mutex>
 #include <utility>
 
+#include "base/settings.hpp"
+
 namespace telpher::coll::exchange {
 
 struct lane_state {
   memory::place where;
   device::stream stream;
-  memory::buffer words;     // pinned: done, and far from it stop
+  memory::buffer words;     // pinned: done and paused, and far from them stop
   memory::buffer arrivals;  // device memory
+  memory::buffer places;    // device memory, for each block
+  kernel::exchange parameters;
   std::uint32_t number = 0;
   bool taken = false;
 
   std::uint32_t* done() const { return static_cast<std::uint32_t*>(words.data()); }
+  std::uint32_t* paused() const { return done() + 1; }
   std::uint32_t* stop() const { return done() + 64; }
 };
 
@@ -37,11 +42,15 @@ status prepare(lane_state& s) noexcept {
   TELPHER_TRY(words);
   auto arrivals = memory::buffer::device(s.where, sizeof(std::uint32_t));
   TELPHER_TRY(arrivals);
+  auto places = memory::buffer::device(
+      s.where, sizeof(kernel::exchange_place) * kernel::exchange::most_blocks);
+  TELPHER_TRY(places);
   auto stream = s.where.owner->create_stream(s.where.device);
   TELPHER_TRY(stream);
   s.stream = *stream;
   s.words = std::move(*words);
   s.arrivals = std::move(*arrivals);
+  s.places = std::move(*places);
   std::memset(s.words.data(), 0, words_bytes);
   return s.where.owner->fill(s.arrivals.data(), 0, sizeof(std::uint32_t), s.stream);
 }
@@ -84,11 +93,17 @@ device::stream lane::stream() const noexcept {
   return state_->stream;
 }
 
-status run::start(lane& on, kernel::id k, kernel::exchange& p,
-                  const std::vector<std::uint64_t>& program, int blocks) noexcept {
+kernel::exchange& lane::parameters() const noexcept {
+  return state_->parameters;
+}
+
+status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program,
+                  int blocks) noexcept {
   lane_state& s = *on.state_;
   state_ = &s;
-  number_ = ++s.number == 0 ? ++s.number : s.number;
+  kernel_ = k;
+  blocks_ = blocks;
+  kernel::exchange& p = s.parameters;
   p.code_words = static_cast<std::uint32_t>(program.size());
   p.long_code = nullptr;
   if (program.size() <= kernel::exchange::code_capacity) {
@@ -101,20 +116,37 @@ status run::start(lane& on, kernel::id k, kernel::exchange& p,
     std::memcpy(long_code_.data(), program.data(), bytes);
     p.long_code = static_cast<const std::uint64_t*>(long_code_.data());
   }
-  p.done_value = number_;
   p.done = s.done();
+  p.paused = s.paused();
   p.stop = s.stop();
   p.arrivals = static_cast<std::uint32_t*>(s.arrivals.data());
-  constexpr int threads = 512;
-  return s.where.owner->launch(k, &p, blocks, threads, s.stream);
+  const bool may_pause = blocks <= static_cast<int>(kernel::exchange::most_blocks);
+  p.places = may_pause ? static_cast<kernel::exchange_place*>(s.places.data()) : nullptr;
+  p.patience_ns = static_cast<std::uint64_t>(config().coll_patience.value * 1e3);
+  p.again = 0;
+  return launch();
 }
 
-bool run::done() const noexcept {
+status run::launch() noexcept {
+  lane_state& s = *state_;
+  number_ = ++s.number == 0 ? ++s.number : s.number;
+  s.parameters.done_value = number_;
+  constexpr int threads = kernel::exchange_place::most_items;
+  return s.where.owner->launch(kernel_, &s.parameters, blocks_, threads, s.stream);
+}
+
+status run::poll() noexcept {
   // Acquire pairs with the last block's system-scope release.
-  return std::atomic_ref(*state_->done()).load(std::memory_order_acquire) == number_;
+  if (std::atomic_ref(*state_->done()).load(std::memory_order_acquire) != number_)
+    return status::would_block;
+  if (*state_->paused() == 0 || stopped_) return status::ok;
+  state_->parameters.again = 1;
+  TELPHER_TRY(launch());
+  return status::would_block;
 }
 
 void run::stop() noexcept {
+  stopped_ = true;
   std::atomic_ref(*state_->stop()).store(number_, std::memory_order_release);
 }
 

@@ -30,6 +30,9 @@ class lane {
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
   device::stream stream() const noexcept;
+  /// Of the next run: what the communicator knows is filled in by the caller (epoch, packed_epoch,
+  /// me, flags), the rest by run::start.
+  kernel::exchange& parameters() const noexcept;
 
  private:
   explicit lane(lane_state* s) noexcept : state_(s) {}
@@ -37,21 +40,27 @@ class lane {
   lane_state* state_ = nullptr;
 };
 
-/// One launch of an exchange kernel.
+/// One run of an exchange kernel, in as many launches as it takes (kernel/exchange.hpp, Pauses).
 class run {
  public:
-  /// Fills in the program and what the host watches, and launches. `parameters` has the rest.
-  status start(lane& on, kernel::id k, kernel::exchange& parameters,
-               const std::vector<std::uint64_t>& program, int blocks) noexcept;
-  /// Whether all blocks are through.
-  bool done() const noexcept;
-  /// Blocks that wait shall give up; done() follows.
+  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits.
+  status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program,
+               int blocks) noexcept;
+  /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
+  /// launched again.
+  status poll() noexcept;
+  /// Blocks that wait shall give up; poll() tells when they have.
   void stop() noexcept;
 
  private:
+  status launch() noexcept;
+
   lane_state* state_ = nullptr;
   memory::buffer long_code_;
+  kernel::id kernel_{};
+  int blocks_ = 0;
   std::uint32_t number_ = 0;
+  bool stopped_ = false;
 };
 
 /// Gives streams and memory back.

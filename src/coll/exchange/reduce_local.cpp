@@ -21,14 +21,14 @@ bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype typ
       static_cast<std::uint64_t>(kernel::exchange_op::reduce) | 2 << 8, a.bytes,
       reinterpret_cast<std::uintptr_t>(inout), reinterpret_cast<std::uintptr_t>(in),
       reinterpret_cast<std::uintptr_t>(inout)};
-  kernel::exchange k{};
   run launched;
   constexpr std::uint64_t block_bytes = 32 * 1024;
   const int blocks = static_cast<int>(std::min<std::uint64_t>(a.bytes / block_bytes + 1, 256));
-  const status s =
-      launched.start(*free, kernel::exchange_with(a.reduce.op, a.reduce.type), k, words, blocks);
+  status s =
+      launched.start(*free, kernel::exchange_with(a.reduce.op, a.reduce.type), words, blocks);
   if (s == status::not_supported) return false;  // a back end without these kernels
-  if (s == status::ok) wait_for([&] { return launched.done(); }, [](double) {});
+  if (s == status::ok)
+    wait_for([&] { return (s = launched.poll()) != status::would_block; }, [](double) {});
   *code = s == status::ok
               ? MPI_SUCCESS
               : host_mpi::fail(MPI_COMM_SELF, "MPI_Reduce_local", s, "the device's kernel failed");

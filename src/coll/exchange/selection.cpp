@@ -28,10 +28,6 @@ constexpr row rows[] = {
 #undef TELPHER_CHOICE
 };
 
-// Ranks that share a device take turns on it, some 100 us each, and every step waits for its turn:
-// below so many bytes for each rank staging is faster. Measured with 2 and 4 ranks a device, H200.
-constexpr std::uint64_t least_shared = 262144;
-
 transport transport_for(transport wanted, const algorithm& a, const facts& f) {
   const std::string& forced = config().coll_transport;
   if (!f.may_wait || forced == "stepped") return transport::stepped;
@@ -153,9 +149,6 @@ choice choose(problem& p, const facts& f, int me) noexcept {
         return c;
     }
     const std::uint64_t bytes = volume(p, f.unit);
-    if (f.take_turns && bytes < least_shared * static_cast<std::uint64_t>(p.ranks) &&
-        config().coll_transport != "stepped")
-      return c;
     for (const row& r : rows) {
       if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
       const algorithm* a = find_algorithm(r.what, r.algorithm);

@@ -17,7 +17,6 @@ enum class transport : std::uint8_t { packed, exchange, stepped };
 struct facts {
   std::uint64_t unit = 1;   // bytes of an element
   bool may_wait = true;     // kernels for peers, at all ranks
-  bool take_turns = false;  // ranks share a device that runs one process at a time
   bool exportable = false;  // every buffer of every rank could be mapped
 };
 

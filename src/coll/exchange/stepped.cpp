@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/exchange/stepped.hpp"
 
-#include <memory>
-
 #include "kernel/exchange.hpp"
 
 namespace telpher::coll::exchange {
@@ -40,11 +38,10 @@ status stepped::move(const step& s) noexcept {
   }
   auto words = compile({one, c_.map, c_.unit, false});
   TELPHER_TRY(words);
-  auto parameters = std::make_unique<kernel::exchange>();
   run launched;
   constexpr std::uint64_t block_bytes = 64 * 1024;
   const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 64));
-  return launched.start(lane_, t_.reduction, *parameters, *words, blocks);
+  return launched.start(lane_, t_.reduction, *words, blocks);
 }
 
 status stepped::settle() noexcept {

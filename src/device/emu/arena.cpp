@@ -261,15 +261,19 @@ error arena::ipc_open(int device, const ipc_handle& handle, void** address) noex
   if (wire.device != device && t.links[device][wire.device].kind == distance::unreachable)
     return error::not_supported;
   const std::unique_lock lock(mutex_);
-  return is_open(device, wire) ? error::already_mapped : map_import(device, wire, address);
+  return refuses(device, wire) ? error::already_mapped : map_import(device, wire, address);
 }
 
-// Some vendors allow it and others do not; the caller must not do it.
-bool arena::is_open(int device, const wire_handle& wire) const noexcept {
+// Two things that vendors differ in, each refused by some; the caller must do neither: to open what
+// the device has open already, and to open an allocation while the process still has open what lay
+// at its addresses before (CUDA: "resource already mapped").
+bool arena::refuses(int device, const wire_handle& wire) const noexcept {
   return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
     const range& r = entry.second;
-    return r.from == origin::imported && r.device == device && r.exporter_cookie == wire.cookie &&
-           r.exporter_generation == wire.generation;
+    if (r.from != origin::imported || r.exporter_cookie != wire.cookie) return false;
+    if (r.exporter_generation == wire.generation) return r.device == device;
+    return r.exporter_offset < wire.offset + wire.bytes &&
+           wire.offset < r.exporter_offset + r.bytes;
   });
 }
 
@@ -303,6 +307,7 @@ error arena::map_import(int device, const wire_handle& wire, void** address) noe
           memory_kind::device, origin::imported};
   r.exporter_cookie = wire.cookie;
   r.exporter_generation = wire.generation;
+  r.exporter_offset = wire.offset;
   ranges_[base] = r;
   *address = reinterpret_cast<void*>(base);
   return error::success;

@@ -66,6 +66,7 @@ class arena {
     origin from;
     std::uint64_t exporter_cookie = 0;  // of an import
     std::uint64_t exporter_generation = 0;
+    std::uint64_t exporter_offset = 0;
   };
   struct heap {
     int descriptor = -1;
@@ -79,7 +80,7 @@ class arena {
   void set_generation(int device, std::size_t offset, std::uint64_t generation) noexcept;
   range_map::iterator find(std::uintptr_t address) noexcept;
   error drop(void* address, origin from, memory_kind kind, range& dropped) noexcept;
-  bool is_open(int device, const wire_handle& wire) const noexcept;
+  bool refuses(int device, const wire_handle& wire) const noexcept;
   error map_import(int device, const wire_handle& wire, void** address) noexcept;
 
   std::shared_mutex mutex_;

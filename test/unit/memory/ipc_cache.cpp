@@ -127,12 +127,37 @@ TEST_CASE(another_generation_closes_the_stale_one) {
   ipc_cache::instance().clear();
 }
 
-TEST_CASE(a_stale_one_in_use_stays) {
+TEST_CASE(a_stale_one_that_is_held_closes_too) {
   const since s;
-  const auto used = open(a);
-  open({a.base, 2});
-  CHECK_EQ(s.stale(), 0);
-  CHECK(the_importer().open.count(used.base()) == 1);
+  {
+    const auto kept = open(a), again = open(a), other = open(b);
+    open({a.base, 2});
+    CHECK_EQ(s.stale(), 1);
+    CHECK_EQ(s.closes(), 1);
+    CHECK(kept.base() == nullptr);
+    CHECK(again.base() == nullptr);
+    CHECK(the_importer().open.count(other.base()) == 1);
+    open({a.base, 3});
+    CHECK_EQ(s.closes(), 2);  // the first is closed once
+    ipc_cache::instance().clear();
+    CHECK_EQ(s.closes(), 3);
+  }
+  ipc_cache::instance().clear();
+  CHECK_EQ(s.closes(), 4);  // b
+  CHECK(the_importer().open.empty());
+}
+
+TEST_CASE(a_stale_one_lets_go_without_a_cache) {
+  const scoped_settings none({"TELPHER_IPC_CACHE_ENTRIES=0"});
+  const since s;
+  {
+    const auto kept = open(a);
+    const auto next = open({a.base, 2});
+    CHECK(kept.base() == nullptr);
+    CHECK(next.base() != nullptr);
+  }
+  CHECK_EQ(s.closes(), 2);
+  CHECK(the_importer().open.empty());
 }
 
 TEST_CASE(processes_do_not_share_entries) {
