@@ -2,6 +2,7 @@
 // exchange: one rank's part of a collective, as a program that one kernel interprets (parameters in
 // kernel.hpp). A program is a row of 64-bit words:
 //   copy    kind | 1 << 8,       bytes, to, from
+//   spread  kind | targets << 8, bytes, from, to…     several copies of one piece of plain memory
 //   reduce  kind | sources << 8, bytes, to, from…     to = from[0] op from[1] op …, from the left
 //   signal  kind | number << 16, peers                to each rank in the mask
 //   wait    kind | number << 16, peers                for each rank in the mask
@@ -40,7 +41,7 @@
 
 namespace telpher::kernel {
 
-enum class exchange_op : std::uint8_t { copy = 1, reduce, signal, wait };
+enum class exchange_op : std::uint8_t { copy = 1, spread, reduce, signal, wait };
 
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;
 constexpr std::uint64_t slice_unit = 64;
@@ -165,12 +166,50 @@ TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const std::u
   return through;
 }
 
+/// All addresses have the same distance to a 16-byte boundary.
+TELPHER_DEVICE bool aligned_alike(std::uint64_t to, const std::uint64_t* others, unsigned n) {
+  std::uint64_t apart = 0;
+  for (unsigned i = 0; i < n; ++i) apart |= others[i] ^ to;
+  return apart % 16 == 0;
+}
+
+// What all targets get is read once.
+template <class W>
+TELPHER_DEVICE_CALL void spread_step(W w, const std::uint64_t* step) {
+  const slice s = slice_of(step[1], w.block(), w.blocks());
+  const auto targets = static_cast<unsigned>(step[0] >> 8 & 0xff);
+  const std::uint8_t* from = plain(step[2]) + s.begin;
+  const std::uint64_t vectors = s.bytes / 16, step_vectors = w.size();
+  std::uint64_t done = 0;
+  if (step[2] % 16 == 0 && aligned_alike(step[2], step + 3, targets)) {  // slices begin so too
+    constexpr unsigned at_once = 4;
+    for (std::uint64_t first = w.id(); first < vectors; first += at_once * step_vectors) {
+      decltype(load<bytes16>(from)) values[at_once] = {};
+      TELPHER_UNROLL
+      for (unsigned v = 0; v < at_once; ++v)
+        if (first + v * step_vectors < vectors)
+          values[v] = load<bytes16>(from + (first + v * step_vectors) * 16);
+      for (unsigned t = 0; t < targets; ++t) {
+        std::uint8_t* to = plain(step[3 + t]) + s.begin;
+        TELPHER_UNROLL
+        for (unsigned v = 0; v < at_once; ++v)
+          if (first + v * step_vectors < vectors)
+            store<bytes16>(to + (first + v * step_vectors) * 16, values[v]);
+      }
+    }
+    done = vectors * 16;
+  }
+  for (unsigned t = 0; t < targets; ++t)
+    copy_span(w.id(), w.size(), plain(step[3 + t]) + s.begin + done, from + done, s.bytes - done);
+}
+
 // --- reduce ---
 
-/// Of 16 bytes, for each work item. What crosses a link takes a microsecond or more: that many
-/// loads are under way before the first is used. Single bytes would need too many registers.
+/// Vectors of 16 bytes and sources whose loads a work item has under way before it uses the first:
+/// what crosses a link takes a microsecond or more, and sources on several links should not be
+/// asked one after the other. Single bytes would need too many registers.
 template <class T>
-constexpr unsigned vectors_at_once = sizeof(T) == 1 ? 2 : 4;
+constexpr unsigned loads_at_once = sizeof(T) == 1 ? 4 : 8;
 
 /// As many values as fill packed words, or a 16-byte access.
 template <class T, std::size_t bytes>
@@ -198,10 +237,10 @@ TELPHER_DEVICE void reduce_one(std::uint8_t* to, const std::uint64_t* sources, u
 }
 
 /// Vectors of 16 bytes from `first` on, `step` bytes apart, before `end`.
-template <class Op, class T>
+template <class Op, class T, unsigned sources_at_once>
 TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
                                    std::uint64_t first, std::uint64_t step, std::uint64_t end) {
-  constexpr unsigned vectors = vectors_at_once<T>, sources_at_once = 2;
+  constexpr unsigned vectors = loads_at_once<T> / sources_at_once;
   using lanes = values_of<T, 16>;
   typename lanes::wide_type sum[vectors][lanes::count] = {};
   T values[lanes::count];
@@ -233,11 +272,18 @@ TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* source
   }
 }
 
-/// All addresses have the same distance to a 16-byte boundary.
-TELPHER_DEVICE bool aligned_alike(std::uint64_t to, const std::uint64_t* sources, unsigned n) {
-  std::uint64_t apart = 0;
-  for (unsigned s = 0; s < n; ++s) apart |= sources[s] ^ to;
-  return apart % 16 == 0;
+template <class Op, class T, class W>
+TELPHER_DEVICE void reduce_aligned(W w, std::uint8_t* to, const std::uint64_t* sources, unsigned n,
+                                   std::uint64_t begin, std::uint64_t vectors) {
+  constexpr unsigned few = 2, many = 4;
+  const std::uint64_t step = w.size() * 16, end = begin + vectors * 16;
+  std::uint64_t at = begin + w.id() * std::uint64_t{16};
+  if (n <= few)
+    for (; at < end; at += loads_at_once<T> / few * step)
+      reduce_vectors<Op, T, few>(to, sources, n, at, step, end);
+  else
+    for (; at < end; at += loads_at_once<T> / many * step)
+      reduce_vectors<Op, T, many>(to, sources, n, at, step, end);
 }
 
 template <class Op, class T, class W>
@@ -257,9 +303,7 @@ TELPHER_DEVICE void reduce_plain(W w, std::uint64_t target, const std::uint64_t*
   for (std::uint64_t i = own; i < head / sizeof(T); i += step)
     reduce_one<Op, T>(to, sources, n, s.begin + i * sizeof(T));
   if constexpr (is_dense<T>::value)
-    for (std::uint64_t i = own; i < vectors; i += vectors_at_once<T> * step)
-      reduce_vectors<Op, T>(to, sources, n, s.begin + head + i * 16, step * 16,
-                            s.begin + head + vectors * 16);
+    reduce_aligned<Op, T>(w, to, sources, n, s.begin + head, vectors);
   for (std::uint64_t at = s.begin + head + vectors * 16 + own * sizeof(T); at < end;
        at += step * sizeof(T))
     reduce_one<Op, T>(to, sources, n, at);
@@ -424,6 +468,9 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const std::uint64_
       return wait_step(w, p, step[0] >> 16, step[1]);
     case exchange_op::copy:
       return copy_step(w, p, step, begin);
+    case exchange_op::spread:
+      spread_step(w, step);
+      return through;
     case exchange_op::reduce:
       break;
   }
@@ -432,7 +479,7 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const std::uint64_
 
 TELPHER_DEVICE std::uint32_t words_of(const std::uint64_t* step) {
   const auto kind = static_cast<exchange_op>(step[0] & 0xff);
-  const bool moves = kind == exchange_op::copy || kind == exchange_op::reduce;
+  const bool moves = kind != exchange_op::signal && kind != exchange_op::wait;
   return moves ? 3 + static_cast<std::uint32_t>(step[0] >> 8 & 0xff) : 2;
 }
 

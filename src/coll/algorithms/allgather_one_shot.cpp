@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank reads every rank's block. Serves allgatherv as well.
+// Every rank writes its block into every rank's output, where those are mapped and their layout is
+// known; else every rank reads every rank's block. Serves allgatherv as well.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {
 
+namespace {
+
+schedule into_outputs(const problem& p, std::int32_t rank) {
+  builder b(p, rank, 0);
+  const span own = b.input(b.input_block(rank, rank));
+  b.copy(b.output(b.output_block(rank, rank)), own);
+  for (std::int32_t i = 1; i < p.ranks; ++i) {
+    const std::int32_t peer = (rank + i) % p.ranks;
+    b.copy(b.output_of(peer, b.output_block(peer, rank)), own);
+  }
+  b.meet();
+  return b.take();
+}
+
+}  // namespace
+
 schedule allgather_one_shot(const problem& p, std::int32_t rank) {
+  if (p.mapped && !is_v_form(p.what)) return into_outputs(p, rank);
   builder b(p, rank, aligned(p, largest_block(p)));
   const auto slot = [&](std::int32_t r) { return piece{0, block_count(p, r, r)}; };
   const piece own = b.input_block(rank, rank);

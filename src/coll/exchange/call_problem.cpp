@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/settings.hpp"
+#include "coll/exchange/selection.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::coll::exchange {
@@ -173,7 +174,7 @@ bool describe_buffers(const arguments& a, description& d) noexcept {
   const extents e = extents_of(a);
   // Asking for handles costs; whether they are of use all ranks judge alike.
   const bool worth_mapping =
-      is_v_form(a.what) || config().coll_buffers == "mapped" ||
+      is_v_form(a.what) || maps_small(a.what) || config().coll_buffers == "mapped" ||
       a.bytes * static_cast<std::uint64_t>(a.ranks) >= config().coll_mapped_threshold;
   return describe_one(a, a.input, e.input, worth_mapping, d.input, d.has_input) &&
          describe_one(a, a.output, e.output, worth_mapping, d.output, d.has_output);
@@ -200,7 +201,7 @@ bool describe_problem(const arguments& a, const agreement& talk, problem& p, std
   p.in_place = talk.description_of(is_rooted(a.what) ? a.root : 0).in_place != 0;
   constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
   p.granule = std::max<std::uint64_t>(1, share_bytes / unit);
-  constexpr std::uint64_t chunk_bytes = 4 << 20;  // of pipelines inside a call
+  constexpr std::uint64_t chunk_bytes = 16 << 20;  // of pipelines inside a call
   p.chunk = chunk_bytes / unit;
   if (!is_v_form(a.what)) return true;
   if (a.what != operation::reduce_scatter && !counts_match(a, talk)) return false;

@@ -2,6 +2,7 @@
 #include "coll/exchange/program.hpp"
 
 #include <new>
+#include <utility>
 
 #include "base/log.hpp"
 #include "kernel/exchange.hpp"
@@ -40,6 +41,8 @@ class compiler {
 
   status add_move(const step& s) {
     last_flag_ = none;
+    if (joins_last_copy(s)) return add_target(s.to);
+    last_copy_ = s.kind == step_kind::copy && !c_.packed ? words_.size() : none;
     const auto kind = s.kind == step_kind::copy ? exchange_op::copy : exchange_op::reduce;
     words_.push_back(static_cast<std::uint64_t>(kind) | s.sources.size() << 8);
     words_.push_back(s.to.count * c_.unit);
@@ -47,6 +50,28 @@ class compiler {
     for (const span& from : s.sources)
       if (!add_address(from)) return status::invalid_argument;
     return status::ok;
+  }
+
+  /// Several copies of one piece in a row become one step, which reads it once.
+  bool joins_last_copy(const step& s) const {
+    return s.kind == step_kind::copy && last_copy_ != none &&
+           words_[last_copy_ + 1] == s.to.count * c_.unit &&
+           source_of_last_copy() == address_of(s.sources[0], c_);
+  }
+
+  std::uint64_t source_of_last_copy() const {
+    const bool one = static_cast<exchange_op>(words_[last_copy_] & 0xff) == exchange_op::copy;
+    return words_[last_copy_ + (one ? 3 : 2)];
+  }
+
+  status add_target(const span& to) {
+    std::uint64_t& head = words_[last_copy_];
+    if (static_cast<exchange_op>(head & 0xff) == exchange_op::copy) {
+      head = static_cast<std::uint64_t>(exchange_op::spread) | 1 << 8;
+      std::swap(words_[last_copy_ + 2], words_[last_copy_ + 3]);
+    }
+    head += 1 << 8;
+    return add_address(to) ? status::ok : status::invalid_argument;
   }
 
   bool add_address(const span& s) {
@@ -57,6 +82,7 @@ class compiler {
 
   status add_flag(exchange_op kind, std::int32_t peer, numbers& count) {
     if (c_.packed) return status::ok;
+    last_copy_ = none;
     const std::uint64_t number = ++count[static_cast<std::size_t>(peer)];
     if (number > largest_number) return status::invalid_argument;
     const std::uint64_t head = static_cast<std::uint64_t>(kind) | number << 16;
@@ -76,6 +102,7 @@ class compiler {
   const compilation& c_;
   std::vector<std::uint64_t> words_;
   std::size_t last_flag_ = none;  // a step that more peers may join
+  std::size_t last_copy_ = none;  // a step that more copies may join
   numbers signals_{};
   numbers waits_{};
 };

@@ -38,10 +38,10 @@ transport transport_for(transport wanted, const algorithm& a, const facts& f) {
   return wanted;
 }
 
-bool wants_mapped(const facts& f, std::uint64_t bytes, transport by) {
+bool wants_mapped(const facts& f, operation what, std::uint64_t bytes, transport by) {
   const std::string& forced = config().coll_buffers;
   if (!f.exportable || by == transport::packed || forced == "workspace") return false;
-  return forced == "mapped" || bytes >= config().coll_mapped_threshold;
+  return forced == "mapped" || maps_small(what) || bytes >= config().coll_mapped_threshold;
 }
 
 /// Elements of scratch space that the schedules of all ranks really touch.
@@ -66,11 +66,13 @@ bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f)
          scratch_touched(a, p) * f.unit <= config().coll_scratch;
 }
 
-// Enough blocks that each has some work; no more than the links need.
-int blocks_for(std::uint64_t bytes, transport by) {
+// Enough blocks that each has some work; no more than the links need: measured on two and four
+// H200, where more readers of more than one link are slower.
+int blocks_for(const problem& p, std::uint64_t bytes, transport by) {
   if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
   const std::uint64_t share = by == transport::packed ? 4096 : 32768;
-  return static_cast<int>(std::min<std::uint64_t>(bytes / share + 1, 32));
+  const std::uint64_t most = is_reduction(p.what) && p.ranks > 2 ? 32 : 64;
+  return static_cast<int>(std::min<std::uint64_t>(bytes / share + 1, most));
 }
 
 bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
@@ -78,7 +80,7 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
   if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
   c.plan = a.make(p, me);
   if (!fits(c, a, p, f)) return false;
-  c.blocks = blocks_for(volume(p, f.unit), c.by);
+  c.blocks = blocks_for(p, volume(p, f.unit), c.by);
   c.what = &a;
   return true;
 }
@@ -88,11 +90,11 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
 bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const facts& f, int me) {
   const std::uint64_t bytes = volume(p, f.unit);
   c.by = transport_for(wanted, a, f);
-  c.mapped = wants_mapped(f, bytes, c.by);
+  c.mapped = wants_mapped(f, p.what, bytes, c.by);
   if (accept_as(c, a, p, f, me)) return true;
   if (c.by == transport::packed) {
     c.by = transport::exchange;
-    c.mapped = wants_mapped(f, bytes, c.by);
+    c.mapped = wants_mapped(f, p.what, bytes, c.by);
     if (accept_as(c, a, p, f, me)) return true;
   }
   if (c.mapped || !f.exportable || config().coll_buffers == "workspace") return false;
@@ -127,6 +129,10 @@ path::kind kind_of(transport t) noexcept {
   return path::kind::coll_stepped;
 }
 
+bool maps_small(operation what) noexcept {
+  return what == operation::bcast;
+}
+
 std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept {
   std::uint64_t most = p.count;
   const bool blocks = p.what == operation::allgather || p.what == operation::alltoall ||
@@ -151,6 +157,7 @@ choice choose(problem& p, const facts& f, int me) noexcept {
     const std::uint64_t bytes = volume(p, f.unit);
     for (const row& r : rows) {
       if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
+      if (r.by == transport::stepped && !f.exportable) continue;  // engines copy between buffers
       const algorithm* a = find_algorithm(r.what, r.algorithm);
       if (a && accept(c, *a, r.by, p, f, me)) return c;
     }

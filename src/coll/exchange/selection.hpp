@@ -35,6 +35,10 @@ std::string_view forced_algorithm(operation what) noexcept;
 
 path::kind kind_of(transport t) noexcept;
 
+/// Whether peers reach the program's buffers however small they are: one copy is all there is to
+/// do.
+bool maps_small(operation what) noexcept;
+
 /// Bytes of the longest vector of any rank.
 std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept;
 
