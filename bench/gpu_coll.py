@@ -87,10 +87,11 @@ def forced(session: Session) -> str:
             ways += [("stepped", "mapped", 0)] if some_blocks else []
             for transport, buffers, blocks in ways:
                 name = f"{operation} {algorithm} {transport} {buffers} {blocks}"
+                settings = {"TELPHER_COLL_ALGORITHM": f"{operation}={algorithm}", "TELPHER_COLL_TRANSPORT": transport,
+                            "TELPHER_COLL_BUFFERS": buffers, "TELPHER_COLL_BLOCKS": str(blocks)}
                 some = session.bench(f"forced {ranks} {name}", operation,
                                      f"-s {sizes} --mode telpher --min-time 0.02 --batches 3", limit=30, ranks=ranks,
-                                     TELPHER_COLL_ALGORITHM=f"{operation}={algorithm}", TELPHER_COLL_TRANSPORT=transport,
-                                     TELPHER_COLL_BUFFERS=buffers, TELPHER_COLL_BLOCKS=str(blocks))
+                                     **settings)
                 rows += some
                 runs += 1
                 done += bool(some)
