@@ -34,6 +34,7 @@ class reduce_launch {
       p.code[3 + i] = reinterpret_cast<std::uintptr_t>(sources[i]);
     p.done_value = ++calls_;
     p.done = words_.as<std::uint32_t>();
+    p.paused = p.done + 1;
     p.stop = p.done + 64;
     p.arrivals = arrivals_.as<std::uint32_t>();
     CHECK_OK(subject().launch(kernel_, &p, blocks, 128, stream_));

@@ -18,6 +18,7 @@ class reader {
   /// Reads the own share from the root.
   void fetch(piece chunk) {
     const piece own = share(chunk, b_.rank());
+    if (own.count == 0) return;
     b_.await_input(p_.root);
     b_.copy(held(chunk, b_.rank()), b_.contribution(p_.root, own));
     for_others([&](std::int32_t peer) { b_.signal(peer); });
@@ -27,6 +28,7 @@ class reader {
   void collect(piece chunk) {
     if (chunk.count == 0) return;
     for_others([&](std::int32_t peer) {
+      if (share(chunk, peer).count == 0) return;
       b_.wait(peer);
       b_.copy(b_.output(share(chunk, peer)), held(chunk, peer));
     });
@@ -56,14 +58,18 @@ class reader {
 schedule bcast_two_shot(const problem& p, std::int32_t rank) {
   builder b(p, rank, p.count);
   reader work(p, b);
-  const std::uint64_t step = aligned(p, p.chunk == 0 ? p.count : p.chunk);
+  // In a chunk, each of the others has a share.
+  const std::uint64_t least = p.granule * static_cast<std::uint64_t>(std::max(1, p.ranks - 1));
+  const std::uint64_t step = std::max(least, aligned(p, p.chunk == 0 ? p.count : p.chunk));
   piece before;
   for (std::uint64_t begin = 0; begin < p.count; begin += step) {
     const piece chunk = {begin, std::min(step, p.count - begin)};
     if (b.is_root()) {
-      for (std::int32_t r = 0; r < p.ranks; ++r)
-        if (r != rank) b.publish(work.share(chunk, r));
-      b.offer_inputs();
+      for (std::int32_t r = 0; r < p.ranks; ++r) {
+        if (r == rank || work.share(chunk, r).count == 0) continue;
+        b.publish(work.share(chunk, r));
+        b.offer_input(r);
+      }
       continue;
     }
     work.fetch(chunk);

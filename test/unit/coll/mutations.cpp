@@ -92,7 +92,13 @@ bool shorten(schedules& all, std::size_t rank, std::size_t at) {
 bool read_another_rank(schedules& all, std::size_t rank, std::size_t at) {
   step& s = all[rank].steps[at];
   if (!moves(s)) return false;
-  s.sources[0].rank = (s.sources[0].rank + 1) % all[rank].ranks;
+  span& from = s.sources[0];
+  from.rank = (from.rank + 1) % all[rank].ranks;
+  // Not where the rank itself has put the same piece before: that would be right.
+  for (std::size_t i = 0; i < at; ++i) {
+    const span& to = all[rank].steps[i].to;
+    if (to.count == from.count && to.rank == from.rank && to.offset == from.offset) return false;
+  }
   return true;
 }
 
