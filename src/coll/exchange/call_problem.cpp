@@ -201,8 +201,6 @@ bool describe_problem(const arguments& a, const agreement& talk, problem& p, std
   p.in_place = talk.description_of(is_rooted(a.what) ? a.root : 0).in_place != 0;
   constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
   p.granule = std::max<std::uint64_t>(1, share_bytes / unit);
-  constexpr std::uint64_t chunk_bytes = 16 << 20;  // of pipelines inside a call
-  p.chunk = chunk_bytes / unit;
   if (!is_v_form(a.what)) return true;
   if (a.what != operation::reduce_scatter && !counts_match(a, talk)) return false;
   describe_v_form(a, talk, p, unit);
