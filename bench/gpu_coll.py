@@ -5,8 +5,8 @@ from gpu_jobs import Session
 from gpu_measure import cell, judge, shown, size_text
 
 OPERATIONS = "allreduce,bcast,reduce,allgather,alltoall,reduce_scatter_block,gather,scatter"
-SIZES = "8,1k,8k,64k,256k,1m,4m,16m,64m"
-TIMED = "--min-time 0.04 --batches 5 --validate"
+SIZES = "8,8k,64k,256k,1m,4m,16m,64m"
+TIMED = "--min-time 0.03 --batches 5 --validate"
 # What selection.def chooses from: operation, algorithm, sizes, and blocks of the kernel to try (0: by size), each
 # on the program's buffers; no blocks: packed.
 SMALL, LARGE = "8,4k,16k,64k,256k", "64k,256k,1m,4m,16m,64m"

@@ -205,11 +205,10 @@ TELPHER_DEVICE_CALL void spread_step(W w, const std::uint64_t* step) {
 
 // --- reduce ---
 
-/// Vectors of 16 bytes and sources whose loads a work item has under way before it uses the first:
-/// what crosses a link takes a microsecond or more, and sources on several links should not be
-/// asked one after the other. Single bytes would need too many registers.
+/// Of 16 bytes, for each work item. What crosses a link takes a microsecond or more: that many
+/// loads are under way before the first is used. Single bytes would need too many registers.
 template <class T>
-constexpr unsigned loads_at_once = sizeof(T) == 1 ? 4 : 8;
+constexpr unsigned vectors_at_once = sizeof(T) == 1 ? 2 : 4;
 
 /// As many values as fill packed words, or a 16-byte access.
 template <class T, std::size_t bytes>
@@ -237,10 +236,10 @@ TELPHER_DEVICE void reduce_one(std::uint8_t* to, const std::uint64_t* sources, u
 }
 
 /// Vectors of 16 bytes from `first` on, `step` bytes apart, before `end`.
-template <class Op, class T, unsigned sources_at_once>
+template <class Op, class T>
 TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
                                    std::uint64_t first, std::uint64_t step, std::uint64_t end) {
-  constexpr unsigned vectors = loads_at_once<T> / sources_at_once;
+  constexpr unsigned vectors = vectors_at_once<T>, sources_at_once = 2;
   using lanes = values_of<T, 16>;
   typename lanes::wide_type sum[vectors][lanes::count] = {};
   T values[lanes::count];
@@ -273,20 +272,6 @@ TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* source
 }
 
 template <class Op, class T, class W>
-TELPHER_DEVICE void reduce_aligned(W w, std::uint8_t* to, const std::uint64_t* sources, unsigned n,
-                                   std::uint64_t begin, std::uint64_t vectors) {
-  constexpr unsigned few = 2, many = 4;
-  const std::uint64_t step = w.size() * 16, end = begin + vectors * 16;
-  std::uint64_t at = begin + w.id() * std::uint64_t{16};
-  if (n <= few)
-    for (; at < end; at += loads_at_once<T> / few * step)
-      reduce_vectors<Op, T, few>(to, sources, n, at, step, end);
-  else
-    for (; at < end; at += loads_at_once<T> / many * step)
-      reduce_vectors<Op, T, many>(to, sources, n, at, step, end);
-}
-
-template <class Op, class T, class W>
 TELPHER_DEVICE void reduce_plain(W w, std::uint64_t target, const std::uint64_t* sources,
                                  unsigned n, slice s) {
   std::uint8_t* to = plain(target);
@@ -303,7 +288,9 @@ TELPHER_DEVICE void reduce_plain(W w, std::uint64_t target, const std::uint64_t*
   for (std::uint64_t i = own; i < head / sizeof(T); i += step)
     reduce_one<Op, T>(to, sources, n, s.begin + i * sizeof(T));
   if constexpr (is_dense<T>::value)
-    reduce_aligned<Op, T>(w, to, sources, n, s.begin + head, vectors);
+    for (std::uint64_t i = own; i < vectors; i += vectors_at_once<T> * step)
+      reduce_vectors<Op, T>(to, sources, n, s.begin + head + i * 16, step * 16,
+                            s.begin + head + vectors * 16);
   for (std::uint64_t at = s.begin + head + vectors * 16 + own * sizeof(T); at < end;
        at += step * sizeof(T))
     reduce_one<Op, T>(to, sources, n, at);

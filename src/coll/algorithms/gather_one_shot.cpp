@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The root reads every rank's block. Serves gatherv as well.
+// Every rank writes its block into the root's output, where that is mapped and its layout is known;
+// else the root reads every rank's block. Serves gatherv as well.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {
 
+namespace {
+
+schedule into_output(const problem& p, std::int32_t rank) {
+  builder b(p, rank, 0);
+  b.copy(b.output_of(p.root, b.output_block(p.root, rank)), b.input(b.input_block(rank, rank)));
+  if (b.is_root())
+    b.wait_others();
+  else
+    b.signal(p.root);
+  return b.take();
+}
+
+}  // namespace
+
 schedule gather_one_shot(const problem& p, std::int32_t rank) {
+  if (p.mapped && !is_v_form(p.what)) return into_output(p, rank);
   builder b(p, rank, aligned(p, largest_block(p)));
   const auto slot = [&](std::int32_t r) { return piece{0, block_count(p, r, r)}; };
   const piece own = b.input_block(rank, rank);

@@ -71,7 +71,7 @@ bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f)
 int blocks_for(const problem& p, std::uint64_t bytes, transport by) {
   if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
   const std::uint64_t share = by == transport::packed ? 4096 : 32768;
-  const std::uint64_t most = is_reduction(p.what) && p.ranks > 2 ? 32 : 64;
+  const std::uint64_t most = is_reduction(p.what) ? 32 : 64;
   return static_cast<int>(std::min<std::uint64_t>(bytes / share + 1, most));
 }
 
@@ -130,7 +130,7 @@ path::kind kind_of(transport t) noexcept {
 }
 
 bool maps_small(operation what) noexcept {
-  return what == operation::bcast;
+  return what == operation::bcast || what == operation::gather || what == operation::scatter;
 }
 
 std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept {

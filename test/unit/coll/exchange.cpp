@@ -33,7 +33,9 @@ struct rank_memory {
   std::vector<std::uint64_t> inbox = std::vector<std::uint64_t>(8 * space_elements);
   std::vector<element> scratch = std::vector<element>(8 * space_elements);
   std::vector<element> input, output;
-  std::uint32_t arrivals = 0, done = 0, stop = 0;
+  std::vector<kernel::exchange_place> places =
+      std::vector<kernel::exchange_place>(kernel::exchange::most_blocks);
+  std::uint32_t arrivals = 0, done = 0, paused = 0, stop = 0, launches = 0;
 };
 
 element value(int rank, std::size_t i, std::uint64_t call) {
@@ -95,17 +97,24 @@ class node {
     k.code_words = static_cast<std::uint32_t>(words->size());
     k.long_code = (*const_cast<std::vector<std::uint64_t>*>(&*words)).data();
     k.me = static_cast<std::uint32_t>(rank);
-    k.done_value = static_cast<std::uint32_t>(call_);
     k.arrivals = &own.arrivals;
     k.done = &own.done;
+    k.paused = &own.paused;
     k.stop = &own.stop;
+    k.places = own.places.data();
+    k.patience_ns = call_ % 2 == 0 ? 1 : ~std::uint64_t{0};  // long waits pause, or none
+    k.again = 0;
     std::minstd_rand random(static_cast<unsigned>(rank * 31 + static_cast<int>(call_)));
     for (unsigned i = random() % 4; i > 0; --i) std::this_thread::yield();
     const auto id = kernel::exchange_with(kernel::reduce_op::sum, kernel::value_type::u32);
-    for (int b = 0; b < blocks; ++b)
-      kernel::cpu_kernel_of(id).run_block(&k, static_cast<unsigned>(b),
-                                          static_cast<unsigned>(blocks));
-    if (own.done != k.done_value) bad_.fetch_add(1);
+    do {
+      k.done_value = ++own.launches;
+      for (int b = 0; b < blocks; ++b)
+        kernel::cpu_kernel_of(id).run_block(&k, static_cast<unsigned>(b),
+                                            static_cast<unsigned>(blocks));
+      if (own.done != k.done_value) bad_.fetch_add(1);
+      k.again = 1;
+    } while (own.paused != 0);
   }
 
   int wrong_elements(const problem& p, int rank, const std::vector<std::vector<element>>& in) {
@@ -216,7 +225,8 @@ TEST_CASE(packed_words) {
 
 TEST_CASE(a_waiting_block_gives_up_when_told) {
   std::vector<std::uint64_t> flags(flags_count);
-  std::uint32_t done = 0, stop = 7, arrivals = 0;
+  std::uint32_t done = 0, paused = 0, stop = 7, arrivals = 0;
+  kernel::exchange_place place;
   kernel::exchange k{};
   k.epoch = 1;
   k.flags[0] = k.flags[1] = flags.data();
@@ -226,9 +236,14 @@ TEST_CASE(a_waiting_block_gives_up_when_told) {
   k.done_value = 7;
   k.arrivals = &arrivals;
   k.done = &done;
+  k.paused = &paused;
   k.stop = &stop;
+  k.places = &place;
+  k.patience_ns = ~std::uint64_t{0};
   kernel::cpu_kernel_of(kernel::id::exchange).run_block(&k, 0, 1);
   CHECK_EQ(done, 7);
+  CHECK_EQ(paused, 1);
+  CHECK_EQ(place.word, 0);
 }
 
 TEST_CASE(slices_cover_a_span_once) {
