@@ -78,7 +78,9 @@ class subject {
   void warm_up_mode() {
     static unsigned warmed = 0;
     const unsigned mode = 1u << static_cast<unsigned>(contender_.how);
-    if (std::exchange(warmed, warmed | mode) & mode) return;
+    int all_warm = (std::exchange(warmed, warmed | mode) & mode) != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &all_warm, 1, MPI_INT, MPI_LAND, who_.comm);
+    if (all_warm) return;
     double seconds = 0;
     while (seconds < std::min(0.3, plan_.min_time * 4)) seconds += whole_batch(1);
   }

@@ -21,7 +21,7 @@ ANSWERS = ROOT / "results" / "backends"
 TARGET = ROOT / "docs" / "backends.md"
 # Column, the file of its answers, and what else must be said of how it was tested.
 COLUMNS = (("emulated", "emu", ""),
-           ("CUDA", "cuda", "the suite passed on two NVIDIA H200 (results/h200x2)"),
+           ("CUDA", "cuda", "the suite passed on two and four NVIDIA H200"),
            ("HIP", "hip", "compiled, not run"),
            ("HIP on CUDA", "hip-on-cuda", "compiled, not run"),
            ("SYCL", "sycl", "Intel's OpenCL CPU device, whose suite `make check-sycl` runs; not run on a GPU"))
