@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reduce step of an exchange program (protocol in exchange.hpp): in vectors of 16 bytes where
+// all operands are aligned alike, value by value else, and over packed memory.
+#pragma once
+
+#include "kernel/exchange_moves.hpp"
+#include "kernel/values.hpp"
+
+namespace telpher::kernel {
+
+/// Of 16 bytes, for each work item. What crosses a link takes a microsecond or more: that many
+/// loads are under way before the first is used. Single bytes would need too many registers.
+template <class T>
+constexpr unsigned vectors_at_once = sizeof(T) == 1 ? 2 : 4;
+
+/// As many values as fill packed words, or a 16-byte access.
+template <class T, std::size_t bytes>
+struct values_of {
+  static constexpr unsigned count = sizeof(T) >= bytes ? 1 : bytes / sizeof(T);
+  using wide_type = typename wide<T>::type;
+
+  template <class Op>
+  TELPHER_DEVICE static void fold(wide_type* sum, const T* values, bool first) {
+    TELPHER_UNROLL
+    for (unsigned i = 0; i < count; ++i) {
+      const wide_type next = wide<T>::from(values[i]);
+      sum[i] = first ? next : Op::apply(sum[i], next);
+    }
+  }
+};
+
+template <class Op, class T>
+TELPHER_DEVICE void reduce_one(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
+                               std::uint64_t byte) {
+  auto sum = wide<T>::from(*reinterpret_cast<const T*>(plain(sources[0]) + byte));
+  for (unsigned s = 1; s < n; ++s)
+    sum = Op::apply(sum, wide<T>::from(*reinterpret_cast<const T*>(plain(sources[s]) + byte)));
+  assign(reinterpret_cast<T*>(to + byte), wide<T>::to(sum));
+}
+
+/// Vectors of 16 bytes from `first` on, `step` bytes apart, before `end`.
+template <class Op, class T>
+TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
+                                   std::uint64_t first, std::uint64_t step, std::uint64_t end) {
+  constexpr unsigned vectors = vectors_at_once<T>, sources_at_once = 2;
+  using lanes = values_of<T, 16>;
+  typename lanes::wide_type sum[vectors][lanes::count] = {};
+  T values[lanes::count];
+  for (unsigned s = 0; s < n; s += sources_at_once) {
+    decltype(load<bytes16>(to)) raw[sources_at_once][vectors] = {};
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < sources_at_once; ++k) TELPHER_UNROLL
+    for (unsigned v = 0; v < vectors; ++v)
+      if (s + k < n && first + v * step < end)
+        raw[k][v] = load<bytes16>(plain(sources[s + k]) + first + v * step);
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < sources_at_once; ++k) {
+      if (s + k >= n) break;
+      TELPHER_UNROLL
+      for (unsigned v = 0; v < vectors; ++v) {
+        __builtin_memcpy(values, &raw[k][v], 16);
+        lanes::template fold<Op>(sum[v], values, s + k == 0);
+      }
+    }
+  }
+  TELPHER_UNROLL
+  for (unsigned v = 0; v < vectors; ++v) {
+    if (first + v * step >= end) break;
+    TELPHER_UNROLL
+    for (unsigned i = 0; i < lanes::count; ++i) values[i] = wide<T>::to(sum[v][i]);
+    decltype(load<bytes16>(to)) result;
+    __builtin_memcpy(&result, values, 16);
+    store<bytes16>(to + first + v * step, result);
+  }
+}
+
+template <class Op, class T, class W>
+TELPHER_DEVICE void reduce_plain(W w, std::uint64_t target, const std::uint64_t* sources,
+                                 unsigned n, slice s) {
+  std::uint8_t* to = plain(target);
+  const std::uint64_t end = s.begin + s.bytes;
+  std::uint64_t head = s.bytes, vectors = 0;
+  if constexpr (is_dense<T>::value) {
+    if (aligned_alike(target, sources, n)) {
+      head = (16 - (target + s.begin) % 16) % 16;
+      if (head > s.bytes) head = s.bytes;
+      vectors = (s.bytes - head) / 16;
+    }
+  }
+  const std::uint64_t own = w.id(), step = w.size();
+  for (std::uint64_t i = own; i < head / sizeof(T); i += step)
+    reduce_one<Op, T>(to, sources, n, s.begin + i * sizeof(T));
+  if constexpr (is_dense<T>::value)
+    for (std::uint64_t i = own; i < vectors; i += vectors_at_once<T> * step)
+      reduce_vectors<Op, T>(to, sources, n, s.begin + head + i * 16, step * 16,
+                            s.begin + head + vectors * 16);
+  for (std::uint64_t at = s.begin + head + vectors * 16 + own * sizeof(T); at < end;
+       at += step * sizeof(T))
+    reduce_one<Op, T>(to, sources, n, at);
+}
+
+template <class T>
+struct packed_group {
+  using lanes = values_of<T, 4>;
+  static constexpr std::uint64_t bytes = lanes::count * sizeof(T);
+  static constexpr unsigned words = bytes / 4;
+};
+
+/// Values of a plain source; those behind the end are 0.
+template <class T>
+TELPHER_DEVICE void load_values(T* values, std::uint64_t from, std::uint64_t byte,
+                                std::uint64_t left) {
+  using group = packed_group<T>;
+  TELPHER_UNROLL
+  for (unsigned i = 0; i < group::lanes::count; ++i)
+    values[i] = i * sizeof(T) < left ? reinterpret_cast<const T*>(plain(from) + byte)[i] : T{};
+}
+
+template <class T>
+TELPHER_DEVICE void store_values(const exchange& p, std::uint64_t to, std::uint64_t byte,
+                                 std::uint64_t left, const T* values) {
+  using group = packed_group<T>;
+  if (is_packed(to)) {
+    std::uint32_t words[group::words];
+    __builtin_memcpy(words, values, group::bytes);
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < group::words; ++k)
+      store_word(packed_word(to, byte) + k, words[k], p.packed_epoch);
+    return;
+  }
+  TELPHER_UNROLL
+  for (unsigned i = 0; i < group::lanes::count; ++i)
+    if (i * sizeof(T) < left) assign(reinterpret_cast<T*>(plain(to) + byte) + i, values[i]);
+}
+
+template <class Op, class T, class W>
+TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, std::uint64_t to,
+                                           const std::uint64_t* sources, unsigned n, slice part,
+                                           std::uint64_t at) {
+  constexpr unsigned sources_at_once = 4;
+  using group = packed_group<T>;
+  patience waiting(p);
+  for (at += at == 0 ? w.id() * group::bytes : 0; at < part.bytes; at += w.size() * group::bytes) {
+    const std::uint64_t byte = part.begin + at, left = part.bytes - at;
+    typename group::lanes::wide_type sum[group::lanes::count] = {};
+    T values[group::lanes::count];
+    for (unsigned first = 0; first < n; first += sources_at_once) {
+      std::uint64_t seen[sources_at_once][group::words];
+      TELPHER_UNROLL
+      for (unsigned s = 0; s < sources_at_once; ++s)
+        if (first + s < n && is_packed(sources[first + s])) TELPHER_UNROLL
+      for (unsigned k = 0; k < group::words; ++k)
+        seen[s][k] = load_relaxed_system(packed_word(sources[first + s], byte) + k);
+      TELPHER_UNROLL
+      for (unsigned s = 0; s < sources_at_once; ++s) {
+        if (first + s >= n) break;
+        const std::uint64_t source = sources[first + s];
+        if (is_packed(source)) {
+          std::uint32_t words[group::words];
+          TELPHER_UNROLL
+          for (unsigned k = 0; k < group::words; ++k)
+            if (!await_word(packed_word(source, byte) + k, seen[s][k], p.packed_epoch, waiting,
+                            words[k]))
+              return at;
+          __builtin_memcpy(values, words, group::bytes);
+        } else {
+          load_values(values, source, byte, left);
+        }
+        group::lanes::template fold<Op>(sum, values, first + s == 0);
+      }
+    }
+    TELPHER_UNROLL
+    for (unsigned i = 0; i < group::lanes::count; ++i) values[i] = wide<T>::to(sum[i]);
+    store_values(p, to, byte, left, values);
+  }
+  return through;
+}
+
+template <class Op, class T>
+struct reduction {
+  template <class W>
+  TELPHER_DEVICE static std::uint64_t run(W w, const exchange& p, const std::uint64_t* step,
+                                          std::uint64_t begin) {
+    const auto n = static_cast<unsigned>(step[0] >> 8 & 0xff);
+    const slice s = slice_of(step[1], w.block(), w.blocks());
+    bool packed = is_packed(step[2]);
+    for (unsigned i = 0; i < n; ++i) packed = packed || is_packed(step[3 + i]);
+    if (packed) return reduce_packed<Op, T>(w, p, step[2], step + 3, n, s, begin);
+    reduce_plain<Op, T>(w, step[2], step + 3, n, s);
+    return through;
+  }
+};
+
+/// For programs that only move data.
+struct no_reduction {
+  template <class W>
+  TELPHER_DEVICE static std::uint64_t run(W, const exchange&, const std::uint64_t*, std::uint64_t) {
+    return through;
+  }
+};
+
+}  // namespace telpher::kernel
