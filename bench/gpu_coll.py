@@ -28,6 +28,23 @@ def numbers_of_ranks(session: Session) -> list[int]:
     return [ranks for ranks in (2, 4, 8) if ranks <= devices]
 
 
+class Runs:
+    """What several runs of telpher-bench gave."""
+
+    def __init__(self):
+        self.rows: list[dict] = []
+        self.runs = self.good = 0
+
+    def add(self, rows: list[dict]) -> list[dict]:
+        self.rows += rows
+        self.runs += 1
+        self.good += bool(rows)
+        return rows
+
+    def verdict(self) -> str:
+        return judge(self.rows, self.runs, self.good)
+
+
 def modes_table(session: Session, title: str, rows: list[dict]) -> None:
     """A line for each operation and size: ours, and how much faster than the others of the same run."""
     found: dict = {}
@@ -47,39 +64,31 @@ def modes_table(session: Session, title: str, rows: list[dict]) -> None:
 
 
 def coll(session: Session) -> str:
-    rows: list[dict] = []
-    runs = done = 0
+    runs = Runs()
     for ranks in numbers_of_ranks(session):
         found: list[dict] = []
         for operation in OPERATIONS.split(","):
             rooted = operation in ("gather", "scatter")
             sizes = SIZES.removesuffix(",16m,64m") if rooted else SIZES
-            some = session.bench(f"coll {ranks}", operation, f"-s {sizes} --mode all {TIMED}", limit=60, ranks=ranks)
+            some = runs.add(session.bench(f"coll {ranks}", operation, f"-s {sizes} --mode all {TIMED}", limit=60,
+                                          ranks=ranks))
             found += some
-            runs += 1
-            done += bool(some)
         modes_table(session, f"collectives of {ranks} ranks, one a device; us, ratios above 1: ours is faster", found)
-        rows += found
-    return judge(rows, runs, done)
+    return runs.verdict()
 
 
 def nonblocking(session: Session) -> str:
-    rows: list[dict] = []
-    runs = done = 0
+    runs = Runs()
     for ranks in numbers_of_ranks(session):
-        some = session.bench(f"icoll {ranks}", "iallreduce,iallgather,ialltoall",
-                             f"-s 8,64k,1m,16m --mode both {TIMED}", limit=90, ranks=ranks)
-        rows += some
-        runs += 1
-        done += bool(some)
+        some = runs.add(session.bench(f"icoll {ranks}", "iallreduce,iallgather,ialltoall",
+                                      f"-s 8,64k,1m,16m --mode both {TIMED}", limit=90, ranks=ranks))
         modes_table(session, f"non-blocking and persistent collectives of {ranks} ranks", some)
-    return judge(rows, runs, done)
+    return runs.verdict()
 
 
 def forced(session: Session) -> str:
     """Every algorithm with the sizes it is for."""
-    rows: list[dict] = []
-    runs = done = 0
+    runs = Runs()
     for ranks in numbers_of_ranks(session):
         lines = []
         for operation, algorithm, sizes, some_blocks in FORCED:
@@ -89,30 +98,23 @@ def forced(session: Session) -> str:
                 name = f"{operation} {algorithm} {transport} {buffers} {blocks}"
                 settings = {"TELPHER_COLL_ALGORITHM": f"{operation}={algorithm}", "TELPHER_COLL_TRANSPORT": transport,
                             "TELPHER_COLL_BUFFERS": buffers, "TELPHER_COLL_BLOCKS": str(blocks)}
-                some = session.bench(f"forced {ranks} {name}", operation,
-                                     f"-s {sizes} --mode telpher --min-time 0.02 --batches 3", limit=30, ranks=ranks,
-                                     **settings)
-                rows += some
-                runs += 1
-                done += bool(some)
+                some = runs.add(session.bench(f"forced {ranks} {name}", operation,
+                                              f"-s {sizes} --mode telpher --min-time 0.02 --batches 3", limit=30,
+                                              ranks=ranks, **settings))
                 by_size = {row["bytes"]: shown(row["us"]) for row in some}
                 lines.append([name, *(by_size.get(size, "-") for size in TABLE_SIZES)])
         session.table(f"forced algorithms on {ranks} ranks, us", ["", *map(size_text, TABLE_SIZES)], lines)
-    return judge(rows, runs, done)
+    return runs.verdict()
 
 
 def crowded(session: Session) -> str:
     """More ranks than devices: schedules run without kernels that wait for each other."""
-    rows: list[dict] = []
-    runs = done = 0
+    runs = Runs()
     for ranks in (8, 16):
-        some = session.bench(f"crowded {ranks}", "allreduce,allgather,alltoall", f"-s 8,64k,1m --mode both {TIMED}",
-                             limit=90, ranks=ranks)
-        rows += some
-        runs += 1
-        done += bool(some)
+        some = runs.add(session.bench(f"crowded {ranks}", "allreduce,allgather,alltoall",
+                                      f"-s 8,64k,1m --mode both {TIMED}", limit=90, ranks=ranks))
         modes_table(session, f"collectives of {ranks} ranks on {session.devices} devices", some)
-    return judge(rows, runs, done)
+    return runs.verdict()
 
 
 def all_pairs(session: Session) -> str:
