@@ -80,11 +80,26 @@ class gathering {
   std::int64_t longest_, piece_;
 };
 
+/// The whole call, from this rank's block in `input` (none: in place, in `output`) to its code.
+template <class Output>
+int gather(const call_facts& c, team& t, linear* input, Output& output, const shares& all,
+           MPI_Datatype type) noexcept {
+  int own_rank = 0;
+  pmpi::Comm_rank(c.comm, &own_rank);
+  const memory_ref to = output.open(input == nullptr);
+  const memory_ref from =
+      input ? input->open(true) : to + static_cast<std::uint64_t>(all.offset(own_rank));
+  phases p(c, t);
+  gathering(c, t, p, from, to, all, coding::agreed(c, t, type)).run();
+  p.keep(output.close());
+  return p.finish();
+}
+
 }  // namespace
 
 bool allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                MPI_Count count, MPI_Datatype type, MPI_Comm comm, int* code) noexcept {
-  int ranks = 0, own_rank = 0;
+  int ranks = 0;
   if (comm == MPI_COMM_NULL || pmpi::Comm_size(comm, &ranks) != MPI_SUCCESS) return false;
   linear output(receive, count * ranks, type);
   if (!worthwhile(operation::allgather, output.bytes())) return false;
@@ -100,24 +115,16 @@ bool allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
                      output.contiguous() && input.contiguous()};
   team* t = team_for(c);
   if (!t) return false;
-  pmpi::Comm_rank(comm, &own_rank);
   const shares all = shares::even(static_cast<std::int64_t>(c.bytes), ranks, ranks, 1);
-  const memory_ref to = output.open(in_place);
-  const memory_ref from =
-      in_place ? to + static_cast<std::uint64_t>(all.offset(own_rank)) : input.open(true);
-  phases p(c, *t);
-  gathering(c, *t, p, from, to, all, coding::agreed(c, *t, type)).run();
-  p.keep(output.close());
-  *code = p.finish();
+  *code = gather(c, *t, in_place ? nullptr : &input, output, all, type);
   return true;
 }
 
 bool allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                 numbers counts, numbers displacements, MPI_Datatype type, MPI_Comm comm,
                 int* code) noexcept {
-  int ranks = 0, own_rank = 0;
+  int ranks = 0;
   if (!spans_nodes(comm) || pmpi::Comm_size(comm, &ranks) != MPI_SUCCESS) return false;
-  pmpi::Comm_rank(comm, &own_rank);
   ragged output(receive, ranks, counts, displacements, type);
   if (!worthwhile(operation::allgatherv, output.total())) return false;
   const bool in_place = send == MPI_IN_PLACE;
@@ -132,13 +139,7 @@ bool allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, 
   team* t = team_for(c);
   if (!t) return false;
   const shares all{output.bytes(), output.offsets()};
-  const memory_ref to = output.open(in_place);
-  const memory_ref from =
-      in_place ? to + static_cast<std::uint64_t>(all.offset(own_rank)) : input.open(true);
-  phases p(c, *t);
-  gathering(c, *t, p, from, to, all, coding::agreed(c, *t, type)).run();
-  p.keep(output.close());
-  *code = p.finish();
+  *code = gather(c, *t, in_place ? nullptr : &input, output, all, type);
   return true;
 }
 

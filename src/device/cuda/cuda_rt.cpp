@@ -243,16 +243,13 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   unsigned long long buffer = 0;
   CUdeviceptr base = 0;
   std::size_t bytes = 0;
-  CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                 CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                 CU_POINTER_ATTRIBUTE_BUFFER_ID,
-                                 CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-                                 CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-                                 CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-                                 CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
-  void* answers[] = {&type, &managed, &ordinal, &buffer, &base, &bytes, &exportable, &settled};
-  const unsigned count = detail ? std::size(asked) : 3;
+  CUpointer_attribute asked[] = {
+      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
+      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+      CU_POINTER_ATTRIBUTE_BUFFER_ID,      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
+  void* answers[] = {&type, &managed, &ordinal, &exportable, &buffer, &base, &bytes, &settled};
+  const unsigned count = detail ? std::size(asked) : 4;
   const CUresult r =
       driver.cuPointerGetAttributes(count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
   if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
@@ -265,8 +262,8 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
     out.kind = memory_kind::pinned;
   else
     return cudaSuccess;
-  // What is known of an allocation makes the next look-up cheap.
-  if (!detail && out.kind == memory_kind::device) return classify(address, true, out);
+  // What is known of an allocation makes the next look-up cheap; only these are kept.
+  if (!detail && out.kind == memory_kind::device && exportable) return classify(address, true, out);
   out.owner = vendor::cuda;
   out.device = static_cast<std::int16_t>(ordinal);
   out.base = base;
