@@ -226,7 +226,7 @@ attempt::then attempt::choose_path() noexcept {
   if (!describe_problem(a_, c_.talk, what_, known_.unit)) return leave();
   known_.may_wait = c_.may_wait;
   known_.exportable = c_.kind == workspace_kind::device && all_exportable();
-  chosen_ = choose(what_, known_, c_.rank);
+  chosen_ = c_.choices.choose(what_, known_, c_.rank);
   if (!chosen_ || !chosen_.mapped) return commit();
   bool fresh = false;
   const bool good = map_buffers(fresh);
@@ -246,7 +246,7 @@ attempt::then attempt::hear_mapped() noexcept {
   const std::uint64_t call = c_.talk.call();
   std::erase_if(c_.known, [&](const auto& k) { return k.last_call == call; });
   known_.exportable = false;
-  chosen_ = choose(what_, known_, c_.rank);
+  chosen_ = c_.choices.choose(what_, known_, c_.rank);
   return commit();
 }
 
@@ -286,7 +286,7 @@ attempt::then attempt::commit() noexcept {
   committed_ = true;
   explain();
   ++c_.epoch;
-  compiled_.emplace(compilation{chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
+  compiled_.emplace(compilation{*chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
   if (chosen_.by == transport::stepped) {
     terms_ = {a_.where, c_.step_flags_of, c_.epoch,
               a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type)
@@ -309,8 +309,11 @@ status attempt::launch_kernel() noexcept {
   std::copy(c_.kernel_flags.begin(), c_.kernel_flags.end(), k.flags);
   const kernel::id body =
       a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type) : kernel::id::exchange;
-  const bool small = compiled_->packed && volume(what_, known_.unit) <= config().coll_linger_limit;
-  return run_.start(lane_, body, *words, chosen_.blocks, small);
+  const bool small = volume(what_, known_.unit) <= config().coll_linger_limit;
+  const staying way = !small                ? staying::no
+                      : compiled_->packed ? staying::packed
+                                          : staying::with_flags;
+  return run_.start(lane_, body, *words, chosen_.blocks, way);
 }
 
 attempt::then attempt::watch_kernel() noexcept {

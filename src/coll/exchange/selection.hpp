@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "coll/algorithms/catalogue.hpp"
@@ -18,6 +19,8 @@ struct facts {
   std::uint64_t unit = 1;   // bytes of an element
   bool may_wait = true;     // kernels for peers, at all ranks
   bool exportable = false;  // every buffer of every rank could be mapped
+
+  bool operator==(const facts&) const = default;
 };
 
 struct choice {
@@ -25,7 +28,7 @@ struct choice {
   transport by = transport::exchange;
   bool mapped = false;
   int blocks = 1;
-  schedule plan;
+  std::shared_ptr<const schedule> plan;
 
   explicit operator bool() const noexcept { return what != nullptr; }
 };
@@ -44,5 +47,17 @@ std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept;
 
 /// The choice for rank `me`; none if nothing fits. Sets `p.mapped` to what was chosen.
 choice choose(problem& p, const facts& f, int me) noexcept;
+
+/// Remembers its last answer: calls in a loop are alike.
+class chooser {
+ public:
+  choice choose(problem& p, const facts& f, int me) noexcept;
+
+ private:
+  problem asked_;
+  facts facts_;
+  bool mapped_ = false;  // what was made of asked_.mapped
+  choice last_;
+};
 
 }  // namespace telpher::coll::exchange

@@ -22,6 +22,7 @@ struct emu_rt {
   static constexpr vendor owner = vendor::emu;
   static constexpr const char* name = "emu";
   static constexpr error success = error::success;
+  static constexpr bool blocks_run_together = false;  // one after the other
   static constexpr bool shares_host_memory = true;  // its kernels are functions of this process
 
   static status to_status(error e) noexcept;
