@@ -82,10 +82,10 @@ TELPHER_DEVICE word_pair load_pair_system(const void* at) {
 }
 
 TELPHER_DEVICE void store_pair_system(void* at, word_pair pair) {
-  asm volatile("{ .reg .b128 pair; mov.b128 pair, {%1, %2}; st.relaxed.sys.b128 [%0], pair; }" ::"l"(
-                   at),
-               "l"(pair.low), "l"(pair.high)
-               : "memory");
+  asm volatile(
+      "{ .reg .b128 pair; mov.b128 pair, {%1, %2}; st.relaxed.sys.b128 [%0], pair; }" ::"l"(at),
+      "l"(pair.low), "l"(pair.high)
+      : "memory");
 }
 
 #elif defined(TELPHER_LANGUAGE_HIP)

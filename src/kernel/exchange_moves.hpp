@@ -55,8 +55,7 @@ class patience {
   TELPHER_DEVICE void look() {
     const std::uint64_t now = now_ns();
     if (since_ == 0) since_ = now;
-    over_ =
-        now - since_ >= p_.patience_ns || load_acquire_system(resolve(p_.stop)) == done_value_;
+    over_ = now - since_ >= p_.patience_ns || load_acquire_system(resolve(p_.stop)) == done_value_;
   }
 
   const exchange& p_;
@@ -118,9 +117,9 @@ struct share {
 
 // Steps of packed memory begin at `at` (0, or where the work item paused) and answer where it
 // paused, or `through`. Words under way together lie `step` bytes apart.
-TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_call& c,
-                                              share part, std::uint64_t to, std::uint64_t from,
-                                              slice s, std::uint64_t at) {
+TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_call& c, share part,
+                                              std::uint64_t to, std::uint64_t from, slice s,
+                                              std::uint64_t at) {
   constexpr unsigned at_once = 4;
   patience waiting(p, c);
   const std::uint64_t step = part.items * 4;
@@ -130,8 +129,9 @@ TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_
     TELPHER_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
       if (at + k * step < s.bytes)
-        seen[k] = is_packed(from) ? load_relaxed_system(packed_word(from, first + k * step))
-                                  : load_few(plain(from) + first + k * step, s.bytes - at - k * step);
+        seen[k] = is_packed(from)
+                      ? load_relaxed_system(packed_word(from, first + k * step))
+                      : load_few(plain(from) + first + k * step, s.bytes - at - k * step);
     TELPHER_UNROLL
     for (unsigned k = 0; k < at_once; ++k) {
       if (at + k * step >= s.bytes) break;
@@ -161,7 +161,8 @@ TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const exchan
 }
 
 // The block's work items are dealt to the copies, whole wavefronts where there are enough: a copy
-// may wait for what a peer does after another copy. Where one paused: the copy in the upper 16 bits.
+// may wait for what a peer does after another copy. Where one paused: the copy in the upper 16
+// bits.
 template <class W>
 TELPHER_DEVICE_CALL std::uint64_t copies_step(W w, const exchange& p, const exchange_call& c,
                                               const std::uint64_t* step, std::uint64_t begin) {

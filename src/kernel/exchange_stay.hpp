@@ -14,11 +14,13 @@
 //   block b  waits for the relay as block 0 for the mailbox, but for ever. It may miss commands: of
 //            those that it has a part in it is waited for before the next is given, and the others
 //            are not for it.
-//   block 0  leaves when told to (a length of 0), when no command came for stay_ns, and after a call
-//            in which it paused: when all blocks have ended their parts of all calls (each adds 1 to
-//            arrivals), it sets arrivals to 0, relays a command to leave, and stores
-//            gone = first_command (release), its last act. A block b that paused leaves at once.
-//   host     polls done, and gone while it waits for a command's end. Gone and not done: the command
+//   block 0  leaves when told to (a length of 0), when no command came for stay_ns, and after a
+//   call
+//            in which it paused: when all blocks have ended their parts of all calls (each adds 1
+//            to arrivals), it sets arrivals to 0, relays a command to leave, and stores gone =
+//            first_command (release), its last act. A block b that paused leaves at once.
+//   host     polls done, and gone while it waits for a command's end. Gone and not done: the
+//   command
 //            was not taken, or will never be, and the host launches the call. After a pause the
 //            host tells the kernel to leave before it launches again.
 // The mailbox is written by the host only, the relay and `gone` by block 0 only. A command is
@@ -93,14 +95,13 @@ TELPHER_DEVICE void relay_call(W w, const exchange& p, std::uint64_t mark,
 /// Waits for a command from `number` on, which then is the one after it; false if the block is to
 /// leave.
 template <class W>
-TELPHER_DEVICE bool next_call(W w, const exchange& p, std::uint64_t& number,
-                              std::uint64_t* command, exchange_call& c) {
+TELPHER_DEVICE bool next_call(W w, const exchange& p, std::uint64_t& number, std::uint64_t* command,
+                              exchange_call& c) {
   TELPHER_SHARED(std::uint64_t, taken);
   if (w.id() < W::program_readers) {
     const bool first = w.block() == 0;
-    const std::uint64_t mark =
-        await_call(w, first ? resolve(p.next) : resolve(p.relay), number,
-                   first ? p.stay_ns : ~std::uint64_t{0}, command);
+    const std::uint64_t mark = await_call(w, first ? resolve(p.next) : resolve(p.relay), number,
+                                          first ? p.stay_ns : ~std::uint64_t{0}, command);
     if (first && w.blocks() > 1 && mark != 0) relay_call(w, p, mark, command);
     if (w.id() == 0) taken = mark;
   }

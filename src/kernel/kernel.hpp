@@ -64,8 +64,8 @@ struct linger {
   std::uint64_t patience_ns;
 };
 
-/// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp), each word with the
-/// number of the command: a reader that finds the number everywhere has read one whole command.
+/// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp), each word with
+/// the number of the command: a reader that finds the number everywhere has read one whole command.
 struct alignas(128) exchange_command {
   static constexpr unsigned first_part = 32;  // as many entries are read at once
   static constexpr unsigned entries = 2 * first_part;
@@ -103,11 +103,11 @@ struct exchange {
   std::uint32_t done_value;
   std::uint32_t* arrivals;  // device memory, 0 before and after: parts of calls that ended, where
                             // the kernel stays
-  std::uint64_t* done;  // pinned host memory, one a block: ended() of done_value after its part
-  const std::uint32_t* stop;  // pinned host memory: done_value asks waiting blocks to give up
-  exchange_place* places;     // device memory, one a block; null: nothing in the program waits
-  std::uint64_t patience_ns;  // that a block waits at most
-  std::uint32_t again;        // 1: goes on at `places`
+  std::uint64_t* done;      // pinned host memory, one a block: ended() of done_value after its part
+  const std::uint32_t* stop;     // pinned host memory: done_value asks waiting blocks to give up
+  exchange_place* places;        // device memory, one a block; null: nothing in the program waits
+  std::uint64_t patience_ns;     // that a block waits at most
+  std::uint32_t again;           // 1: goes on at `places`
   const exchange_command* next;  // pinned host memory; null: the kernel ends with its program
   exchange_command* relay;       // device memory: from block 0 to the others
   std::uint64_t* gone;           // pinned host memory: first_command when block 0 has left

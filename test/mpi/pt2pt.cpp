@@ -104,7 +104,8 @@ class tester {
   std::size_t case_ = 0;
 };
 
-/// Open MPI 4.1 itself delivers other bytes of a buffered send of host memory that is started again.
+/// Open MPI 4.1 itself delivers other bytes of a buffered send of host memory that is started
+/// again.
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
 constexpr bool host_mpi_restarts_bsend = false;
 #else

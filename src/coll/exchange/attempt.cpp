@@ -310,7 +310,7 @@ status attempt::launch_kernel() noexcept {
   const kernel::id body =
       a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type) : kernel::id::exchange;
   const bool small = volume(what_, known_.unit) <= config().coll_linger_limit;
-  const staying way = !small                ? staying::no
+  const staying way = !small              ? staying::no
                       : compiled_->packed ? staying::packed
                                           : staying::with_flags;
   return run_.start(lane_, body, *words, chosen_.blocks, way);

@@ -29,10 +29,10 @@ struct lane_state {
   std::uint32_t number = 0;
   bool taken = false;
 
-  kernel::id resident{};        // the kernel that may be there
+  kernel::id resident{};  // the kernel that may be there
   int resident_blocks = 0;
   std::array<std::uint64_t*, kernel::exchange::most_ranks> resident_flags{};
-  std::uint64_t residence = 0;  // the first command that it was to take; 0: none is there
+  std::uint64_t residence = 0;    // the first command that it was to take; 0: none is there
   std::uint64_t next_number = 0;  // that it waits for
   std::chrono::steady_clock::time_point last_start;
 
@@ -225,7 +225,8 @@ status run::launch() noexcept {
   p.done_value = number_;
   if (p.next) {
     s.residence = 0;
-    p.first_command = ++s.next_number;  // also if the last one waited in vain: `gone` tells them apart
+    p.first_command =
+        ++s.next_number;  // also if the last one waited in vain: `gone` tells them apart
   }
   constexpr int threads = kernel::exchange_place::most_items;
   TELPHER_TRY(s.where.owner->launch(kernel_, &p, blocks_, threads, p.next ? s.staying : s.stream));

@@ -3,8 +3,8 @@
 // in pinned memory by which the host sees the end of a run and ends it early; a run holds its lane.
 // Their number bounds how many kernels that wait for peers a device may hold at once: all of them
 // must find room beside each other, or two communicators could block one another. After a small
-// call in a burst a lane's kernel stays for the next (kernel/exchange_stay.hpp), in a second stream,
-// so that what else the lane does never queues behind it.
+// call in a burst a lane's kernel stays for the next (kernel/exchange_stay.hpp), in a second
+// stream, so that what else the lane does never queues behind it.
 #pragma once
 
 #include <cstdint>
