@@ -23,7 +23,6 @@ LAYOUTS = (
     Layout("2 ranks, 2 GPUs, near", 2, near=True, compared=False),
     Layout("8 ranks, 2 GPUs", 8),
     Layout("8 ranks, 2 GPUs, near", 8, near=True, compared=False),
-    Layout("8 ranks, 1 GPU", 8, devices=1, compared=False),
     Layout("4 ranks, 4 GPUs", 4, devices=4),
     Layout("8 ranks, 4 GPUs", 8, devices=4, checked=True),
 )

@@ -46,6 +46,7 @@ STEPS = {
     "verify": (gpu_long.verify, "every algorithm's schedules on 1 to 257 ranks"),
     "stress": (gpu_long.stress, "random messages and collectives in millions, on GPUs and on the emulated device"),
     "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch and JAX"),
+    "report": (gpu_tests.report, "telpher report of two ranks"),
     "apps": (gpu_apps.apps, "the applications, against staging by hand"),
 }
 
