@@ -20,6 +20,10 @@ struct place {
   friend bool operator==(const place&, const place&) = default;
 };
 
+/// Whether an address certainly is host memory: the stack, the program's data or its heap. What is
+/// not recognised here may be either.
+bool surely_host(const void* address) noexcept;
+
 /// Where an address lives. Costs a few nanoseconds for the stack, the program's data and its heap,
 /// else one query of each started back end (docs/optimization.md has figures). Never starts a
 /// runtime.

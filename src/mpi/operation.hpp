@@ -19,6 +19,9 @@ class operation {
 
   /// Looks whether it is done, out of turn. True if so.
   virtual bool check() noexcept = 0;
+  /// The same for a caller that stays until it is done and has taken the operation from the table:
+  /// the request may end with it.
+  virtual bool conclude() noexcept { return check(); }
   /// Once done: frees what the host MPI holds, fills the status (may be MPI_STATUS_IGNORE) and
   /// returns the MPI error code; the error handler has been called.
   virtual int finish(MPI_Status* out) noexcept = 0;

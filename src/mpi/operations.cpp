@@ -61,16 +61,22 @@ receive_operation::~receive_operation() {
 int receive_operation::arm() noexcept {
   ticket::the_engine().watch(receive_);
   request_ = receive_.native();
-  return request_ == MPI_REQUEST_NULL ? new_generalized(&request_) : MPI_SUCCESS;
+  generalized_ = request_ == MPI_REQUEST_NULL;
+  return generalized_ ? new_generalized(&request_) : MPI_SUCCESS;
 }
 
 bool receive_operation::check() noexcept {
-  ticket::the_engine().check(receive_);
+  ticket::the_engine().check(receive_, false);
+  return receive_.settled();
+}
+
+bool receive_operation::conclude() noexcept {
+  ticket::the_engine().check(receive_, true);
   return receive_.settled();
 }
 
 int receive_operation::finish(MPI_Status* out) noexcept {
-  if (receive_.native() == MPI_REQUEST_NULL && request_ != MPI_REQUEST_NULL) {
+  if (generalized_) {
     pmpi::Grequest_complete(request_);
     pmpi::Wait(&request_, MPI_STATUS_IGNORE);
   }
@@ -84,8 +90,8 @@ int receive_operation::finish(MPI_Status* out) noexcept {
 // --- both ---
 
 bool pair_operation::check() noexcept {
-  const bool sent = send_->check();
-  return receive_->check() && sent;
+  const bool sent = send_->conclude();
+  return receive_->conclude() && sent;
 }
 
 int pair_operation::finish(MPI_Status* out) noexcept {

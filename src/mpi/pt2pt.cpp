@@ -6,6 +6,7 @@
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/operations.hpp"
+#include "mpi/plain_receive.hpp"
 #include "mpi/send.hpp"
 #include "mpi/trace_facts.hpp"
 #include "ticket/blocking_call.hpp"
@@ -23,7 +24,7 @@ namespace {
 /// Waits for an operation and ends it.
 int wait_for(engine& e, held_lock& held, operation& op, const char* call,
              MPI_Status* status) noexcept {
-  e.wait_until(held, call, [&] { return op.check(); });
+  e.wait_until(held, call, [&] { return op.conclude(); });
   return op.finish(status);
 }
 
@@ -93,6 +94,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
   engine& e = the_engine();
   auto held = e.lock();
   if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
+    if (int rc; mpi::receive_plain(a, status, &rc)) return rc;
     mpi::receive_operation op(a.call);
     ticket::receive& r = op.receive();
     if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)

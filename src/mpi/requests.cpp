@@ -50,11 +50,23 @@ int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
   return rc;
 }
 
+// One of ours. It leaves the table first, because its handle may end, and be given out again, while
+// its bytes are still on their way.
+int wait_ours(scope& s, MPI_Request* request, operation& op, MPI_Status* status) noexcept {
+  const auto done = [&] { return op.conclude(); };
+  if (op.persistent()) {
+    s.e.wait_until(s.held, "MPI_Wait", done);
+    return op.finish(status);
+  }
+  const auto owned = mpi::remove(*request);
+  *request = MPI_REQUEST_NULL;
+  s.e.wait_until(s.held, "MPI_Wait", done);
+  return owned->finish(status);
+}
+
 int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
   operation* op = mpi::find(*request);
-  if (!op) return wait_native(s, request, status);
-  s.e.wait_until(s.held, "MPI_Wait", [&] { return op->check(); });
-  return finish(request, *op, status);
+  return op ? wait_ours(s, request, *op, status) : wait_native(s, request, status);
 }
 
 // --- arrays ---
@@ -94,6 +106,52 @@ class split {
   MPI_Request* requests_;
   std::vector<int> native_index_;
 };
+
+bool is_native(MPI_Request r) noexcept {
+  return r != MPI_REQUEST_NULL && (mpi::operations() == 0 || !mpi::find(r));
+}
+
+// Ours and the null ones; the host MPI's are left. MPI_Waitall's code.
+int wait_all_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    MPI_Status* const status = at(statuses, i);
+    int rc = MPI_SUCCESS;
+    if (requests[i] == MPI_REQUEST_NULL) {
+      mpi::fill_empty(status);
+    } else {
+      operation* const op = mpi::find(requests[i]);
+      if (!op) continue;
+      rc = wait_ours(s, &requests[i], *op, status);
+    }
+    set_error(status, rc);
+    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+  }
+  return result;
+}
+
+// What is left then: in runs, where nothing of ours needs this rank meanwhile.
+int wait_all_natives(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count;) {
+    if (!is_native(requests[i])) {
+      ++i;
+      continue;
+    }
+    int n = 1, rc = MPI_SUCCESS;
+    if (s.e.idle() && !s.held) {
+      while (i + n < count && is_native(requests[i + n])) ++n;
+      rc = pmpi::Waitall(n, requests + i, statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i);
+    } else {
+      rc = wait_native(s, requests + i, at(statuses, i));
+    }
+    if (rc != MPI_ERR_IN_STATUS)
+      for (int k = i; k < i + n; ++k) set_error(at(statuses, k), rc);
+    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+    i += n;
+  }
+  return result;
+}
 
 bool any_ours(int count, const MPI_Request* requests) noexcept {
   return mpi::operations() > 0 && std::any_of(requests, requests + count, [](MPI_Request r) {
@@ -217,18 +275,9 @@ int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
     return pmpi::Waitall(count, requests, statuses);
-  int result = MPI_SUCCESS;
-  for (int i = 0; i < count; ++i) {
-    MPI_Status* status = at(statuses, i);
-    int rc = MPI_SUCCESS;
-    if (requests[i] == MPI_REQUEST_NULL)
-      mpi::fill_empty(status);
-    else
-      rc = wait_one(s, &requests[i], status);
-    set_error(status, rc);
-    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
-  }
-  return result;
+  const int ours = wait_all_ours(s, count, requests, statuses);
+  const int natives = wait_all_natives(s, count, requests, statuses);
+  return ours != MPI_SUCCESS ? ours : natives;
 }
 
 int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {

@@ -68,6 +68,8 @@ status engine::start(bool threaded) noexcept {
   path::rdma::start(job_.control, job_.size);
   path::direct::start(job_.control);
   small_tickets_ = job_.all_devices && config().small_tickets;
+  all_ring_here_ = job_.node.size() == static_cast<std::size_t>(job_.size) &&
+                   !path::between_nodes(path::forced());
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
   path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&
                               !device::find(device::vendor::emu));
@@ -152,42 +154,39 @@ void engine::release(offer& o) noexcept {
   if (at != offers_.end()) offers_.erase(at);
 }
 
-bool engine::start_on(receive* r) noexcept {
-  r->check();
-  if (r->moving()) moving_.push_back(r);
-  return r->moving() || r->settled();
+bool engine::start_on(receive& r) noexcept {
+  r.check();
+  if (r.moving()) moving_.push_back(&r);
+  return r.moving() || r.settled();
 }
 
 // Posted receives complete mostly in the order in which they were posted, so a scan starts at the
 // oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
-// if a bell says that some have tickets, else a part of them, in turn.
+// if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
+// here, a bell that is silent says that there is nothing to look for.
 void engine::scan() noexcept {
   if (posted_.empty()) return;
   const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
   const bool waiting_here = rung != tickets_seen_;
   const bool now_and_then = polls_ % look_at_all_every == 0;
-  if (!now_and_then && rung == last_rung_ && !waiting_here) return;
+  if (!waiting_here && (all_ring_here_ || (!now_and_then && rung == last_rung_))) return;
   last_rung_ = rung;
-  std::size_t from = 0, to = posted_.size();
-  const bool all = now_and_then && (waiting_here || full_scans_ > 0 || to <= window);
-  if (now_and_then && !all) {
-    from = window_at_ < to ? window_at_ : 0;
-    to = std::min(from + window, to);
-    window_at_ = to;
-  }
+  const bool all =
+      now_and_then && (waiting_here || full_scans_ > 0 || posted_.size() <= window);
+  const bool part = now_and_then && !all;
   if (all && full_scans_ > 0) --full_scans_;
   std::size_t quiet = 0;
-  std::size_t kept = from;
-  for (std::size_t i = from; i < to; ++i) {
-    receive* r = posted_[i];
-    if (now_and_then || quiet < quiet_in_a_row) {
-      if (start_on(r)) continue;
+  receive* r = part ? posted_.cursor() : posted_.first();
+  for (std::size_t left = part ? window : posted_.size(); r && left > 0; --left) {
+    if (!now_and_then && quiet == quiet_in_a_row) break;
+    receive* const next = posted_list::after(*r);
+    if (start_on(*r))
+      posted_.erase(*r);
+    else
       ++quiet;
-    }
-    posted_[kept++] = r;
+    r = next;
   }
-  posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(kept),
-                posted_.begin() + static_cast<std::ptrdiff_t>(to));
+  if (part) posted_.set_cursor(r);
 }
 
 void engine::note_answer(int world_rank) noexcept {
@@ -218,20 +217,23 @@ void engine::retire() noexcept {
 
 void engine::watch(receive& r) noexcept {
   if (r.settled()) return;
-  (r.moving() ? moving_ : posted_).push_back(&r);
+  if (r.moving())
+    moving_.push_back(&r);
+  else
+    posted_.push_back(r);
 }
 
-void engine::check(receive& r) noexcept {
+void engine::check(receive& r, bool last) noexcept {
   if (r.moving() || r.settled()) return;
-  r.check();
+  r.check(last);
   if (!r.moving() && !r.settled()) return;
-  std::erase(posted_, &r);
+  posted_.erase(r);
   watch(r);
 }
 
 void engine::forget(receive& r) noexcept {
-  std::erase(posted_, &r);
-  std::erase(moving_, &r);
+  posted_.erase(r);
+  if (r.moving()) std::erase(moving_, &r);
 }
 
 // Room for a message may come only when another one has left: those that need us are asked each
@@ -280,7 +282,7 @@ void engine::report(const char* what, double seconds, log::level details) noexce
     log::write(details, TELPHER_SUBSYSTEM, "  %s", text);
   };
   for (const auto& o : offers_) say(o);
-  for (const receive* r : posted_) say(r);
+  for (const receive* r = posted_.first(); r; r = posted_list::after(*r)) say(r);
   for (const receive* r : moving_) say(r);
   for (const worker* w : workers_) say(w);
 }

@@ -82,8 +82,8 @@ class engine {
   void release(offer& o) noexcept;
   /// A receive whose message may be a ticket: watched until it has settled.
   void watch(receive& r) noexcept;
-  /// Asks for the message of a watched receive now, out of turn.
-  void check(receive& r) noexcept;
+  /// Asks for the message of a watched receive now, out of turn. `last`: see receive::check.
+  void check(receive& r, bool last) noexcept;
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
   void saw_ticket() noexcept { ++tickets_seen_; }
@@ -165,7 +165,7 @@ class engine {
 
   void advance_offers() noexcept;
   void scan() noexcept;
-  bool start_on(receive* r) noexcept;
+  bool start_on(receive& r) noexcept;
   void advance_moving() noexcept;
   void advance_workers() noexcept;
   void retire() noexcept;
@@ -173,19 +173,19 @@ class engine {
   host_mpi::job job_;
   bool threaded_ = false;
   bool small_tickets_ = false;
-  bool crowded_ = false;  // more ranks than cores on this node: yield at once
+  bool crowded_ = false;       // more ranks than cores on this node: yield at once
+  bool all_ring_here_ = false;  // every ticket for this rank is announced in its own segment
   std::recursive_mutex mutex_;
   path::own_segment own_;
   std::vector<path::segment> peers_;
   std::vector<std::unique_ptr<offer>> offers_;
-  std::vector<receive*> posted_;
+  posted_list posted_;
   std::vector<receive*> moving_;
   std::vector<worker*> workers_;
   std::vector<taking> takes_;
   std::vector<std::uint64_t> answered_ns_;
   bell bell_;
   std::uint32_t full_scans_ = 0;  // still to be made for a bell that was heard
-  std::size_t window_at_ = 0;     // where the next look at a part of the posted receives begins
   std::uint64_t tickets_seen_ = 0;
   std::uint64_t last_rung_ = 0;
   std::uint64_t last_answers_ = 0;

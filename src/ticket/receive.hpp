@@ -19,11 +19,12 @@
 #include "host_mpi/host_mpi.hpp"
 #include "path/segment.hpp"
 #include "path/transfer.hpp"
+#include "ticket/posted_list.hpp"
 #include "ticket/ticket.hpp"
 
 namespace telpher::ticket {
 
-class receive {
+class receive : public posted_list::link {
  public:
   enum class phase { posted, moving, settled };
 
@@ -40,11 +41,12 @@ class receive {
   int post_blocking(int source, int tag) noexcept;
   /// Receives a matched message.
   int post_matched(MPI_Message* message) noexcept;
-  /// Takes 480 bytes that a probe received earlier.
-  void take(const void* bytes, const MPI_Status& envelope) noexcept;
+  /// Takes a message that was received elsewhere: at most 480 bytes, or what fits the buffer.
+  void take(const void* bytes, std::size_t count, const MPI_Status& envelope) noexcept;
 
-  /// Asks the host MPI whether the message is there, and starts on it.
-  void check() noexcept;
+  /// Asks the host MPI whether the message is there, and starts on it. `last`: the program will not
+  /// use the request again, so the host MPI may end it with the same call.
+  void check(bool last = false) noexcept;
   /// Moves bytes on; true once settled.
   bool advance() noexcept;
 
@@ -105,6 +107,7 @@ class receive {
   bool lands_ = false;  // in `landing_`, or in `saved_` where 480 bytes are enough
   memory::buffer landing_;
   MPI_Request native_ = MPI_REQUEST_NULL;
+  int native_error_ = MPI_SUCCESS;  // of a request that has ended
 
   // what arrived
   phase phase_ = phase::posted;
