@@ -49,12 +49,24 @@ void fill_empty(MPI_Status* out) noexcept;
 void enter(std::unique_ptr<operation> op) noexcept;
 operation* find(MPI_Request request) noexcept;
 std::unique_ptr<operation> remove(MPI_Request request) noexcept;
-std::size_t operations() noexcept;
+/// The operation, or null. Unless it is persistent it has left the table and is the caller's.
+operation* take_for_waiting(MPI_Request request) noexcept;
+inline std::size_t table_size = 0;
+inline std::size_t operations() noexcept {
+  return table_size;
+}
 
 /// An abandoned operation: finished by sweep() once it is done.
 void keep_abandoned(std::unique_ptr<operation> op) noexcept;
-void sweep() noexcept;
-std::size_t abandoned() noexcept;
+inline std::size_t abandoned_count = 0;
+inline std::size_t abandoned() noexcept {
+  return abandoned_count;
+}
+[[gnu::cold, gnu::noinline]] void sweep_slow() noexcept;
+inline void sweep() noexcept {
+  if (abandoned_count > 0) [[unlikely]]
+    sweep_slow();
+}
 
 /// A generalized request that the caller completes; its status is empty.
 int new_generalized(MPI_Request* request) noexcept;

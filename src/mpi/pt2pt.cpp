@@ -55,6 +55,7 @@ int make_persistent(const Arguments& a, bool is_send, MPI_Request* request) noex
 int send(const send_args& a) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   engine& e = the_engine();
+  if (mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
   const mpi::outgoing o = mpi::inspect(a);
   auto held = e.lock();
   if (!o.on_device() && e.idle()) {
@@ -72,6 +73,7 @@ int send(const send_args& a) noexcept {
 
 int isend(const send_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
+  if (mpi::stays_on_host(a)) return mpi::host_isend(a, request);
   const mpi::outgoing o = mpi::inspect(a);
   if (!o.on_device()) return mpi::host_isend(a, request);
   auto held = the_engine().lock();

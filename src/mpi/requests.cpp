@@ -50,23 +50,25 @@ int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
   return rc;
 }
 
-// One of ours. It leaves the table first, because its handle may end, and be given out again, while
-// its bytes are still on their way.
-int wait_ours(scope& s, MPI_Request* request, operation& op, MPI_Status* status) noexcept {
-  const auto done = [&] { return op.conclude(); };
-  if (op.persistent()) {
-    s.e.wait_until(s.held, "MPI_Wait", done);
-    return op.finish(status);
+// False: the request is the host MPI's. One of ours has left the table while it is waited for: its
+// handle may end, and be given out again, while its bytes are still on their way.
+bool wait_ours(scope& s, MPI_Request* request, MPI_Status* status, int* rc) noexcept {
+  if (mpi::operations() == 0) return false;
+  operation* const op = mpi::take_for_waiting(*request);
+  if (!op) return false;
+  std::unique_ptr<operation> owned;
+  if (!op->persistent()) {
+    owned.reset(op);
+    *request = MPI_REQUEST_NULL;
   }
-  const auto owned = mpi::remove(*request);
-  *request = MPI_REQUEST_NULL;
-  s.e.wait_until(s.held, "MPI_Wait", done);
-  return owned->finish(status);
+  s.e.wait_until(s.held, "MPI_Wait", [&] { return op->conclude(); });
+  *rc = op->finish(status);
+  return true;
 }
 
 int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
-  operation* op = mpi::find(*request);
-  return op ? wait_ours(s, request, *op, status) : wait_native(s, request, status);
+  int rc = MPI_SUCCESS;
+  return wait_ours(s, request, status, &rc) ? rc : wait_native(s, request, status);
 }
 
 // --- arrays ---
@@ -117,13 +119,10 @@ int wait_all_ours(scope& s, int count, MPI_Request* requests, MPI_Status* status
   for (int i = 0; i < count; ++i) {
     MPI_Status* const status = at(statuses, i);
     int rc = MPI_SUCCESS;
-    if (requests[i] == MPI_REQUEST_NULL) {
+    if (requests[i] == MPI_REQUEST_NULL)
       mpi::fill_empty(status);
-    } else {
-      operation* const op = mpi::find(requests[i]);
-      if (!op) continue;
-      rc = wait_ours(s, &requests[i], *op, status);
-    }
+    else if (!wait_ours(s, &requests[i], status, &rc))
+      continue;
     set_error(status, rc);
     if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
   }

@@ -164,8 +164,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
 outgoing inspect(const send_args& a) noexcept {
   outgoing o;
   if (a.destination == MPI_PROC_NULL || a.count <= 0) return o;
-  // An element's bytes lie in the same memory as the address that it is given by.
-  if (memory::surely_host(a.buffer)) return o;
+  if (stays_on_host(a)) return o;
   o.layout = layout_of(a.type);
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;

@@ -44,11 +44,6 @@ std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-engine& the_engine() noexcept {
-  static engine* one = new engine;  // outlives static destructors
-  return *one;
-}
-
 // --- life ---
 
 status engine::start(bool threaded) noexcept {

@@ -196,7 +196,10 @@ class engine {
   int reply_tag_ = 0;
 };
 
-/// The one engine of this process.
-engine& the_engine() noexcept;
+/// The one engine of this process; it outlives static destructors.
+inline engine& the_engine() noexcept {
+  static engine* const one = new engine;
+  return *one;
+}
 
 }  // namespace telpher::ticket

@@ -203,7 +203,10 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);
   if (!where_.on_device()) {
-    datatype::unpack_host(*layout_, landed, 0, bytes_, user_);
+    if (layout_->contiguous)
+      std::memcpy(contiguous_data(), landed, bytes_);
+    else
+      datatype::unpack_host(*layout_, landed, 0, bytes_, user_);
     return settle(status::ok);
   }
   if (layout_->contiguous && bytes_ <= config().mapped_limit && path::allowed(path::kind::mapped)) {
@@ -408,7 +411,7 @@ status receive::scatter() noexcept {
 void receive::settle(status outcome) noexcept {
   outcome_ = outcome;
   phase_ = phase::settled;
-  packed_ = {};
+  if (packed_) packed_ = {};
   if (arrived_ns_ != 0 && trace::on()) [[unlikely]]
     record();
 }

@@ -114,7 +114,6 @@ class receive : public posted_list::link {
   bool cancel_asked_ = false;
   MPI_Status status_{};
   std::size_t bytes_ = 0;
-  ticket ticket_;  // once a ticket was recognised
   std::unique_ptr<path::transfer> transfer_;
   memory::buffer packed_;  // contiguous bytes of a non-contiguous or discarded message
   status outcome_ = status::ok;
@@ -124,6 +123,7 @@ class receive : public posted_list::link {
   path::kind moved_by_ = path::kind::none;
   bool by_ticket_ = false;
   std::size_t saved_bytes_ = 0;
+  ticket ticket_;  // once a ticket was recognised
   alignas(16)
       std::byte saved_[ticket_bytes];  // the prefix of the program's buffer, or a landing buffer
 };
