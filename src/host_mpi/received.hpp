@@ -26,6 +26,21 @@ std::size_t bytes_of(const Status& s) noexcept {
   }
 }
 
+/// Says of a status how many bytes its message had.
+template <class Status>
+void set_bytes(Status& s, std::size_t bytes) noexcept {
+  if constexpr (requires { s.count_lo, s.count_hi_and_cancelled; }) {
+    const auto cancelled = static_cast<std::uint32_t>(s.count_hi_and_cancelled) & 1;
+    s.count_lo = static_cast<int>(static_cast<std::uint32_t>(bytes));
+    s.count_hi_and_cancelled =
+        static_cast<int>(static_cast<std::uint32_t>(bytes >> 32) << 1 | cancelled);
+  } else if constexpr (requires { s._ucount; }) {
+    s._ucount = bytes;
+  } else if (pmpi::Status_set_elements_x.available()) {
+    pmpi::Status_set_elements_x(&s, MPI_BYTE, static_cast<MPI_Count>(bytes));
+  }
+}
+
 /// Gives the program a status, which may be MPI_STATUS_IGNORE. Its MPI_ERROR stays: only calls that
 /// complete several requests set it.
 inline void copy_status(MPI_Status* to, const MPI_Status& from) noexcept {

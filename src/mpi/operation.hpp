@@ -71,4 +71,11 @@ inline void sweep() noexcept {
 /// A generalized request that the caller completes; its status is empty.
 int new_generalized(MPI_Request* request) noexcept;
 
+/// A generalized request that only stands in the program's hands for an operation of the table. It
+/// is never completed but used again, which saves the host MPI making and ending one a message.
+int take_handle(MPI_Request* request) noexcept;
+void give_handle(MPI_Request request) noexcept;
+/// Ends those that are not in use; before the host MPI's end.
+void end_handles() noexcept;
+
 }  // namespace telpher::mpi

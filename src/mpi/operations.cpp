@@ -15,28 +15,17 @@ bool native_done(MPI_Request request) noexcept {
 
 // --- sends ---
 
-ticket_send::ticket_send(ticket::offer& o, MPI_Request request) noexcept
-    : offer_(o), request_(request) {
-  offer_.program_request = request;
-}
-
 ticket_send::~ticket_send() {
+  if (request_ != MPI_REQUEST_NULL) give_handle(request_);
   ticket::the_engine().release(offer_);
 }
 
 int ticket_send::finish(MPI_Status* out) noexcept {
   fill_empty(out);
-  if (request_ != MPI_REQUEST_NULL) pmpi::Wait(&request_, MPI_STATUS_IGNORE);
   const status s = offer_.outcome();
   return s == status::ok
              ? MPI_SUCCESS
              : entry::fail(MPI_COMM_WORLD, "a send of device memory", s, "see the log above");
-}
-
-// The engine completes the generalized request later; its memory is the host MPI's to free then.
-bool ticket_send::abandon() noexcept {
-  pmpi::Request_free(&request_);
-  return true;
 }
 
 bool native_send::check() noexcept {

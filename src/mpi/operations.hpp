@@ -12,13 +12,13 @@ namespace telpher::mpi {
 /// A send by ticket.
 class ticket_send final : public operation, public recycled<ticket_send> {
  public:
-  /// `offer` belongs to the engine. With `request` the program gets a generalized request.
-  explicit ticket_send(ticket::offer& o, MPI_Request request) noexcept;
+  /// `offer` belongs to the engine, `request` is a handle of take_handle or null.
+  ticket_send(ticket::offer& o, MPI_Request request) noexcept : offer_(o), request_(request) {}
   ~ticket_send() override;
   bool check() noexcept override { return offer_.complete(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
-  bool abandon() noexcept override;
+  bool abandon() noexcept override { return true; }  // the engine goes on with the offer
   MPI_Request request() const noexcept override { return request_; }
 
  private:

@@ -153,7 +153,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
     return nullptr;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  if (for_program && (*rc = new_generalized(&request)) != MPI_SUCCESS) return nullptr;
+  if (for_program && (*rc = take_handle(&request)) != MPI_SUCCESS) return nullptr;
   auto op = std::make_unique<ticket_send>(*o, request);
   e.add(std::move(o));
   return op;

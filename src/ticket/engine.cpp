@@ -122,31 +122,52 @@ void engine::listen() noexcept {
   if (bell_.listen()) full_scans_ = scans_for_a_bell;
 }
 
-// The receivers' bell says when to look at the offers. Without it they are looked at now and then:
-// patience runs out by the clock.
+// The receivers' bell says when to look at the offers, and how many of them have an answer: mostly
+// the oldest, so the look ends when those are found. Without the bell they are looked at when the
+// oldest one's patience has run out by the clock. Should an answer ever be missed in the count, that
+// look finds it.
 void engine::advance_offers() noexcept {
   if (offers_.empty()) return;
   const std::uint64_t answers = own_.header().answers.load(std::memory_order_acquire);
-  if (answers == last_answers_ && !busy_offers_ && polls_ % look_at_all_every != 0) return;
-  if (answers != last_answers_) last_answer_ns_ = now_ns();
+  std::uint64_t expected = answers - last_answers_;
+  const bool now_and_then = polls_ % look_at_all_every == 0;
+  if (expected == 0 && !busy_offers_ && !now_and_then) return;
+  const std::uint64_t now = now_ns();
+  const bool all = busy_offers_ || (now_and_then && patience_is_over(now));
+  if (expected == 0 && !all) return;
+  if (expected != 0) last_answer_ns_ = now;
   last_answers_ = answers;
-  busy_offers_ = false;
-  bool retired = false;
-  for (std::size_t i = 0; i < offers_.size(); ++i) {  // by index: an error handler may send
-    offer& o = *offers_[i];
-    o.advance();
-    busy_offers_ |= o.busy();
-    retired |= o.retired();
+  bool busy = false;
+  for (offer* o = offers_.first(); o && (all || expected > 0);) {
+    if (o->advance(now)) --expected;
+    busy |= o->busy();
+    offer* const next = linked_list<offer>::after(*o);  // now: an error handler may have sent
+    if (o->retired()) drop(*o);
+    o = next;
   }
-  if (retired) retire();
+  busy_offers_ = busy;
+}
+
+bool engine::patience_is_over(std::uint64_t now) const noexcept {
+  const auto patience = static_cast<std::uint64_t>(config().eager_patience.value * 1e3);
+  return now >= std::max(offers_.first()->since_ns(), last_answer_ns_) + patience;
+}
+
+void engine::add(std::unique_ptr<offer> o) noexcept {
+  busy_offers_ |= o->busy();
+  offers_.push_back(*o.release());
+}
+
+// Of a retired offer: it is no longer under way, and lives on only for who holds it.
+void engine::drop(offer& o) noexcept {
+  offers_.erase(o);
+  if (!o.held) delete &o;
 }
 
 void engine::release(offer& o) noexcept {
   o.held = false;
-  if (!o.retired() || progressing_) return;
-  const auto at =
-      std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
-  if (at != offers_.end()) offers_.erase(at);
+  if (!o.retired() || (o.listed() && progressing_)) return;
+  drop(o);
 }
 
 bool engine::start_on(receive& r) noexcept {
@@ -174,7 +195,7 @@ void engine::scan() noexcept {
   receive* r = part ? posted_.cursor() : posted_.first();
   for (std::size_t left = part ? window : posted_.size(); r && left > 0; --left) {
     if (!now_and_then && quiet == quiet_in_a_row) break;
-    receive* const next = posted_list::after(*r);
+    receive* const next = linked_list<receive>::after(*r);
     if (start_on(*r))
       posted_.erase(*r);
     else
@@ -206,10 +227,6 @@ void engine::advance_workers() noexcept {
   }
 }
 
-void engine::retire() noexcept {
-  std::erase_if(offers_, [](const std::unique_ptr<offer>& o) { return o->retired() && !o->held; });
-}
-
 void engine::watch(receive& r) noexcept {
   if (r.settled()) return;
   if (r.moving())
@@ -236,7 +253,8 @@ void engine::forget(receive& r) noexcept {
 void engine::detach(held_lock& held) noexcept {
   wait_until(held, "a call that may block", [&] {
     bool needed = !moving_.empty();
-    for (auto& o : offers_) needed |= !o->detach();
+    for (offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) needed |= !o->detach();
+    busy_offers_ = true;  // what they have begun wants to be polled
     for (std::size_t i = 0; i < workers_.size(); ++i) needed |= !workers_[i]->detach();
     return !needed;
   });
@@ -276,8 +294,8 @@ void engine::report(const char* what, double seconds, log::level details) noexce
     one->describe(text, sizeof text);
     log::write(details, TELPHER_SUBSYSTEM, "  %s", text);
   };
-  for (const auto& o : offers_) say(o);
-  for (const receive* r = posted_.first(); r; r = posted_list::after(*r)) say(r);
+  for (const offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) say(o);
+  for (const receive* r = posted_.first(); r; r = linked_list<receive>::after(*r)) say(r);
   for (const receive* r : moving_) say(r);
   for (const worker* w : workers_) say(w);
 }

@@ -77,7 +77,7 @@ class engine {
   void employ(worker& w) noexcept;
   void dismiss(worker& w) noexcept { std::erase(workers_, &w); }
 
-  void add(std::unique_ptr<offer> o) noexcept { offers_.push_back(std::move(o)); }
+  void add(std::unique_ptr<offer> o) noexcept;
   /// The program does not look at an offer any more.
   void release(offer& o) noexcept;
   /// A receive whose message may be a ticket: watched until it has settled.
@@ -168,7 +168,8 @@ class engine {
   bool start_on(receive& r) noexcept;
   void advance_moving() noexcept;
   void advance_workers() noexcept;
-  void retire() noexcept;
+  bool patience_is_over(std::uint64_t now) const noexcept;
+  void drop(offer& o) noexcept;
 
   host_mpi::job job_;
   bool threaded_ = false;
@@ -178,8 +179,8 @@ class engine {
   std::recursive_mutex mutex_;
   path::own_segment own_;
   std::vector<path::segment> peers_;
-  std::vector<std::unique_ptr<offer>> offers_;
-  posted_list posted_;
+  linked_list<offer> offers_;  // owned
+  linked_list<receive> posted_;
   std::vector<receive*> moving_;
   std::vector<worker*> workers_;
   std::vector<taking> takes_;

@@ -246,8 +246,7 @@ void receive::redeem(const std::byte* bytes) noexcept {
     if (ticket_.slot != no_slot) e.saw_ticket();
     bytes_ = ticket_.bytes;
     by_ticket_ = true;
-    if (pmpi::Status_set_elements_x.available())
-      pmpi::Status_set_elements_x(&status_, MPI_BYTE, static_cast<MPI_Count>(bytes_));
+    host_mpi::set_bytes(status_, bytes_);
     phase_ = phase::moving;
     s = bytes_ > capacity_ ? discard() : choose_path();
   }

@@ -15,16 +15,16 @@
 
 #include <memory>
 
+#include "base/linked_list.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "path/segment.hpp"
 #include "path/transfer.hpp"
-#include "ticket/posted_list.hpp"
 #include "ticket/ticket.hpp"
 
 namespace telpher::ticket {
 
-class receive : public posted_list::link {
+class receive : public linked_list<receive>::link {
  public:
   enum class phase { posted, moving, settled };
 
