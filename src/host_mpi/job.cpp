@@ -171,8 +171,8 @@ constinit thread_local TELPHER_NEAR_TLS translation last{};
 }
 
 const std::vector<int>& ranks_of(MPI_Comm comm) noexcept {
-  if (last.ranks && last.comm == comm && last.forgotten == forgotten.load(std::memory_order_relaxed))
-    [[likely]]
+  if (last.ranks && last.comm == comm &&
+      last.forgotten == forgotten.load(std::memory_order_relaxed)) [[likely]]
     return *last.ranks;
   return ranks_of_slow(comm);
 }

@@ -28,6 +28,19 @@ int wait_for(engine& e, held_lock& held, operation& op, const char* call,
   return op.finish(status);
 }
 
+// Sends host bytes while something of ours is under way.
+int send_beside(engine& e, held_lock& held, const send_args& a) noexcept {
+  MPI_Request native = MPI_REQUEST_NULL;
+  int rc = mpi::host_isend(a, &native);
+  if (rc != MPI_SUCCESS) return rc;
+  int flag = 0;
+  e.wait_until(held, a.call, [&] {
+    rc = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
+    return flag != 0 || rc != MPI_SUCCESS;
+  });
+  return rc;
+}
+
 // Hands an operation to the program as a request. A native send that is complete at once needs no
 // record, and must have none: hosts give one shared handle to all sends of that kind.
 int publish(std::unique_ptr<operation> op, MPI_Request* request) noexcept {
@@ -64,9 +77,9 @@ int send(const send_args& a) noexcept {
     held.unlock();
     return mpi::host_send(a);
   }
+  if (!o.on_device()) return send_beside(e, held, a);
   int rc = MPI_SUCCESS;
-  auto op =
-      o.on_device() ? mpi::start_device_send(a, o, false, &rc) : mpi::start_send(a, false, &rc);
+  auto op = mpi::start_device_send(a, o, false, &rc);
   if (!op) return rc;
   return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
 }

@@ -33,6 +33,12 @@ int finish(MPI_Request* request, operation& op, MPI_Status* status) noexcept {
   return owned->finish(status);
 }
 
+// Nothing of ours is under way or known to the program, and no other thread can change that.
+bool all_native() noexcept {
+  const engine& e = the_engine();
+  return !e.threaded() && e.idle() && mpi::operations() == 0 && mpi::abandoned() == 0;
+}
+
 struct scope {
   engine& e = the_engine();
   held_lock held = e.lock();
@@ -140,7 +146,8 @@ int wait_all_natives(scope& s, int count, MPI_Request* requests, MPI_Status* sta
     int n = 1, rc = MPI_SUCCESS;
     if (s.e.idle() && !s.held) {
       while (i + n < count && is_native(requests[i + n])) ++n;
-      rc = pmpi::Waitall(n, requests + i, statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i);
+      rc =
+          pmpi::Waitall(n, requests + i, statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i);
     } else {
       rc = wait_native(s, requests + i, at(statuses, i));
     }
@@ -213,12 +220,13 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
   trace::span traced("MPI_Wait");
-  if (*request == MPI_REQUEST_NULL) return pmpi::Wait(request, status);
+  if (*request == MPI_REQUEST_NULL || all_native()) return pmpi::Wait(request, status);
   scope s;
   return wait_one(s, request, status);
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
+  if (all_native()) return pmpi::Test(request, flag, status);
   scope s;
   s.e.progress();
   operation* op = mpi::find(*request);
@@ -271,6 +279,7 @@ int free(MPI_Request* request) noexcept {
 
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitall", [&] { return trace::facts().add("requests", count); });
+  if (all_native()) return pmpi::Waitall(count, requests, statuses);
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
     return pmpi::Waitall(count, requests, statuses);
@@ -280,6 +289,7 @@ int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
 }
 
 int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
+  if (all_native()) return pmpi::Testall(count, requests, flag, statuses);
   scope s;
   s.e.progress();
   if (!any_ours(count, requests)) return pmpi::Testall(count, requests, flag, statuses);

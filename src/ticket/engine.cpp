@@ -26,6 +26,9 @@ constexpr std::uint32_t scans_for_a_bell = 3;
 // Posted receives looked at beside when nothing says that one of them has a ticket.
 constexpr std::size_t window = 64;
 
+// Polls of a wait without a pause between them: a pause takes as long as a poll.
+constexpr std::uint32_t brisk_polls = 64;
+
 void relax() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -124,8 +127,8 @@ void engine::listen() noexcept {
 
 // The receivers' bell says when to look at the offers, and how many of them have an answer: mostly
 // the oldest, so the look ends when those are found. Without the bell they are looked at when the
-// oldest one's patience has run out by the clock. Should an answer ever be missed in the count, that
-// look finds it.
+// oldest one's patience has run out by the clock. Should an answer ever be missed in the count,
+// that look finds it.
 void engine::advance_offers() noexcept {
   if (offers_.empty()) return;
   const std::uint64_t answers = own_.header().answers.load(std::memory_order_acquire);
@@ -187,8 +190,7 @@ void engine::scan() noexcept {
   const bool now_and_then = polls_ % look_at_all_every == 0;
   if (!waiting_here && (all_ring_here_ || (!now_and_then && rung == last_rung_))) return;
   last_rung_ = rung;
-  const bool all =
-      now_and_then && (waiting_here || full_scans_ > 0 || posted_.size() <= window);
+  const bool all = now_and_then && (waiting_here || full_scans_ > 0 || posted_.size() <= window);
   const bool part = now_and_then && !all;
   if (all && full_scans_ > 0) --full_scans_;
   std::size_t quiet = 0;
@@ -210,7 +212,17 @@ void engine::note_answer(int world_rank) noexcept {
 }
 
 void engine::advance_moving() noexcept {
+  if (moving_.empty()) return;
   std::erase_if(moving_, [](receive* r) { return r->advance(); });
+  for (const owed_rings& o : owed_)
+    peer(o.world_rank).header().answers.fetch_add(o.count, std::memory_order_release);
+  owed_.clear();
+}
+
+void engine::owe_ring(int world_rank) noexcept {
+  for (owed_rings& o : owed_)
+    if (o.world_rank == world_rank) return static_cast<void>(++o.count);
+  owed_.push_back({world_rank, 1});
 }
 
 void engine::employ(worker& w) noexcept {
@@ -267,7 +279,7 @@ void engine::waiter::pause(engine& e) noexcept {
   if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
   if (e.crowded_ || polls_ > 2000)
     sched_yield();
-  else
+  else if (polls_ > brisk_polls)
     relax();
   if (polls_ % 256 != 0) return;
   const std::uint64_t now = now_ns();

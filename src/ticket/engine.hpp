@@ -86,6 +86,9 @@ class engine {
   void check(receive& r, bool last) noexcept;
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
+  /// A receive that moves on has answered a sender of this node: its bell is rung once for all the
+  /// answers of a pass, because the bell's cache line travels with each ring.
+  void owe_ring(int world_rank) noexcept;
   void saw_ticket() noexcept { ++tickets_seen_; }
   /// When a receiver of this node last answered any of our messages.
   std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
@@ -174,7 +177,7 @@ class engine {
   host_mpi::job job_;
   bool threaded_ = false;
   bool small_tickets_ = false;
-  bool crowded_ = false;       // more ranks than cores on this node: yield at once
+  bool crowded_ = false;        // more ranks than cores on this node: yield at once
   bool all_ring_here_ = false;  // every ticket for this rank is announced in its own segment
   std::recursive_mutex mutex_;
   path::own_segment own_;
@@ -182,6 +185,11 @@ class engine {
   linked_list<offer> offers_;  // owned
   linked_list<receive> posted_;
   std::vector<receive*> moving_;
+  struct owed_rings {
+    int world_rank;
+    std::uint64_t count;
+  };
+  std::vector<owed_rings> owed_;
   std::vector<worker*> workers_;
   std::vector<taking> takes_;
   std::vector<std::uint64_t> answered_ns_;

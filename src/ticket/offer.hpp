@@ -85,7 +85,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   std::uint32_t slot_ = 0;
   std::uint32_t epoch_ = 0;
   path::slot_state answer_ = path::slot_state::offered;  // the receiver's last one that was seen
-  MPI_Request carrier_ = MPI_REQUEST_NULL;  // the ticket's own message
+  MPI_Request carrier_ = MPI_REQUEST_NULL;               // the ticket's own message
   std::unique_ptr<path::transfer> transfer_;
   std::unique_ptr<path::pipelined_send> remote_;
   path::compressed_payload coded_;

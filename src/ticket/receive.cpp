@@ -148,8 +148,8 @@ void receive::check(bool last) noexcept {
   if (phase_ != phase::posted) return;
   int flag = 0;
   MPI_Status s{};
-  const int rc = last ? pmpi::Test(&native_, &flag, &s)
-                      : pmpi::Request_get_status(native_, &flag, &s);
+  const int rc =
+      last ? pmpi::Test(&native_, &flag, &s) : pmpi::Request_get_status(native_, &flag, &s);
   if (rc != MPI_SUCCESS) {  // where the request is left, finish() gets the code with it
     if (native_ == MPI_REQUEST_NULL) native_error_ = rc;
     status_ = s;
@@ -380,8 +380,9 @@ bool receive::advance() noexcept {
 }
 
 void receive::release_sender() noexcept {
-  path::segment& sender = the_engine().peer(ticket_.sender);
-  sender.answer(sender.cell(ticket_.slot), ticket_.epoch, slot_state::done);
+  engine& e = the_engine();
+  e.peer(ticket_.sender).cell(ticket_.slot).set(ticket_.epoch, slot_state::done);
+  e.owe_ring(ticket_.sender);
 }
 
 status receive::scatter() noexcept {

@@ -48,9 +48,9 @@ void seal(ticket& t, const nonce& mark) noexcept;
 /// Whether 480 bytes are one of our tickets.
 bool is_ticket(const void* bytes, const nonce& mark) noexcept;
 
-/// Copies a recognised ticket (all but its unused end) out of `bytes` and checks it against itself: version, checksum,
-/// ranges. `ranks` is the size of the job, `slots` the slots of a segment. corrupt, with a logged
-/// reason, if anything is wrong.
+/// Copies a recognised ticket (all but its unused end) out of `bytes` and checks it against itself:
+/// version, checksum, ranges. `ranks` is the size of the job, `slots` the slots of a segment.
+/// corrupt, with a logged reason, if anything is wrong.
 status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept;
 
 /// What names a message among its sender's in a trace, on both sides.
