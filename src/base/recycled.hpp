@@ -27,7 +27,8 @@ class recycled {
   static void operator delete(void* address, std::size_t bytes) {
     if (bytes != sizeof(T) || list.length >= most_kept) [[unlikely]]
       return ::operator delete(address);
-    if (!list.first) first_kept();
+    if (!list.ends_with_thread) [[unlikely]]
+      end_with_thread();
     list.first = new (address) node{list.first};
     ++list.length;
   }
@@ -45,8 +46,9 @@ class recycled {
   struct free_list {
     node* first;
     std::size_t length;
+    bool ends_with_thread;
   };
-  static inline constinit thread_local TELPHER_NEAR_TLS free_list list{nullptr, 0};
+  static inline constinit thread_local TELPHER_NEAR_TLS free_list list{nullptr, 0, false};
 
   struct end_of_thread {
     ~end_of_thread() {
@@ -58,9 +60,10 @@ class recycled {
       }
     }
   };
-  [[gnu::cold, gnu::noinline]] static void first_kept() noexcept {
-    thread_local end_of_thread freed;
-    static_cast<void>(freed);
+  [[gnu::cold, gnu::noinline]] static void end_with_thread() noexcept {
+    thread_local end_of_thread at_exit;
+    static_cast<void>(at_exit);
+    list.ends_with_thread = true;
   }
 };
 

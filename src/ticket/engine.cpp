@@ -188,9 +188,11 @@ void engine::scan() noexcept {
   const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
   const bool waiting_here = rung != tickets_seen_;
   const bool now_and_then = polls_ % look_at_all_every == 0;
-  if (!waiting_here && (all_ring_here_ || (!now_and_then && rung == last_rung_))) return;
+  const bool told = waiting_here || full_scans_ > 0;
+  if (!told && all_ring_here_) return;
+  if (!waiting_here && !now_and_then && rung == last_rung_) return;
   last_rung_ = rung;
-  const bool all = now_and_then && (waiting_here || full_scans_ > 0 || posted_.size() <= window);
+  const bool all = now_and_then && (told || posted_.size() <= window);
   const bool part = now_and_then && !all;
   if (all && full_scans_ > 0) --full_scans_;
   std::size_t quiet = 0;
