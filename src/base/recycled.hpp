@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+#include "base/thread_local.hpp"
+
 namespace telpher {
 
 /// Base of a class T whose objects are recycled. T must be the most derived class that is
@@ -14,17 +16,19 @@ template <class T>
 class recycled {
  public:
   static void* operator new(std::size_t bytes) {
-    free_list& list = own_list();
-    if (bytes != sizeof(T) || !list.first) return ::operator new(bytes);
     node* n = list.first;
+    if (!n || bytes != sizeof(T)) [[unlikely]]
+      return ::operator new(bytes);
     list.first = n->next;
     --list.length;
     return n;
   }
 
   static void operator delete(void* address, std::size_t bytes) {
-    free_list& list = own_list();
-    if (bytes != sizeof(T) || list.length >= most_kept) return ::operator delete(address);
+    if (bytes != sizeof(T) || list.length >= most_kept) [[unlikely]]
+      return ::operator delete(address);
+    if (!list.ends_with_thread) [[unlikely]]
+      end_with_thread();
     list.first = new (address) node{list.first};
     ++list.length;
   }
@@ -38,21 +42,28 @@ class recycled {
   struct node {
     node* next;
   };
+  // Without a constructor or a destructor, so that the compiler asks nothing before an access.
   struct free_list {
-    node* first = nullptr;
-    std::size_t length = 0;
-    ~free_list() {
-      length = most_kept;  // objects that die after this thread's list are freed
-      while (first) {
-        node* n = first;
-        first = n->next;
+    node* first;
+    std::size_t length;
+    bool ends_with_thread;
+  };
+  static inline constinit thread_local TELPHER_NEAR_TLS free_list list{nullptr, 0, false};
+
+  struct end_of_thread {
+    ~end_of_thread() {
+      list.length = most_kept;  // objects that die after this are freed
+      while (list.first) {
+        node* n = list.first;
+        list.first = n->next;
         ::operator delete(n);
       }
     }
   };
-  static free_list& own_list() noexcept {
-    thread_local free_list list;
-    return list;
+  [[gnu::cold, gnu::noinline]] static void end_with_thread() noexcept {
+    thread_local end_of_thread at_exit;
+    static_cast<void>(at_exit);
+    list.ends_with_thread = true;
   }
 };
 

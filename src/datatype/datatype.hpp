@@ -30,6 +30,7 @@ struct layout {
   std::int64_t true_lower_bound = 0;
   std::int64_t true_extent = 0;
   bool contiguous = false;  // count elements are one run of bytes: one block, size == extent
+  bool predefined = false;  // lives until MPI_Finalize: nobody needs to hold it
   std::vector<block> blocks;
   std::vector<std::uint64_t> packed_offsets;  // of each block, in the packed bytes of one element
 
@@ -53,14 +54,16 @@ class hold {
  public:
   hold() = default;
   explicit hold(const layout* l) noexcept : layout_(l) {
-    layout_->users.fetch_add(1, std::memory_order_relaxed);
+    if (!layout_->predefined) layout_->users.fetch_add(1, std::memory_order_relaxed);
   }
   hold(hold&& other) noexcept : layout_(std::exchange(other.layout_, nullptr)) {}
   hold& operator=(hold&& other) noexcept {
     std::swap(layout_, other.layout_);
     return *this;
   }
-  ~hold() { drop(layout_); }
+  ~hold() {
+    if (layout_ && !layout_->predefined) drop(layout_);
+  }
 
   const layout* get() const noexcept { return layout_; }
   const layout* operator->() const noexcept { return layout_; }

@@ -242,6 +242,7 @@ status flatten(MPI_Datatype type, layout& out) {
                   (unsigned long long)bytes);
     return status::invalid_argument;
   }
+  out.predefined = is_predefined(type);
   out.contiguous = out.blocks.size() == 1 && static_cast<std::int64_t>(out.size) == out.extent;
   return status::ok;
 }

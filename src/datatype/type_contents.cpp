@@ -15,7 +15,15 @@ struct type_contents::raw {
 
 namespace {
 
-// Predefined types, named or not, must not be freed.
+// Where the large counts of the _c form stand among the integers of the int form.
+std::size_t large_position(int combiner) {
+  if (combiner == MPI_COMBINER_SUBARRAY) return 1;  // after the number of dimensions
+  if (combiner == MPI_COMBINER_DARRAY) return 3;    // after size, rank, number of dimensions
+  return 0;
+}
+
+}  // namespace
+
 bool is_predefined(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   if (pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
@@ -25,15 +33,6 @@ bool is_predefined(MPI_Datatype type) {
 #endif
   return is_leaf(combiner);
 }
-
-// Where the large counts of the _c form stand among the integers of the int form.
-std::size_t large_position(int combiner) {
-  if (combiner == MPI_COMBINER_SUBARRAY) return 1;  // after the number of dimensions
-  if (combiner == MPI_COMBINER_DARRAY) return 3;    // after size, rank, number of dimensions
-  return 0;
-}
-
-}  // namespace
 
 bool is_leaf(int combiner) noexcept {
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||

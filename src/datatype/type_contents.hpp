@@ -36,6 +36,9 @@ class type_contents {
   std::vector<MPI_Datatype> types_;
 };
 
+/// Predefined types, named or not, must not be freed.
+bool is_predefined(MPI_Datatype type);
+
 /// True for types that have no inner type: named ones and those of MPI_Type_create_f90_*.
 bool is_leaf(int combiner) noexcept;
 

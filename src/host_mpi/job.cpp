@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/thread_local.hpp"
 
 namespace telpher::host_mpi {
 namespace {
@@ -82,6 +84,8 @@ status meet_node(job& j) {
 // --- world ranks of a communicator's ranks ---
 
 std::mutex guard;
+// Counts what was forgotten: a thread's last translation is good while it stands.
+std::atomic<unsigned> forgotten{0};
 std::unordered_map<MPI_Comm, std::vector<int>>& translations() {
   static auto* one = new std::unordered_map<MPI_Comm, std::vector<int>>;
   return *one;
@@ -145,15 +149,39 @@ void leave(job& j) noexcept {
   j.node.clear();
   j.own = shared_memory();
   std::lock_guard lock(guard);
+  forgotten.fetch_add(1, std::memory_order_relaxed);
   translations().clear();
 }
 
-int world_rank(const job& j, MPI_Comm comm, int rank) noexcept {
-  if (comm == MPI_COMM_WORLD) return rank >= 0 && rank < j.size ? rank : -1;
+namespace {
+
+struct translation {
+  MPI_Comm comm;
+  const std::vector<int>* ranks;  // in the table, whose entries stay where they are
+  unsigned forgotten;
+};
+constinit thread_local TELPHER_NEAR_TLS translation last{};
+
+[[gnu::cold, gnu::noinline]] const std::vector<int>& ranks_of_slow(MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
   auto [entry, fresh] = translations().try_emplace(comm);
   if (fresh) entry->second = translate(comm);
-  const auto& ranks = entry->second;
+  last = {comm, &entry->second, forgotten.load(std::memory_order_relaxed)};
+  return entry->second;
+}
+
+const std::vector<int>& ranks_of(MPI_Comm comm) noexcept {
+  if (last.ranks && last.comm == comm &&
+      last.forgotten == forgotten.load(std::memory_order_relaxed)) [[likely]]
+    return *last.ranks;
+  return ranks_of_slow(comm);
+}
+
+}  // namespace
+
+int world_rank(const job& j, MPI_Comm comm, int rank) noexcept {
+  if (comm == MPI_COMM_WORLD) return rank >= 0 && rank < j.size ? rank : -1;
+  const auto& ranks = ranks_of(comm);
   const auto i = static_cast<std::size_t>(rank);
   return rank >= 0 && i < ranks.size() ? ranks[i] : -1;
 }
@@ -179,6 +207,7 @@ std::uint64_t group_key(const job& j, MPI_Comm comm) noexcept {
 
 void forget(MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
+  forgotten.fetch_add(1, std::memory_order_relaxed);
   translations().erase(comm);
 }
 

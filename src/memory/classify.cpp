@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/thread_local.hpp"
 #include "device/registry.hpp"
 #include "memory/memory.hpp"
 
@@ -89,12 +90,23 @@ bool heap_is_host() noexcept {
   return true;
 }
 
+constinit thread_local TELPHER_NEAR_TLS range stack;  // empty until the thread's first look-up
+
+[[gnu::cold, gnu::noinline]] bool on_stack_slow(std::uintptr_t a) noexcept {
+  stack = own_stack();
+  if (stack.last == 0) stack = {1, 1};  // not known: holds nothing, and is not asked again
+  return stack.holds(a);
+}
+
 bool certainly_host(std::uintptr_t a) noexcept {
-  static const range data = program_data();
-  static const std::uintptr_t heap = heap_start();
-  thread_local const range stack = own_stack();
-  if (stack.holds(a) || data.holds(a)) return true;
-  return a >= heap && a < heap_end() && heap_is_host();
+  struct fixed {
+    range data = program_data();
+    std::uintptr_t heap = heap_start();
+  };
+  static const fixed host;
+  if (host.data.holds(a)) return true;
+  if (stack.last != 0 ? stack.holds(a) : on_stack_slow(a)) return true;
+  return a >= host.heap && a < heap_end() && heap_is_host();
 }
 
 place look_up(const void* address, bool detail, device::pointer_info& info) noexcept {
@@ -109,6 +121,10 @@ place look_up(const void* address, bool detail, device::pointer_info& info) noex
 }
 
 }  // namespace
+
+bool surely_host(const void* address) noexcept {
+  return certainly_host(reinterpret_cast<std::uintptr_t>(address));
+}
 
 place classify(const void* address) noexcept {
   device::pointer_info info;

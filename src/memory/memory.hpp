@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "base/status.hpp"
 #include "device/device.hpp"
@@ -19,6 +20,10 @@ struct place {
   bool on_device() const noexcept { return owner != nullptr; }
   friend bool operator==(const place&, const place&) = default;
 };
+
+/// Whether an address certainly is host memory: the stack, the program's data or its heap. What is
+/// not recognised here may be either.
+bool surely_host(const void* address) noexcept;
 
 /// Where an address lives. Costs a few nanoseconds for the stack, the program's data and its heap,
 /// else one query of each started back end (docs/optimization.md has figures). Never starts a
@@ -44,9 +49,21 @@ status copy_and_wait(const place& p, void* to, const void* from, std::size_t byt
 class buffer {
  public:
   buffer() = default;
-  buffer(buffer&& other) noexcept;
-  buffer& operator=(buffer&& other) noexcept;
-  ~buffer();
+  buffer(buffer&& o) noexcept
+      : address_(std::exchange(o.address_, nullptr)),
+        bytes_(o.bytes_),
+        pool_(o.pool_),
+        filled_(o.filled_) {}
+  buffer& operator=(buffer&& o) noexcept {
+    std::swap(address_, o.address_);
+    std::swap(bytes_, o.bytes_);
+    std::swap(pool_, o.pool_);
+    std::swap(filled_, o.filled_);
+    return *this;
+  }
+  ~buffer() {
+    if (address_) give_back();
+  }
 
   static result<buffer> host(std::size_t bytes, device::backend* owner,
                              bool pinned = false) noexcept;
@@ -62,6 +79,7 @@ class buffer {
  private:
   buffer(void* address, std::size_t bytes, int pool) noexcept
       : address_(address), bytes_(bytes), pool_(pool) {}
+  void give_back() noexcept;
 
   void* address_ = nullptr;
   std::size_t bytes_ = 0;  // usable; the pool's class may be larger

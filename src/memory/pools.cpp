@@ -144,22 +144,8 @@ result<buffer> buffer::device(const place& p, std::size_t bytes) noexcept {
   return buffer(t->address, bytes, t->pool);
 }
 
-buffer::buffer(buffer&& o) noexcept
-    : address_(std::exchange(o.address_, nullptr)),
-      bytes_(o.bytes_),
-      pool_(o.pool_),
-      filled_(o.filled_) {}
-
-buffer& buffer::operator=(buffer&& o) noexcept {
-  std::swap(address_, o.address_);
-  std::swap(bytes_, o.bytes_);
-  std::swap(pool_, o.pool_);
-  std::swap(filled_, o.filled_);
-  return *this;
-}
-
-buffer::~buffer() {
-  if (address_) give_to(pool_, address_, bytes_, filled_);
+void buffer::give_back() noexcept {
+  give_to(pool_, address_, bytes_, filled_);
 }
 
 void shut_down() noexcept {

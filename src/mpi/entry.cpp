@@ -81,6 +81,7 @@ int finalize() noexcept {
     coll::exchange::communicator::shut_down();
     coll::two_level::shut_down();
     ticket::the_engine().stop();
+    mpi::end_handles();
     trace::end();
     active_flag.store(false);
   }

@@ -19,7 +19,7 @@ class table {
     std::size_t i = home(op->request());
     while (places_[i]) i = next(i);
     places_[i] = {op->request(), op};
-    ++used_;
+    ++used_, ++table_size;
   }
 
   operation* find(MPI_Request key) const {
@@ -28,12 +28,14 @@ class table {
     return nullptr;
   }
 
-  operation* erase(MPI_Request key) {
+  /// The operation, which has left the table if `leaves(op)`; null if there is none.
+  template <class Leaves>
+  operation* take(MPI_Request key, const Leaves& leaves) {
     std::size_t i = home(key);
     while (places_[i] && places_[i].key != key) i = next(i);
     operation* op = places_[i].op;
-    if (!op) return nullptr;
-    --used_;
+    if (!op || !leaves(*op)) return op;
+    --used_, --table_size;
     for (std::size_t j = next(i); places_[j]; j = next(j)) {
       const std::size_t h = home(places_[j].key);
       const bool stays = i <= j ? (i < h && h <= j) : (i < h || h <= j);
@@ -44,8 +46,6 @@ class table {
     places_[i] = {};
     return op;
   }
-
-  std::size_t size() const { return used_; }
 
  private:
   struct place {
@@ -64,6 +64,7 @@ class table {
   void grow() {
     std::vector<place> old(places_.size() * 2);
     old.swap(places_);
+    table_size -= used_;
     used_ = 0;
     for (const place& p : old)
       if (p) insert(p.op);
@@ -74,12 +75,12 @@ class table {
 };
 
 table& requests() {
-  static auto* one = new table;
+  static auto* const one = new table;
   return *one;
 }
 
 std::vector<std::unique_ptr<operation>>& abandoned_list() {
-  static auto* one = new std::vector<std::unique_ptr<operation>>;
+  static auto* const one = new std::vector<std::unique_ptr<operation>>;
   return *one;
 }
 
@@ -96,6 +97,11 @@ int free_generalized(void*) {
 int cancel_generalized(void*, int) {
   return MPI_SUCCESS;
 }  // a send by ticket is not cancelled
+
+std::vector<MPI_Request>& idle_handles() {
+  static auto* const one = new std::vector<MPI_Request>;
+  return *one;
+}
 
 }  // namespace
 
@@ -115,32 +121,48 @@ operation* find(MPI_Request request) noexcept {
   return requests().find(request);
 }
 std::unique_ptr<operation> remove(MPI_Request request) noexcept {
-  return std::unique_ptr<operation>(requests().erase(request));
+  return std::unique_ptr<operation>(
+      requests().take(request, [](const operation&) { return true; }));
 }
-std::size_t operations() noexcept {
-  return requests().size();
+operation* take_for_waiting(MPI_Request request) noexcept {
+  return requests().take(request, [](const operation& op) { return !op.persistent(); });
 }
-
 void keep_abandoned(std::unique_ptr<operation> op) noexcept {
   abandoned_list().push_back(std::move(op));
+  abandoned_count = abandoned_list().size();
 }
 
-void sweep() noexcept {
-  if (abandoned_list().empty()) return;
+void sweep_slow() noexcept {
   std::erase_if(abandoned_list(), [](std::unique_ptr<operation>& op) {
     if (!op->check()) return false;
     op->finish(MPI_STATUS_IGNORE);
     return true;
   });
-}
-
-std::size_t abandoned() noexcept {
-  return abandoned_list().size();
+  abandoned_count = abandoned_list().size();
 }
 
 int new_generalized(MPI_Request* request) noexcept {
   return pmpi::Grequest_start(query_generalized, free_generalized, cancel_generalized, nullptr,
                               request);
+}
+
+int take_handle(MPI_Request* request) noexcept {
+  if (idle_handles().empty()) return new_generalized(request);
+  *request = idle_handles().back();
+  idle_handles().pop_back();
+  return MPI_SUCCESS;
+}
+
+void give_handle(MPI_Request request) noexcept {
+  idle_handles().push_back(request);
+}
+
+void end_handles() noexcept {
+  for (MPI_Request& r : idle_handles()) {
+    pmpi::Grequest_complete(r);
+    pmpi::Request_free(&r);
+  }
+  idle_handles().clear();
 }
 
 }  // namespace telpher::mpi

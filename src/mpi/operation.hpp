@@ -19,6 +19,9 @@ class operation {
 
   /// Looks whether it is done, out of turn. True if so.
   virtual bool check() noexcept = 0;
+  /// The same for a caller that stays until it is done and has taken the operation from the table:
+  /// the request may end with it.
+  virtual bool conclude() noexcept { return check(); }
   /// Once done: frees what the host MPI holds, fills the status (may be MPI_STATUS_IGNORE) and
   /// returns the MPI error code; the error handler has been called.
   virtual int finish(MPI_Status* out) noexcept = 0;
@@ -46,14 +49,33 @@ void fill_empty(MPI_Status* out) noexcept;
 void enter(std::unique_ptr<operation> op) noexcept;
 operation* find(MPI_Request request) noexcept;
 std::unique_ptr<operation> remove(MPI_Request request) noexcept;
-std::size_t operations() noexcept;
+/// The operation, or null. Unless it is persistent it has left the table and is the caller's.
+operation* take_for_waiting(MPI_Request request) noexcept;
+inline std::size_t table_size = 0;
+inline std::size_t operations() noexcept {
+  return table_size;
+}
 
 /// An abandoned operation: finished by sweep() once it is done.
 void keep_abandoned(std::unique_ptr<operation> op) noexcept;
-void sweep() noexcept;
-std::size_t abandoned() noexcept;
+inline std::size_t abandoned_count = 0;
+inline std::size_t abandoned() noexcept {
+  return abandoned_count;
+}
+[[gnu::cold, gnu::noinline]] void sweep_slow() noexcept;
+inline void sweep() noexcept {
+  if (abandoned_count > 0) [[unlikely]]
+    sweep_slow();
+}
 
 /// A generalized request that the caller completes; its status is empty.
 int new_generalized(MPI_Request* request) noexcept;
+
+/// A generalized request that only stands in the program's hands for an operation of the table. It
+/// is never completed but used again, which saves the host MPI making and ending one a message.
+int take_handle(MPI_Request* request) noexcept;
+void give_handle(MPI_Request request) noexcept;
+/// Ends those that are not in use; before the host MPI's end.
+void end_handles() noexcept;
 
 }  // namespace telpher::mpi

@@ -15,28 +15,17 @@ bool native_done(MPI_Request request) noexcept {
 
 // --- sends ---
 
-ticket_send::ticket_send(ticket::offer& o, MPI_Request request) noexcept
-    : offer_(o), request_(request) {
-  offer_.program_request = request;
-}
-
 ticket_send::~ticket_send() {
+  if (request_ != MPI_REQUEST_NULL) give_handle(request_);
   ticket::the_engine().release(offer_);
 }
 
 int ticket_send::finish(MPI_Status* out) noexcept {
   fill_empty(out);
-  if (request_ != MPI_REQUEST_NULL) pmpi::Wait(&request_, MPI_STATUS_IGNORE);
   const status s = offer_.outcome();
   return s == status::ok
              ? MPI_SUCCESS
              : entry::fail(MPI_COMM_WORLD, "a send of device memory", s, "see the log above");
-}
-
-// The engine completes the generalized request later; its memory is the host MPI's to free then.
-bool ticket_send::abandon() noexcept {
-  pmpi::Request_free(&request_);
-  return true;
 }
 
 bool native_send::check() noexcept {
@@ -61,16 +50,22 @@ receive_operation::~receive_operation() {
 int receive_operation::arm() noexcept {
   ticket::the_engine().watch(receive_);
   request_ = receive_.native();
-  return request_ == MPI_REQUEST_NULL ? new_generalized(&request_) : MPI_SUCCESS;
+  generalized_ = request_ == MPI_REQUEST_NULL;
+  return generalized_ ? new_generalized(&request_) : MPI_SUCCESS;
 }
 
 bool receive_operation::check() noexcept {
-  ticket::the_engine().check(receive_);
+  ticket::the_engine().check(receive_, false);
+  return receive_.settled();
+}
+
+bool receive_operation::conclude() noexcept {
+  ticket::the_engine().check(receive_, true);
   return receive_.settled();
 }
 
 int receive_operation::finish(MPI_Status* out) noexcept {
-  if (receive_.native() == MPI_REQUEST_NULL && request_ != MPI_REQUEST_NULL) {
+  if (generalized_) {
     pmpi::Grequest_complete(request_);
     pmpi::Wait(&request_, MPI_STATUS_IGNORE);
   }
@@ -84,8 +79,8 @@ int receive_operation::finish(MPI_Status* out) noexcept {
 // --- both ---
 
 bool pair_operation::check() noexcept {
-  const bool sent = send_->check();
-  return receive_->check() && sent;
+  const bool sent = send_->conclude();
+  return receive_->conclude() && sent;
 }
 
 int pair_operation::finish(MPI_Status* out) noexcept {

@@ -12,13 +12,13 @@ namespace telpher::mpi {
 /// A send by ticket.
 class ticket_send final : public operation, public recycled<ticket_send> {
  public:
-  /// `offer` belongs to the engine. With `request` the program gets a generalized request.
-  explicit ticket_send(ticket::offer& o, MPI_Request request) noexcept;
+  /// `offer` belongs to the engine, `request` is a handle of take_handle or null.
+  ticket_send(ticket::offer& o, MPI_Request request) noexcept : offer_(o), request_(request) {}
   ~ticket_send() override;
   bool check() noexcept override { return offer_.complete(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
-  bool abandon() noexcept override;
+  bool abandon() noexcept override { return true; }  // the engine goes on with the offer
   MPI_Request request() const noexcept override { return request_; }
 
  private:
@@ -52,6 +52,7 @@ class receive_operation final : public operation, public recycled<receive_operat
   /// After the receive was posted or taken: gives the program its request. Returns PMPI's code.
   int arm() noexcept;
   bool check() noexcept override;
+  bool conclude() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { receive_.fill(out); }
   void cancel() noexcept override { receive_.cancel(); }
@@ -61,6 +62,7 @@ class receive_operation final : public operation, public recycled<receive_operat
   const char* call_;
   ticket::receive receive_;
   MPI_Request request_ = MPI_REQUEST_NULL;
+  bool generalized_ = false;
 };
 
 /// MPI_Isendrecv: done when both halves are. Its status is the receive's.
@@ -88,7 +90,7 @@ class persistent_operation final : public operation {
   persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept;
   ~persistent_operation() override;
   int start() noexcept override;
-  bool check() noexcept override { return !running_ || running_->check(); }
+  bool check() noexcept override { return !running_ || running_->conclude(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { running_ ? running_->fill(out) : fill_empty(out); }
   void cancel() noexcept override {

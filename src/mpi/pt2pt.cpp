@@ -6,6 +6,7 @@
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/operations.hpp"
+#include "mpi/plain_receive.hpp"
 #include "mpi/send.hpp"
 #include "mpi/trace_facts.hpp"
 #include "ticket/blocking_call.hpp"
@@ -23,8 +24,21 @@ namespace {
 /// Waits for an operation and ends it.
 int wait_for(engine& e, held_lock& held, operation& op, const char* call,
              MPI_Status* status) noexcept {
-  e.wait_until(held, call, [&] { return op.check(); });
+  e.wait_until(held, call, [&] { return op.conclude(); });
   return op.finish(status);
+}
+
+// Sends host bytes while something of ours is under way.
+int send_beside(engine& e, held_lock& held, const send_args& a) noexcept {
+  MPI_Request native = MPI_REQUEST_NULL;
+  int rc = mpi::host_isend(a, &native);
+  if (rc != MPI_SUCCESS) return rc;
+  int flag = 0;
+  e.wait_until(held, a.call, [&] {
+    rc = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
+    return flag != 0 || rc != MPI_SUCCESS;
+  });
+  return rc;
 }
 
 // Hands an operation to the program as a request. A native send that is complete at once needs no
@@ -54,6 +68,7 @@ int make_persistent(const Arguments& a, bool is_send, MPI_Request* request) noex
 int send(const send_args& a) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   engine& e = the_engine();
+  if (mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
   const mpi::outgoing o = mpi::inspect(a);
   auto held = e.lock();
   if (!o.on_device() && e.idle()) {
@@ -62,15 +77,16 @@ int send(const send_args& a) noexcept {
     held.unlock();
     return mpi::host_send(a);
   }
+  if (!o.on_device()) return send_beside(e, held, a);
   int rc = MPI_SUCCESS;
-  auto op =
-      o.on_device() ? mpi::start_device_send(a, o, false, &rc) : mpi::start_send(a, false, &rc);
+  auto op = mpi::start_device_send(a, o, false, &rc);
   if (!op) return rc;
   return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
 }
 
 int isend(const send_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
+  if (mpi::stays_on_host(a)) return mpi::host_isend(a, request);
   const mpi::outgoing o = mpi::inspect(a);
   if (!o.on_device()) return mpi::host_isend(a, request);
   auto held = the_engine().lock();
@@ -93,6 +109,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
   engine& e = the_engine();
   auto held = e.lock();
   if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
+    if (int rc; mpi::receive_plain(a, status, &rc)) return rc;
     mpi::receive_operation op(a.call);
     ticket::receive& r = op.receive();
     if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)

@@ -33,6 +33,12 @@ int finish(MPI_Request* request, operation& op, MPI_Status* status) noexcept {
   return owned->finish(status);
 }
 
+// Nothing of ours is under way or known to the program, and no other thread can change that.
+bool all_native() noexcept {
+  const engine& e = the_engine();
+  return !e.threaded() && e.idle() && mpi::operations() == 0 && mpi::abandoned() == 0;
+}
+
 struct scope {
   engine& e = the_engine();
   held_lock held = e.lock();
@@ -50,11 +56,25 @@ int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
   return rc;
 }
 
+// False: the request is the host MPI's. One of ours has left the table while it is waited for: its
+// handle may end, and be given out again, while its bytes are still on their way.
+bool wait_ours(scope& s, MPI_Request* request, MPI_Status* status, int* rc) noexcept {
+  if (mpi::operations() == 0) return false;
+  operation* const op = mpi::take_for_waiting(*request);
+  if (!op) return false;
+  std::unique_ptr<operation> owned;
+  if (!op->persistent()) {
+    owned.reset(op);
+    *request = MPI_REQUEST_NULL;
+  }
+  s.e.wait_until(s.held, "MPI_Wait", [&] { return op->conclude(); });
+  *rc = op->finish(status);
+  return true;
+}
+
 int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
-  operation* op = mpi::find(*request);
-  if (!op) return wait_native(s, request, status);
-  s.e.wait_until(s.held, "MPI_Wait", [&] { return op->check(); });
-  return finish(request, *op, status);
+  int rc = MPI_SUCCESS;
+  return wait_ours(s, request, status, &rc) ? rc : wait_native(s, request, status);
 }
 
 // --- arrays ---
@@ -94,6 +114,50 @@ class split {
   MPI_Request* requests_;
   std::vector<int> native_index_;
 };
+
+bool is_native(MPI_Request r) noexcept {
+  return r != MPI_REQUEST_NULL && (mpi::operations() == 0 || !mpi::find(r));
+}
+
+// Ours and the null ones; the host MPI's are left. MPI_Waitall's code.
+int wait_all_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    MPI_Status* const status = at(statuses, i);
+    int rc = MPI_SUCCESS;
+    if (requests[i] == MPI_REQUEST_NULL)
+      mpi::fill_empty(status);
+    else if (!wait_ours(s, &requests[i], status, &rc))
+      continue;
+    set_error(status, rc);
+    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+  }
+  return result;
+}
+
+// What is left then: in runs, where nothing of ours needs this rank meanwhile.
+int wait_all_natives(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count;) {
+    if (!is_native(requests[i])) {
+      ++i;
+      continue;
+    }
+    int n = 1, rc = MPI_SUCCESS;
+    if (s.e.idle() && !s.held) {
+      while (i + n < count && is_native(requests[i + n])) ++n;
+      rc =
+          pmpi::Waitall(n, requests + i, statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i);
+    } else {
+      rc = wait_native(s, requests + i, at(statuses, i));
+    }
+    if (rc != MPI_ERR_IN_STATUS)
+      for (int k = i; k < i + n; ++k) set_error(at(statuses, k), rc);
+    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+    i += n;
+  }
+  return result;
+}
 
 bool any_ours(int count, const MPI_Request* requests) noexcept {
   return mpi::operations() > 0 && std::any_of(requests, requests + count, [](MPI_Request r) {
@@ -156,12 +220,13 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
   trace::span traced("MPI_Wait");
-  if (*request == MPI_REQUEST_NULL) return pmpi::Wait(request, status);
+  if (*request == MPI_REQUEST_NULL || all_native()) return pmpi::Wait(request, status);
   scope s;
   return wait_one(s, request, status);
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
+  if (all_native()) return pmpi::Test(request, flag, status);
   scope s;
   s.e.progress();
   operation* op = mpi::find(*request);
@@ -214,24 +279,17 @@ int free(MPI_Request* request) noexcept {
 
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitall", [&] { return trace::facts().add("requests", count); });
+  if (all_native()) return pmpi::Waitall(count, requests, statuses);
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
     return pmpi::Waitall(count, requests, statuses);
-  int result = MPI_SUCCESS;
-  for (int i = 0; i < count; ++i) {
-    MPI_Status* status = at(statuses, i);
-    int rc = MPI_SUCCESS;
-    if (requests[i] == MPI_REQUEST_NULL)
-      mpi::fill_empty(status);
-    else
-      rc = wait_one(s, &requests[i], status);
-    set_error(status, rc);
-    if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
-  }
-  return result;
+  const int ours = wait_all_ours(s, count, requests, statuses);
+  const int natives = wait_all_natives(s, count, requests, statuses);
+  return ours != MPI_SUCCESS ? ours : natives;
 }
 
 int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
+  if (all_native()) return pmpi::Testall(count, requests, flag, statuses);
   scope s;
   s.e.progress();
   if (!any_ours(count, requests)) return pmpi::Testall(count, requests, flag, statuses);

@@ -153,7 +153,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
     return nullptr;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  if (for_program && (*rc = new_generalized(&request)) != MPI_SUCCESS) return nullptr;
+  if (for_program && (*rc = take_handle(&request)) != MPI_SUCCESS) return nullptr;
   auto op = std::make_unique<ticket_send>(*o, request);
   e.add(std::move(o));
   return op;
@@ -164,6 +164,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
 outgoing inspect(const send_args& a) noexcept {
   outgoing o;
   if (a.destination == MPI_PROC_NULL || a.count <= 0) return o;
+  if (stays_on_host(a)) return o;
   o.layout = layout_of(a.type);
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;

@@ -18,6 +18,11 @@ struct outgoing {
   device::pointer_info info;  // of a device buffer
   bool on_device() const noexcept { return where.on_device(); }
 };
+/// Recognises most host buffers by their address alone. An element's bytes lie in the same memory
+/// as the address that it is given by.
+inline bool stays_on_host(const pt2pt::send_args& a) noexcept {
+  return memory::surely_host(a.buffer);
+}
 outgoing inspect(const pt2pt::send_args& a) noexcept;
 
 /// Starts the send of a device buffer; null and an MPI error code in `rc` on failure.

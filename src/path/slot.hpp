@@ -111,8 +111,8 @@ struct segment_header {
   /// (fetch_add after the ticket's message was started), read by the owner.
   alignas(64) std::atomic<std::uint64_t> tickets_sent_here;
   /// How often a receiver changed one of this rank's slots to a state that the owner must act on
-  /// (pipe_asked, put_asked, done). Written by receivers (fetch_add after the state), read by the
-  /// owner, who looks at its slots when it has changed.
+  /// (pipe_asked, put_asked, done). Written by receivers (fetch_add after the state, or after the
+  /// states of several slots), read by the owner, who looks for as many slots when it has changed.
   alignas(64) std::atomic<std::uint64_t> answers;
   /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written
   /// by the owner, read by senders that decide whether to buffer.

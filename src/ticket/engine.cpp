@@ -26,6 +26,9 @@ constexpr std::uint32_t scans_for_a_bell = 3;
 // Posted receives looked at beside when nothing says that one of them has a ticket.
 constexpr std::size_t window = 64;
 
+// Polls of a wait without a pause between them: a pause takes as long as a poll.
+constexpr std::uint32_t brisk_polls = 64;
+
 void relax() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -42,11 +45,6 @@ bool ranks_share_a_device(const host_mpi::job& j) noexcept {
 
 std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
-engine& the_engine() noexcept {
-  static engine* one = new engine;  // outlives static destructors
-  return *one;
 }
 
 // --- life ---
@@ -68,6 +66,8 @@ status engine::start(bool threaded) noexcept {
   path::rdma::start(job_.control, job_.size);
   path::direct::start(job_.control);
   small_tickets_ = job_.all_devices && config().small_tickets;
+  all_ring_here_ = job_.node.size() == static_cast<std::size_t>(job_.size) &&
+                   !path::between_nodes(path::forced());
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
   path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&
                               !device::find(device::vendor::emu));
@@ -125,69 +125,88 @@ void engine::listen() noexcept {
   if (bell_.listen()) full_scans_ = scans_for_a_bell;
 }
 
-// The receivers' bell says when to look at the offers. Without it they are looked at now and then:
-// patience runs out by the clock.
+// The receivers' bell says when to look at the offers, and how many of them have an answer: mostly
+// the oldest, so the look ends when those are found. Without the bell they are looked at when the
+// oldest one's patience has run out by the clock. Should an answer ever be missed in the count,
+// that look finds it.
 void engine::advance_offers() noexcept {
   if (offers_.empty()) return;
   const std::uint64_t answers = own_.header().answers.load(std::memory_order_acquire);
-  if (answers == last_answers_ && !busy_offers_ && polls_ % look_at_all_every != 0) return;
-  if (answers != last_answers_) last_answer_ns_ = now_ns();
+  std::uint64_t expected = answers - last_answers_;
+  const bool now_and_then = polls_ % look_at_all_every == 0;
+  if (expected == 0 && !busy_offers_ && !now_and_then) return;
+  const std::uint64_t now = now_ns();
+  const bool all = busy_offers_ || (now_and_then && patience_is_over(now));
+  if (expected == 0 && !all) return;
+  if (expected != 0) last_answer_ns_ = now;
   last_answers_ = answers;
-  busy_offers_ = false;
-  bool retired = false;
-  for (std::size_t i = 0; i < offers_.size(); ++i) {  // by index: an error handler may send
-    offer& o = *offers_[i];
-    o.advance();
-    busy_offers_ |= o.busy();
-    retired |= o.retired();
+  bool busy = false;
+  for (offer* o = offers_.first(); o && (all || expected > 0);) {
+    if (o->advance(now)) --expected;
+    busy |= o->busy();
+    offer* const next = linked_list<offer>::after(*o);  // now: an error handler may have sent
+    if (o->retired()) drop(*o);
+    o = next;
   }
-  if (retired) retire();
+  busy_offers_ = busy;
+}
+
+bool engine::patience_is_over(std::uint64_t now) const noexcept {
+  const auto patience = static_cast<std::uint64_t>(config().eager_patience.value * 1e3);
+  return now >= std::max(offers_.first()->since_ns(), last_answer_ns_) + patience;
+}
+
+void engine::add(std::unique_ptr<offer> o) noexcept {
+  busy_offers_ |= o->busy();
+  offers_.push_back(*o.release());
+}
+
+// Of a retired offer: it is no longer under way, and lives on only for who holds it.
+void engine::drop(offer& o) noexcept {
+  offers_.erase(o);
+  if (!o.held) delete &o;
 }
 
 void engine::release(offer& o) noexcept {
   o.held = false;
-  if (!o.retired() || progressing_) return;
-  const auto at =
-      std::find_if(offers_.begin(), offers_.end(), [&](auto& p) { return p.get() == &o; });
-  if (at != offers_.end()) offers_.erase(at);
+  if (!o.retired() || (o.listed() && progressing_)) return;
+  drop(o);
 }
 
-bool engine::start_on(receive* r) noexcept {
-  r->check();
-  if (r->moving()) moving_.push_back(r);
-  return r->moving() || r->settled();
+bool engine::start_on(receive& r) noexcept {
+  r.check();
+  if (r.moving()) moving_.push_back(&r);
+  return r.moving() || r.settled();
 }
 
 // Posted receives complete mostly in the order in which they were posted, so a scan starts at the
 // oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
-// if a bell says that some have tickets, else a part of them, in turn.
+// if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
+// here, a bell that is silent says that there is nothing to look for.
 void engine::scan() noexcept {
   if (posted_.empty()) return;
   const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
   const bool waiting_here = rung != tickets_seen_;
   const bool now_and_then = polls_ % look_at_all_every == 0;
-  if (!now_and_then && rung == last_rung_ && !waiting_here) return;
+  const bool told = waiting_here || full_scans_ > 0;
+  if (!told && all_ring_here_) return;
+  if (!waiting_here && !now_and_then && rung == last_rung_) return;
   last_rung_ = rung;
-  std::size_t from = 0, to = posted_.size();
-  const bool all = now_and_then && (waiting_here || full_scans_ > 0 || to <= window);
-  if (now_and_then && !all) {
-    from = window_at_ < to ? window_at_ : 0;
-    to = std::min(from + window, to);
-    window_at_ = to;
-  }
+  const bool all = now_and_then && (told || posted_.size() <= window);
+  const bool part = now_and_then && !all;
   if (all && full_scans_ > 0) --full_scans_;
   std::size_t quiet = 0;
-  std::size_t kept = from;
-  for (std::size_t i = from; i < to; ++i) {
-    receive* r = posted_[i];
-    if (now_and_then || quiet < quiet_in_a_row) {
-      if (start_on(r)) continue;
+  receive* r = part ? posted_.cursor() : posted_.first();
+  for (std::size_t left = part ? window : posted_.size(); r && left > 0; --left) {
+    if (!now_and_then && quiet == quiet_in_a_row) break;
+    receive* const next = linked_list<receive>::after(*r);
+    if (start_on(*r))
+      posted_.erase(*r);
+    else
       ++quiet;
-    }
-    posted_[kept++] = r;
+    r = next;
   }
-  posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(kept),
-                posted_.begin() + static_cast<std::ptrdiff_t>(to));
+  if (part) posted_.set_cursor(r);
 }
 
 void engine::note_answer(int world_rank) noexcept {
@@ -195,7 +214,17 @@ void engine::note_answer(int world_rank) noexcept {
 }
 
 void engine::advance_moving() noexcept {
+  if (moving_.empty()) return;
   std::erase_if(moving_, [](receive* r) { return r->advance(); });
+  for (const owed_rings& o : owed_)
+    peer(o.world_rank).header().answers.fetch_add(o.count, std::memory_order_release);
+  owed_.clear();
+}
+
+void engine::owe_ring(int world_rank) noexcept {
+  for (owed_rings& o : owed_)
+    if (o.world_rank == world_rank) return static_cast<void>(++o.count);
+  owed_.push_back({world_rank, 1});
 }
 
 void engine::employ(worker& w) noexcept {
@@ -212,26 +241,25 @@ void engine::advance_workers() noexcept {
   }
 }
 
-void engine::retire() noexcept {
-  std::erase_if(offers_, [](const std::unique_ptr<offer>& o) { return o->retired() && !o->held; });
-}
-
 void engine::watch(receive& r) noexcept {
   if (r.settled()) return;
-  (r.moving() ? moving_ : posted_).push_back(&r);
+  if (r.moving())
+    moving_.push_back(&r);
+  else
+    posted_.push_back(r);
 }
 
-void engine::check(receive& r) noexcept {
+void engine::check(receive& r, bool last) noexcept {
   if (r.moving() || r.settled()) return;
-  r.check();
+  r.check(last);
   if (!r.moving() && !r.settled()) return;
-  std::erase(posted_, &r);
+  posted_.erase(r);
   watch(r);
 }
 
 void engine::forget(receive& r) noexcept {
-  std::erase(posted_, &r);
-  std::erase(moving_, &r);
+  posted_.erase(r);
+  if (r.moving()) std::erase(moving_, &r);
 }
 
 // Room for a message may come only when another one has left: those that need us are asked each
@@ -239,7 +267,8 @@ void engine::forget(receive& r) noexcept {
 void engine::detach(held_lock& held) noexcept {
   wait_until(held, "a call that may block", [&] {
     bool needed = !moving_.empty();
-    for (auto& o : offers_) needed |= !o->detach();
+    for (offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) needed |= !o->detach();
+    busy_offers_ = true;  // what they have begun wants to be polled
     for (std::size_t i = 0; i < workers_.size(); ++i) needed |= !workers_[i]->detach();
     return !needed;
   });
@@ -252,7 +281,7 @@ void engine::waiter::pause(engine& e) noexcept {
   if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
   if (e.crowded_ || polls_ > 2000)
     sched_yield();
-  else
+  else if (polls_ > brisk_polls)
     relax();
   if (polls_ % 256 != 0) return;
   const std::uint64_t now = now_ns();
@@ -279,8 +308,8 @@ void engine::report(const char* what, double seconds, log::level details) noexce
     one->describe(text, sizeof text);
     log::write(details, TELPHER_SUBSYSTEM, "  %s", text);
   };
-  for (const auto& o : offers_) say(o);
-  for (const receive* r : posted_) say(r);
+  for (const offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) say(o);
+  for (const receive* r = posted_.first(); r; r = linked_list<receive>::after(*r)) say(r);
   for (const receive* r : moving_) say(r);
   for (const worker* w : workers_) say(w);
 }

@@ -77,15 +77,18 @@ class engine {
   void employ(worker& w) noexcept;
   void dismiss(worker& w) noexcept { std::erase(workers_, &w); }
 
-  void add(std::unique_ptr<offer> o) noexcept { offers_.push_back(std::move(o)); }
+  void add(std::unique_ptr<offer> o) noexcept;
   /// The program does not look at an offer any more.
   void release(offer& o) noexcept;
   /// A receive whose message may be a ticket: watched until it has settled.
   void watch(receive& r) noexcept;
-  /// Asks for the message of a watched receive now, out of turn.
-  void check(receive& r) noexcept;
+  /// Asks for the message of a watched receive now, out of turn. `last`: see receive::check.
+  void check(receive& r, bool last) noexcept;
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
+  /// A receive that moves on has answered a sender of this node: its bell is rung once for all the
+  /// answers of a pass, because the bell's cache line travels with each ring.
+  void owe_ring(int world_rank) noexcept;
   void saw_ticket() noexcept { ++tickets_seen_; }
   /// When a receiver of this node last answered any of our messages.
   std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
@@ -165,27 +168,33 @@ class engine {
 
   void advance_offers() noexcept;
   void scan() noexcept;
-  bool start_on(receive* r) noexcept;
+  bool start_on(receive& r) noexcept;
   void advance_moving() noexcept;
   void advance_workers() noexcept;
-  void retire() noexcept;
+  bool patience_is_over(std::uint64_t now) const noexcept;
+  void drop(offer& o) noexcept;
 
   host_mpi::job job_;
   bool threaded_ = false;
   bool small_tickets_ = false;
-  bool crowded_ = false;  // more ranks than cores on this node: yield at once
+  bool crowded_ = false;        // more ranks than cores on this node: yield at once
+  bool all_ring_here_ = false;  // every ticket for this rank is announced in its own segment
   std::recursive_mutex mutex_;
   path::own_segment own_;
   std::vector<path::segment> peers_;
-  std::vector<std::unique_ptr<offer>> offers_;
-  std::vector<receive*> posted_;
+  linked_list<offer> offers_;  // owned
+  linked_list<receive> posted_;
   std::vector<receive*> moving_;
+  struct owed_rings {
+    int world_rank;
+    std::uint64_t count;
+  };
+  std::vector<owed_rings> owed_;
   std::vector<worker*> workers_;
   std::vector<taking> takes_;
   std::vector<std::uint64_t> answered_ns_;
   bell bell_;
   std::uint32_t full_scans_ = 0;  // still to be made for a bell that was heard
-  std::size_t window_at_ = 0;     // where the next look at a part of the posted receives begins
   std::uint64_t tickets_seen_ = 0;
   std::uint64_t last_rung_ = 0;
   std::uint64_t last_answers_ = 0;
@@ -196,7 +205,10 @@ class engine {
   int reply_tag_ = 0;
 };
 
-/// The one engine of this process.
-engine& the_engine() noexcept;
+/// The one engine of this process; it outlives static destructors.
+inline engine& the_engine() noexcept {
+  static engine* const one = new engine;
+  return *one;
+}
 
 }  // namespace telpher::ticket

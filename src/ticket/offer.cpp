@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
+#include <new>
 
 #include "base/log.hpp"
 #include "path/ipc_put.hpp"
@@ -19,6 +19,31 @@ std::uint64_t nanoseconds(duration_us d) noexcept {
   return static_cast<std::uint64_t>(d.value * 1e3);
 }
 
+// Programs send from few allocations, so the last one's description is kept: all but the address
+// is the same. Under the engine's lock.
+status describe_payload(const path::region& r, const device::pointer_info& info,
+                        path::exported_memory& out) noexcept {
+  static path::exported_memory last{};
+  static device::backend* owner = nullptr;
+  if (owner != r.where.owner || last.base != info.base || last.generation != info.generation ||
+      last.allocation_bytes != info.bytes || last.device != info.device) {
+    owner = nullptr;
+    TELPHER_TRY(path::export_region(r, info, out));
+    if (!out.exportable) return status::ok;  // it may be another time
+    last = out;
+    owner = r.where.owner;
+    return status::ok;
+  }
+  out = last;
+  out.address = reinterpret_cast<std::uintptr_t>(r.data);
+  return status::ok;
+}
+
+// The states of which the receiver's bell tells.
+bool is_answer(slot_state s) noexcept {
+  return s == slot_state::done || s == slot_state::pipe_asked || s == slot_state::put_asked;
+}
+
 }  // namespace
 
 offer::~offer() {
@@ -30,12 +55,12 @@ offer::~offer() {
 status offer::send() noexcept {
   engine& e = the_engine();
   const bool near = e.shares_node(peer_) && !path::between_nodes(path::forced());
-  ticket t{};
+  ticket& t = *new (wire_bytes) ticket{};
   t.bytes = message_.payload.bytes;
   t.sender = e.job().rank;
   t.slot = no_slot;
   t.reply_tag = -1;
-  TELPHER_TRY(path::export_region(message_.payload, message_.info, t.memory));
+  TELPHER_TRY(describe_payload(message_.payload, message_.info, t.memory));
   exportable_ = t.memory.exportable;
   if (near) {
     const auto slot = e.own().take_slot(epoch_);
@@ -54,7 +79,6 @@ status offer::send() noexcept {
         path::wire{e.job().control, peer_, t.reply_tag}, travels, meant);
   }
   seal(t, e.job().nonce);
-  std::memcpy(wire_bytes, &t, sizeof t);
   since_ns_ = now_ns();
   TELPHER_TRY(send_carrier(wire_bytes));
   if (near) e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
@@ -97,19 +121,21 @@ bool offer::carrier_gone() noexcept {
 
 // --- progress ---
 
-void offer::advance() noexcept {
-  if (retired_) return;
-  if (on_node())
-    advance_on_node();
-  else
-    advance_off_node();
+bool offer::advance(std::uint64_t now) noexcept {
+  if (retired_) return false;
+  if (on_node()) return advance_on_node(now);
+  advance_off_node();
+  return false;
 }
 
-void offer::advance_on_node() noexcept {
+bool offer::advance_on_node(std::uint64_t now) noexcept {
   engine& e = the_engine();
-  switch (cell_->state_in(epoch_)) {
+  const slot_state state = cell_->state_in(epoch_);
+  const bool answered = is_answer(state) && state != answer_;
+  if (answered) answer_ = state;
+  switch (state) {
     case slot_state::offered:
-      consider_staging();
+      consider_staging(now);
       break;
     case slot_state::pipe_asked:
       e.note_help(peer_);
@@ -129,11 +155,12 @@ void offer::advance_on_node() noexcept {
     case slot_state::done:
       if (!bytes_left_) e.note_pull(peer_);
       finish(status::ok);
-      return;
+      return answered;
     default:
       break;
   }
   if (bytes_left_ && !complete_ && (!message_.synchronous || carrier_gone())) complete(status::ok);
+  return answered;
 }
 
 // A transfer that failed leaves the state refused: the receiver learns of it and answers.
@@ -154,12 +181,11 @@ void offer::run(path::transfer& t) noexcept {
 // The receiver has not come yet. A small message is copied out after a short patience, so that the
 // program's send does not depend on it; any message is, when the receiver is blocked in the host
 // MPI.
-void offer::consider_staging() noexcept {
+void offer::consider_staging(std::uint64_t now) noexcept {
   engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
   // A receiver that answers other messages is there: it will come to this one.
-  const std::uint64_t waited = now_ns() - std::max(since_ns_, e.last_answer_ns());
-  if (waited < nanoseconds(config().eager_patience)) return;
+  if (now < std::max(since_ns_, e.last_answer_ns()) + nanoseconds(config().eager_patience)) return;
   const bool blocked =
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
   const bool own_message = peer_ == e.job().rank;
@@ -262,7 +288,6 @@ void offer::complete(status outcome) noexcept {
   if (trace::on()) complete_ns_ = now_ns();
   outcome_ = outcome;
   message_.packed = {};
-  if (program_request != MPI_REQUEST_NULL) pmpi::Grequest_complete(program_request);
 }
 
 void offer::finish(status outcome) noexcept {

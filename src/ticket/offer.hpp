@@ -2,12 +2,13 @@
 // The sender's side of one ticket, from the moment the ticket leaves until the receiver has said
 // that the bytes arrived. An offer is `complete` when the send buffer may be used again (what the
 // program waits for), and `retired` when nothing of it is needed any more; a buffered message is
-// complete long before it is retired. Offers belong to the engine, which destroys them when they
-// are retired and nobody holds them.
+// complete long before it is retired. Offers belong to the engine, which lists them until they are
+// retired and destroys them once nobody holds them either.
 #pragma once
 
 #include <memory>
 
+#include "base/linked_list.hpp"
 #include "base/recycled.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "path/compressed.hpp"
@@ -31,7 +32,7 @@ struct message {
   codec::plan coding;  // if it leaves the node
 };
 
-class offer final : public recycled<offer> {
+class offer final : public recycled<offer>, public linked_list<offer>::link {
  public:
   explicit offer(message&& m, int peer) noexcept : message_(std::move(m)), peer_(peer) {}
   offer(const offer&) = delete;
@@ -42,8 +43,8 @@ class offer final : public recycled<offer> {
   status send() noexcept;
   /// The message of an offer that could not be sent.
   message take_back() noexcept { return std::move(message_); }
-  /// Does what can be done now.
-  void advance() noexcept;
+  /// Does what can be done now. True if the receiver has answered since the last time.
+  bool advance(std::uint64_t now) noexcept;
   /// This rank is about to block: makes the send complete without the receiver if that is possible
   /// now. True once the receiver cannot need this rank any more; to be asked until then.
   bool detach() noexcept;
@@ -53,8 +54,8 @@ class offer final : public recycled<offer> {
   status outcome() const noexcept { return outcome_; }
   /// Has work of its own that must be polled, beside what the receiver's answers bring.
   bool busy() const noexcept { return !retired_ && (transfer_ || remote_ || awaits_carrier_); }
-  /// The generalized request that the program holds for this send, if any.
-  MPI_Request program_request = MPI_REQUEST_NULL;
+  /// When the ticket left.
+  std::uint64_t since_ns() const noexcept { return since_ns_; }
   bool held = true;  // a caller still looks at it
 
   /// One line for the stall report.
@@ -64,9 +65,9 @@ class offer final : public recycled<offer> {
   bool on_node() const noexcept { return cell_ != nullptr; }
   status send_carrier(const void* ticket) noexcept;
   path::region compressed(ticket& t) noexcept;
-  void advance_on_node() noexcept;
+  bool advance_on_node(std::uint64_t now) noexcept;
   void advance_off_node() noexcept;
-  void consider_staging() noexcept;
+  void consider_staging(std::uint64_t now) noexcept;
   void consider_hurry() noexcept;
   void hurry() noexcept;
   bool bytes_safe() const noexcept;
@@ -83,7 +84,8 @@ class offer final : public recycled<offer> {
   path::slot* cell_ = nullptr;
   std::uint32_t slot_ = 0;
   std::uint32_t epoch_ = 0;
-  MPI_Request carrier_ = MPI_REQUEST_NULL;  // the ticket's own message
+  path::slot_state answer_ = path::slot_state::offered;  // the receiver's last one that was seen
+  MPI_Request carrier_ = MPI_REQUEST_NULL;               // the ticket's own message
   std::unique_ptr<path::transfer> transfer_;
   std::unique_ptr<path::pipelined_send> remote_;
   path::compressed_payload coded_;

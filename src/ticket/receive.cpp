@@ -144,27 +144,32 @@ void receive::restore_prefix() noexcept {
 
 // --- the message is here ---
 
-void receive::check() noexcept {
+void receive::check(bool last) noexcept {
   if (phase_ != phase::posted) return;
   int flag = 0;
-  MPI_Status s;
-  const int rc = pmpi::Request_get_status(native_, &flag, &s);
-  if (rc != MPI_SUCCESS) return settle(status::ok);  // finish() gets the code from the host MPI
+  MPI_Status s{};
+  const int rc =
+      last ? pmpi::Test(&native_, &flag, &s) : pmpi::Request_get_status(native_, &flag, &s);
+  if (rc != MPI_SUCCESS) {  // where the request is left, finish() gets the code with it
+    if (native_ == MPI_REQUEST_NULL) native_error_ = rc;
+    status_ = s;
+    return settle(status::ok);
+  }
   if (flag) arrived(s);
 }
 
-void receive::take(const void* bytes, const MPI_Status& envelope) noexcept {
+void receive::take(const void* bytes, std::size_t count, const MPI_Status& envelope) noexcept {
   if (trace::on()) posted_ns_ = arrived_ns_ = now_ns();
   status_ = envelope;
-  bytes_ = ticket_bytes;
+  bytes_ = count;
   const auto* first = static_cast<const std::byte*>(bytes);
-  if (is_ticket(first, the_engine().job().nonce)) return redeem(first);
+  if (count == ticket_bytes && is_ticket(first, the_engine().job().nonce)) return redeem(first);
   if (!lands_) {  // plain bytes for a host buffer
     const std::size_t n = std::min(bytes_, capacity_);
     datatype::unpack_host(*layout_, first, 0, n, user_);
     return settle(bytes_ > capacity_ ? status::truncated : status::ok);
   }
-  std::memcpy(landed(), first, ticket_bytes);
+  std::memcpy(landed(), first, count);
   raw_arrived(landed());
 }
 
@@ -198,7 +203,10 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);
   if (!where_.on_device()) {
-    datatype::unpack_host(*layout_, landed, 0, bytes_, user_);
+    if (layout_->contiguous)
+      std::memcpy(contiguous_data(), landed, bytes_);
+    else
+      datatype::unpack_host(*layout_, landed, 0, bytes_, user_);
     return settle(status::ok);
   }
   if (layout_->contiguous && bytes_ <= config().mapped_limit && path::allowed(path::kind::mapped)) {
@@ -238,8 +246,7 @@ void receive::redeem(const std::byte* bytes) noexcept {
     if (ticket_.slot != no_slot) e.saw_ticket();
     bytes_ = ticket_.bytes;
     by_ticket_ = true;
-    if (pmpi::Status_set_elements_x.available())
-      pmpi::Status_set_elements_x(&status_, MPI_BYTE, static_cast<MPI_Count>(bytes_));
+    host_mpi::set_bytes(status_, bytes_);
     phase_ = phase::moving;
     s = bytes_ > capacity_ ? discard() : choose_path();
   }
@@ -373,8 +380,9 @@ bool receive::advance() noexcept {
 }
 
 void receive::release_sender() noexcept {
-  path::segment& sender = the_engine().peer(ticket_.sender);
-  sender.answer(sender.cell(ticket_.slot), ticket_.epoch, slot_state::done);
+  engine& e = the_engine();
+  e.peer(ticket_.sender).cell(ticket_.slot).set(ticket_.epoch, slot_state::done);
+  e.owe_ring(ticket_.sender);
 }
 
 status receive::scatter() noexcept {
@@ -403,7 +411,7 @@ status receive::scatter() noexcept {
 void receive::settle(status outcome) noexcept {
   outcome_ = outcome;
   phase_ = phase::settled;
-  packed_ = {};
+  if (packed_) packed_ = {};
   if (arrived_ns_ != 0 && trace::on()) [[unlikely]]
     record();
 }
@@ -426,12 +434,13 @@ void receive::record() const noexcept {
 // --- the end ---
 
 int receive::finish(MPI_Status* out) noexcept {
-  MPI_Status native_status = status_;
-  int rc = MPI_SUCCESS;
-  if (native_ != MPI_REQUEST_NULL) rc = pmpi::Wait(&native_, &native_status);
-  if (rc != MPI_SUCCESS) status_ = native_status;
+  if (native_ != MPI_REQUEST_NULL) {
+    MPI_Status native_status = status_;
+    native_error_ = pmpi::Wait(&native_, &native_status);
+    if (native_error_ != MPI_SUCCESS) status_ = native_status;
+  }
   fill(out);
-  return rc;
+  return native_error_;
 }
 
 void receive::fill(MPI_Status* out) const noexcept {

@@ -15,6 +15,7 @@
 
 #include <memory>
 
+#include "base/linked_list.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "path/segment.hpp"
@@ -23,7 +24,7 @@
 
 namespace telpher::ticket {
 
-class receive {
+class receive : public linked_list<receive>::link {
  public:
   enum class phase { posted, moving, settled };
 
@@ -40,11 +41,12 @@ class receive {
   int post_blocking(int source, int tag) noexcept;
   /// Receives a matched message.
   int post_matched(MPI_Message* message) noexcept;
-  /// Takes 480 bytes that a probe received earlier.
-  void take(const void* bytes, const MPI_Status& envelope) noexcept;
+  /// Takes a message that was received elsewhere: at most 480 bytes, or what fits the buffer.
+  void take(const void* bytes, std::size_t count, const MPI_Status& envelope) noexcept;
 
-  /// Asks the host MPI whether the message is there, and starts on it.
-  void check() noexcept;
+  /// Asks the host MPI whether the message is there, and starts on it. `last`: the program will not
+  /// use the request again, so the host MPI may end it with the same call.
+  void check(bool last = false) noexcept;
   /// Moves bytes on; true once settled.
   bool advance() noexcept;
 
@@ -105,13 +107,13 @@ class receive {
   bool lands_ = false;  // in `landing_`, or in `saved_` where 480 bytes are enough
   memory::buffer landing_;
   MPI_Request native_ = MPI_REQUEST_NULL;
+  int native_error_ = MPI_SUCCESS;  // of a request that has ended
 
   // what arrived
   phase phase_ = phase::posted;
   bool cancel_asked_ = false;
   MPI_Status status_{};
   std::size_t bytes_ = 0;
-  ticket ticket_;  // once a ticket was recognised
   std::unique_ptr<path::transfer> transfer_;
   memory::buffer packed_;  // contiguous bytes of a non-contiguous or discarded message
   status outcome_ = status::ok;
@@ -121,6 +123,7 @@ class receive {
   path::kind moved_by_ = path::kind::none;
   bool by_ticket_ = false;
   std::size_t saved_bytes_ = 0;
+  ticket ticket_;  // once a ticket was recognised
   alignas(16)
       std::byte saved_[ticket_bytes];  // the prefix of the program's buffer, or a landing buffer
 };

@@ -124,7 +124,7 @@ bool stash::give(receive& r, int source, int tag, MPI_Comm comm, int* rc) noexce
   if (e->message != MPI_MESSAGE_NULL)
     *rc = r.post_matched(&e->message);
   else
-    r.take(e->bytes, e->envelope);
+    r.take(e->bytes, ticket_bytes, e->envelope);
   entries_.erase(e);
   return true;
 }
@@ -136,7 +136,7 @@ int stash::give_matched(receive& r, MPI_Message* message) noexcept {
   matched_.erase(found);
   if (const int rc = pmpi::Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE)) return rc;
   pmpi::Wait(&kept.carrier, MPI_STATUS_IGNORE);
-  r.take(kept.bytes, kept.envelope);
+  r.take(kept.bytes, ticket_bytes, kept.envelope);
   return MPI_SUCCESS;
 }
 

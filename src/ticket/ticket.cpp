@@ -10,17 +10,30 @@ namespace {
 
 constexpr std::size_t checked_from = offsetof(ticket, version);
 constexpr std::size_t checked_to = offsetof(ticket, unused);
+static_assert((checked_to - checked_from) % 4 == 0);
 
-// FNV-1a over 4-byte words: finds damage, not malice (the nonce keeps strangers out).
+template <class Word>
+Word load(const std::uint8_t* from) noexcept {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// FNV-1a over 8-byte words in four lanes, whose multiplications overlap: finds damage, not malice
+// (the nonce keeps strangers out).
 std::uint32_t checksum_of(const ticket& t) noexcept {
-  std::uint32_t sum = 2166136261u;
+  constexpr std::uint64_t prime = 1099511628211u;
+  constexpr std::size_t lanes = 4;
+  std::uint64_t sum[lanes] = {14695981039346656037u, 1, 2, 3};
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&t);
-  for (std::size_t i = checked_from; i + 4 <= checked_to; i += 4) {
-    std::uint32_t word;
-    std::memcpy(&word, bytes + i, 4);
-    sum = (sum ^ word) * 16777619u;
-  }
-  return sum;
+  std::size_t i = checked_from;
+  for (; i + 8 * lanes <= checked_to; i += 8 * lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      sum[lane] = (sum[lane] ^ load<std::uint64_t>(bytes + i + 8 * lane)) * prime;
+  for (; i + 4 <= checked_to; i += 4) sum[0] = (sum[0] ^ load<std::uint32_t>(bytes + i)) * prime;
+  std::uint64_t all = 0;
+  for (const std::uint64_t s : sum) all = (all ^ s ^ s >> 32) * prime;
+  return static_cast<std::uint32_t>(all >> 32);
 }
 
 const char* flaw(const ticket& t, int ranks, std::uint32_t slots) noexcept {
@@ -51,7 +64,7 @@ bool is_ticket(const void* bytes, const nonce& mark) noexcept {
 }
 
 status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept {
-  std::memcpy(&out, bytes, sizeof out);
+  std::memcpy(static_cast<void*>(&out), bytes, checked_to);
   const char* why = flaw(out, ranks, slots);
   if (!why) return status::ok;
   TELPHER_ERROR("a ticket was refused: %s (says sender %d, %llu bytes)", why, out.sender,

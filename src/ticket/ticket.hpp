@@ -40,7 +40,7 @@ struct ticket {
 };
 static_assert(sizeof(ticket) == ticket_bytes && std::is_trivially_copyable_v<ticket>);
 
-constexpr std::uint32_t ticket_version = 2;
+constexpr std::uint32_t ticket_version = 3;
 
 /// Fills mark, version and checksum; the rest must be set.
 void seal(ticket& t, const nonce& mark) noexcept;
@@ -48,9 +48,9 @@ void seal(ticket& t, const nonce& mark) noexcept;
 /// Whether 480 bytes are one of our tickets.
 bool is_ticket(const void* bytes, const nonce& mark) noexcept;
 
-/// Copies a recognised ticket out of `bytes` and checks it against itself: version, checksum,
-/// ranges. `ranks` is the size of the job, `slots` the slots of a segment. corrupt, with a logged
-/// reason, if anything is wrong.
+/// Copies a recognised ticket (all but its unused end) out of `bytes` and checks it against itself:
+/// version, checksum, ranges. `ranks` is the size of the job, `slots` the slots of a segment.
+/// corrupt, with a logged reason, if anything is wrong.
 status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept;
 
 /// What names a message among its sender's in a trace, on both sides.

@@ -3,6 +3,7 @@
 // that names what cannot be, is refused with its reason in the log.
 #include "ticket/ticket.hpp"
 
+#include <cstddef>
 #include <cstring>
 
 #include "check.hpp"
@@ -46,7 +47,7 @@ TEST_CASE(a_sealed_ticket_is_read_as_it_was) {
   ticket::seal(t, mark);
   CHECK(ticket::is_ticket(&t, mark));
   REQUIRE(ticket::read(&t, ranks, slots, out) == status::ok);
-  CHECK_EQ(std::memcmp(&t, &out, sizeof t), 0);
+  CHECK_EQ(std::memcmp(&t, &out, offsetof(ticket::ticket, unused)), 0);
 }
 
 TEST_CASE(other_bytes_are_no_ticket) {

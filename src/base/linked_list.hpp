@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A list whose links lie in its members: coming and going costs the same with one member as with a
+// thousand, and nothing is allocated. A cursor goes round for those who look at a part of the list
+// at a time. The list owns nothing.
+#pragma once
+
+#include <cstddef>
+
+namespace telpher {
+
+/// T derives from linked_list<T>::link; a T is in one list at most.
+template <class T>
+class linked_list {
+ public:
+  class link {
+   public:
+    link() = default;
+    link(const link&) = delete;
+    link& operator=(const link&) = delete;
+    bool listed() const noexcept { return listed_; }
+
+   private:
+    friend class linked_list;
+    T* before_ = nullptr;
+    T* after_ = nullptr;
+    bool listed_ = false;
+  };
+
+  bool empty() const noexcept { return size_ == 0; }
+  std::size_t size() const noexcept { return size_; }
+  T* first() const noexcept { return first_; }
+  static T* after(const link& l) noexcept { return l.after_; }
+
+  void push_back(T& member) noexcept {
+    link& l = member;
+    l.before_ = last_;
+    l.after_ = nullptr;
+    l.listed_ = true;
+    (last_ ? of(*last_).after_ : first_) = &member;
+    last_ = &member;
+    ++size_;
+  }
+
+  /// Does nothing if it is not listed.
+  void erase(T& member) noexcept {
+    link& l = member;
+    if (!l.listed_) return;
+    l.listed_ = false;
+    if (cursor_ == &member) cursor_ = l.after_;
+    (l.before_ ? of(*l.before_).after_ : first_) = l.after_;
+    (l.after_ ? of(*l.after_).before_ : last_) = l.before_;
+    --size_;
+  }
+
+  void clear() noexcept {
+    while (first_) erase(*first_);
+  }
+
+  /// Where the next look at a part begins; the first one if none was set.
+  T* cursor() const noexcept { return cursor_ ? cursor_ : first_; }
+  void set_cursor(T* member) noexcept { cursor_ = member; }
+
+ private:
+  static link& of(T& member) noexcept { return member; }
+
+  T* first_ = nullptr;
+  T* last_ = nullptr;
+  T* cursor_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace telpher

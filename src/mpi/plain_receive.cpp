@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/plain_receive.hpp"
+
+#include <climits>
+#include <cstring>
+
+#include "host_mpi/received.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/operations.hpp"
+
+namespace telpher::mpi {
+namespace {
+
+using pt2pt::receive_args;
+using ticket::ticket_bytes;
+
+// What the host MPI brought is no plain message for this buffer: a ticket, or longer than it.
+[[gnu::cold, gnu::noinline]] int receive_slow(const receive_args& a, const std::byte* bytes,
+                                              std::size_t count, const MPI_Status& envelope,
+                                              MPI_Status* status) noexcept {
+  ticket::engine& e = ticket::the_engine();
+  auto held = e.lock();
+  receive_operation op(a.call);
+  ticket::receive& r = op.receive();
+  if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)
+    return entry::fail(a.comm, a.call, s, "the receive buffer");
+  r.take(bytes, count, envelope);
+  e.watch(r);
+  e.wait_until(held, a.call, [&] { return op.conclude(); });
+  return op.finish(status);
+}
+
+bool is_ticket(const std::byte* bytes, std::size_t count) noexcept {
+  return count == ticket_bytes && ticket::is_ticket(bytes, ticket::the_engine().job().nonce);
+}
+
+// A ticket may come for any message, so there must be room for one.
+int receive_small(const receive_args& a, std::byte* to, std::size_t capacity,
+                  MPI_Status* status) noexcept {
+  alignas(16) std::byte landing[ticket_bytes];
+  MPI_Status s;
+  if (const int rc = pmpi::Recv(landing, ticket_bytes, MPI_BYTE, a.source, a.tag, a.comm, &s))
+    return rc;
+  const std::size_t count = host_mpi::bytes_of(s);
+  if (count > capacity) [[unlikely]]
+    return receive_slow(a, landing, count, s, status);
+  std::memcpy(to, landing, count);
+  host_mpi::copy_status(status, s);
+  return MPI_SUCCESS;
+}
+
+// A ticket overwrites the beginning of the buffer, of which its payload may need less.
+int receive_large(const receive_args& a, std::byte* to, MPI_Status* status) noexcept {
+  alignas(16) std::byte before[ticket_bytes];
+  const bool small_tickets = ticket::the_engine().small_tickets();
+  if (small_tickets) std::memcpy(before, to, ticket_bytes);
+  MPI_Status s;
+  const int count = static_cast<int>(a.count);
+  if (const int rc = pmpi::Recv(a.buffer, count, a.type, a.source, a.tag, a.comm, &s)) return rc;
+  if (is_ticket(to, host_mpi::bytes_of(s))) [[unlikely]] {
+    alignas(16) std::byte ticket[ticket_bytes];
+    std::memcpy(ticket, to, ticket_bytes);
+    if (small_tickets) std::memcpy(to, before, ticket_bytes);
+    return receive_slow(a, ticket, ticket_bytes, s, status);
+  }
+  host_mpi::copy_status(status, s);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+bool receive_plain(const receive_args& a, MPI_Status* status, int* rc) noexcept {
+  if (trace::on() || a.count <= 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
+    return false;
+  const auto layout = datatype::layout_of(a.type);
+  if (!layout || !(*layout)->contiguous) return false;
+  const std::size_t capacity = static_cast<std::size_t>(a.count) * (*layout)->size;
+  std::byte* const to = static_cast<std::byte*>(a.buffer) + (*layout)->true_lower_bound;
+  if (capacity >= ticket_bytes)
+    *rc = receive_large(a, to, status);
+  else if (ticket::the_engine().small_tickets())
+    *rc = receive_small(a, to, capacity, status);
+  else  // no ticket is sent for a message that fits
+    *rc = pmpi::Recv(a.buffer, static_cast<int>(a.count), a.type, a.source, a.tag, a.comm, status);
+  return true;
+}
+
+}  // namespace telpher::mpi
