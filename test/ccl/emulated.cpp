@@ -142,10 +142,12 @@ T combine(int op, T a, T b) {
   }
 }
 values::f16 combine(int op, values::f16 a, values::f16 b) {
-  return telpher::kernel::round_to_f16(combine(op, telpher::kernel::widen(a), telpher::kernel::widen(b)));
+  return telpher::kernel::round_to_f16(
+      combine(op, telpher::kernel::widen(a), telpher::kernel::widen(b)));
 }
 values::bf16 combine(int op, values::bf16 a, values::bf16 b) {
-  return telpher::kernel::round_to_bf16(combine(op, telpher::kernel::widen(a), telpher::kernel::widen(b)));
+  return telpher::kernel::round_to_bf16(
+      combine(op, telpher::kernel::widen(a), telpher::kernel::widen(b)));
 }
 
 template <class T>
@@ -163,10 +165,10 @@ void fold(const communicator& c, unsigned char* to, std::size_t bytes, int op) {
 
 void fold(const communicator& c, unsigned char* to, std::size_t bytes, int type, int op) {
   using function = void (*)(const communicator&, unsigned char*, std::size_t, int);
-  constexpr function of[] = {
-      fold<std::int8_t>,   fold<std::uint8_t>,  fold<std::int32_t>, fold<std::uint32_t>,
-      fold<std::int64_t>,  fold<std::uint64_t>, fold<values::f16>,  fold<float>,
-      fold<double>,        fold<values::bf16>};
+  constexpr function of[] = {fold<std::int8_t>,   fold<std::uint8_t>, fold<std::int32_t>,
+                             fold<std::uint32_t>, fold<std::int64_t>, fold<std::uint64_t>,
+                             fold<values::f16>,   fold<float>,        fold<double>,
+                             fold<values::bf16>};
   of[type](c, to, bytes, op);
 }
 
@@ -205,7 +207,8 @@ struct group {
 thread_local group current;
 
 message* next_of(std::vector<message>& list, int peer) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](auto& m) { return m.peer == peer; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](auto& m) { return m.peer == peer; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -287,9 +290,10 @@ EXPORTED int ncclAllReduce(const void* send, void* receive, std::size_t count, i
                            void* comm, void* stream) {
   return issue(*static_cast<communicator*>(comm), *static_cast<library_stream*>(stream),
                [=](communicator& c, library_stream& s) {
-                 pass(c, at(s, send), count * bytes_of(type), [&](std::size_t offset, std::size_t n) {
-                   fold(c, at(s, receive) + offset, n, type, op);
-                 });
+                 pass(c, at(s, send), count * bytes_of(type),
+                      [&](std::size_t offset, std::size_t n) {
+                        fold(c, at(s, receive) + offset, n, type, op);
+                      });
                });
 }
 
@@ -297,9 +301,10 @@ EXPORTED int ncclReduce(const void* send, void* receive, std::size_t count, int 
                         int root, void* comm, void* stream) {
   return issue(*static_cast<communicator*>(comm), *static_cast<library_stream*>(stream),
                [=](communicator& c, library_stream& s) {
-                 pass(c, at(s, send), count * bytes_of(type), [&](std::size_t offset, std::size_t n) {
-                   if (c.rank == root) fold(c, at(s, receive) + offset, n, type, op);
-                 });
+                 pass(c, at(s, send), count * bytes_of(type),
+                      [&](std::size_t offset, std::size_t n) {
+                        if (c.rank == root) fold(c, at(s, receive) + offset, n, type, op);
+                      });
                });
 }
 

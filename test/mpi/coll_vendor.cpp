@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collectives by the vendor's library, which test/ccl/emulated.cpp stands for: that it runs
-// what it can and nothing else, that selection.def chooses it, and what becomes of calls in which
-// it fails. Arguments: `selection` and `failure` run these cases only; coll_any_path: some rank cannot
-// use the library, and all is right nevertheless.
+// Blocking collectives by the vendor's library, which test/ccl/emulated.cpp stands for: that it
+// runs what it can and nothing else, that selection.def chooses it, and what becomes of calls in
+// which it fails. Arguments: `selection` and `failure` run these cases only; coll_any_path: some
+// rank cannot use the library, and all is right nevertheless.
 #include "coll_formulas.hpp"
 
 namespace {
@@ -81,12 +81,10 @@ void check_selection(suite& s) {
     call_kind what;
     int n;
     bool by_library;
-  } const rows[] = {{call_kind::allreduce, 100, false},
-                    {call_kind::allreduce, 2 << 20, false},
-                    {call_kind::allreduce, (2 << 20) + 1, true},
-                    {call_kind::reduce, 700000, true},
-                    {call_kind::reduce, 3 << 20, false},
-                    {call_kind::allgather, 1 << 20, false}};
+  } const rows[] = {
+      {call_kind::allreduce, 100, false},          {call_kind::allreduce, 2 << 20, false},
+      {call_kind::allreduce, (2 << 20) + 1, true}, {call_kind::reduce, 700000, true},
+      {call_kind::reduce, 3 << 20, false},         {call_kind::allgather, 1 << 20, false}};
   for (const auto& row : rows) {
     s.note("operation %d of %d", static_cast<int>(row.what), row.n);
     s.expect_none(one_call(g, row.what, row.n, 0, row.n, kind::device, kind::device));

@@ -89,8 +89,8 @@ struct alignas(64) agreement_line {
   alignas(64) std::atomic<std::uint64_t> passed;
   path::exported_memory workspace;  // written before the vote that follows its making
   bool may_wait;                    // and whether kernels of its device may wait
-  std::uint64_t library;            // version of the vendor's library, written before a vote; 0: none
-  vendor::unique_id library_id;     // rank 0's: what all join with
+  std::uint64_t library;         // version of the vendor's library, written before a vote; 0: none
+  vendor::unique_id library_id;  // rank 0's: what all join with
   agreement_slot slot[slots];
   alignas(64) std::atomic<std::uint64_t> cell[slots];  // of all ranks, in rank 0's line
 };

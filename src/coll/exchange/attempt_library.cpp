@@ -79,8 +79,8 @@ attempt::then attempt::go_without_library() noexcept {
 // --- the call ---
 
 status attempt::start_library() noexcept {
-  const vendor::call call{a_.what,   c_.ranks,  c_.rank,  a_.root,          a_.in_place,
-                          a_.input,  a_.output, a_.bytes, reduction_in(a_)};
+  const vendor::call call{a_.what,  c_.ranks,  c_.rank,  a_.root,         a_.in_place,
+                          a_.input, a_.output, a_.bytes, reduction_in(a_)};
   const status s = c_.library.start(call, lane_.stream());
   c_.library_failed = s != status::ok;
   return s;
@@ -89,14 +89,15 @@ status attempt::start_library() noexcept {
 /// A kernel whose peer has failed is ended by the end of the library's communicator.
 attempt::then attempt::watch_library() noexcept {
   const status s = c_.library.poll();
-  if (s == status::ok) return end(given_up_ ? status::peer_lost : s);
+  if (s == status::ok || (given_up_ && s != status::would_block))
+    return end(given_up_ ? result_ : s);
   if (!given_up_ && (s != status::would_block || somebody_failed())) {
-    c_.library_failed = given_up_ = true;
+    result_ = s == status::would_block ? status::peer_lost : s;
     if (s != status::would_block) c_.talk.fail_call();
+    c_.library_failed = given_up_ = true;
     c_.library.abort();
-    return then::later;
   }
-  return s == status::would_block ? then::later : end(s);
+  return then::later;
 }
 
 }  // namespace telpher::coll::exchange

@@ -115,13 +115,14 @@ struct communicator::meeting {
 std::uint64_t communicator::open(const memory::place& where) noexcept {
   where_ = where;
   library_ = library::of(*where.owner);
-  return library_ ? static_cast<std::uint64_t>(library_->version) : 0;
+  const bool good = library_ && !library_->spoiled();
+  return good ? static_cast<std::uint64_t>(library_->version) : 0;
 }
 
 bool communicator::make_id(unique_id& id) noexcept {
   int code = success;
   const status s = on_device([&] { code = library_->get_unique_id(&id); });
-  return s == status::ok && check(code, "ncclGetUniqueId") == status::ok;
+  return s == status::ok && usable(code, "ncclGetUniqueId");
 }
 
 bool communicator::join(const unique_id& id, int ranks, int rank) noexcept {
@@ -154,7 +155,7 @@ status communicator::joined() noexcept {
   if (meeting_->now.load() == meeting::phase::waiting) return status::would_block;
   const std::shared_ptr<meeting> m = std::move(meeting_);
   meeting_.reset();
-  TELPHER_TRY(check(m->code, "ncclCommInitRank"));
+  if (!usable(m->code, "ncclCommInitRank")) return status::device_error;
   handle_ = m->made;
   return status::ok;
 }
@@ -182,7 +183,7 @@ status communicator::start(const call& c, device::stream s) noexcept {
   int code = success;
   void* stream = where_.owner->native_stream(s);
   TELPHER_TRY(on_device([&] { code = settled(issue(c, stream)); }));
-  TELPHER_TRY(check(code, "a collective"));
+  TELPHER_TRY(check(code));
   return event_.record(s);
 }
 
@@ -192,7 +193,7 @@ status communicator::poll() noexcept {
   int code = success;
   const int asked = library_->async_error(handle_, &code);
   if (asked != success) code = asked;
-  return code == success || code == in_progress ? status::would_block : check(code, "a collective");
+  return code == success || code == in_progress ? status::would_block : check(code);
 }
 
 int communicator::issue(const call& c, void* stream) const noexcept {
@@ -245,10 +246,22 @@ int communicator::settled(int code) const noexcept {
   return code;
 }
 
-status communicator::check(int code, const char* what) const noexcept {
+const char* communicator::text_of(int code) const noexcept {
+  return code == not_entered ? "the device could not be made current"
+                             : library_->error_string(code);
+}
+
+/// Before the first call: Telpher has other ways.
+bool communicator::usable(int code, const char* call) const noexcept {
+  if (code == success) return true;
+  TELPHER_WARN("%s: %s: %s: collectives go without it", name(), call, text_of(code));
+  library_->spoil();
+  return false;
+}
+
+status communicator::check(int code) const noexcept {
   if (code == success) return status::ok;
-  TELPHER_ERROR("%s: %s failed: %s", name(), what,
-                code == not_entered ? "the device could not be entered" : library_->error_string(code));
+  TELPHER_ERROR("%s: a collective has failed: %s", name(), text_of(code));
   return status::device_error;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A communicator of the vendor's library, one for each communicator of ours that uses it, and the
 // calls on it. The library itself waits for peers in two places: while ranks join, which is done in
-// a thread of its own, because a rank whose peer fails there waits for ever; and in a call's kernel,
-// which abort() ends. Ranks decide together whether it is used (exchange/attempt_vendor.cpp).
+// a thread of its own, because a rank whose peer fails there waits for ever; and in a call's
+// kernel, which abort() ends. Ranks decide together whether it is used
+// (exchange/attempt_vendor.cpp).
 #pragma once
 
 #include <atomic>
@@ -73,7 +74,9 @@ class communicator {
   struct meeting;
   int issue(const call& c, void* stream) const noexcept;
   int exchange_blocks(const call& c, void* stream) const noexcept;
-  status check(int code, const char* what) const noexcept;
+  bool usable(int code, const char* call) const noexcept;
+  status check(int code) const noexcept;
+  const char* text_of(int code) const noexcept;
   int settled(int code) const noexcept;
   template <class F>
   status on_device(F&& f) noexcept;
