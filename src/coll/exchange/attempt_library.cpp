@@ -82,7 +82,9 @@ status attempt::start_library() noexcept {
   const vendor::call call{a_.what,  c_.ranks,  c_.rank,  a_.root,         a_.in_place,
                           a_.input, a_.output, a_.bytes, reduction_in(a_)};
   const status s = c_.library.start(call, lane_.stream());
-  c_.library_failed = s != status::ok;
+  if (s == status::ok) return s;
+  c_.library_failed = true;
+  c_.library.abort();  // part of it may run
   return s;
 }
 
