@@ -73,6 +73,8 @@ struct description {
 enum class word : std::uint8_t { host = 1, device = 2 };
 
 struct alignas(64) agreement_slot {
+  /// The most that a call needs: two kinds of workspace made and opened, a library opened and
+  /// joined.
   static constexpr int votes = 6;
   std::atomic<std::uint64_t> said;                      // call << 8 | word
   std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes

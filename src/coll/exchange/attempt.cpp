@@ -253,8 +253,7 @@ attempt::then attempt::hear_mapped() noexcept {
   const std::uint64_t call = c_.talk.call();
   std::erase_if(c_.known, [&](const auto& k) { return k.last_call == call; });
   known_.exportable = false;
-  chosen_ = choose(what_, known_, c_.rank);
-  return commit();
+  return take_path();
 }
 
 bool attempt::all_exportable() const noexcept {
