@@ -23,13 +23,13 @@ def size_text(size: int) -> str:
 
 def figure(row: dict) -> float:
     """Microseconds of latency, GB/s of the others, millions of messages a second at 8 bytes of those."""
-    if row["test"] == "latency":
+    if unit(row) == "us":
         return row["us"]
     return row["rate"] / 1e6 if row["bytes"] <= 8 else row["gbps"]
 
 
 def unit(row: dict) -> str:
-    return "us" if row["test"] == "latency" else "M/s" if row["bytes"] <= 8 else "GB/s"
+    return "us" if row["test"].endswith(("latency", "multi_lat")) else "M/s" if row["bytes"] <= 8 else "GB/s"
 
 
 def shown(value: float) -> str:

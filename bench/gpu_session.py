@@ -38,7 +38,7 @@ STEPS = {
     "memory": (gpu_measure.memory, "device memory by every kind of allocation"),
     "rate": (gpu_measure.rate, "messages a second"),
     "codec": (gpu_measure.codec, "encode and decode of ZFP and MPC against a device copy"),
-    "mpi": (gpu_tests.mpi, "the programs of test/mpi on two ranks"),
+    "mpi": (gpu_tests.mpi, "the tests of test/mpi"),
     "hip": (gpu_tests.hip, "the HIP back end on NVIDIA's devices: tests, and its figures beside CUDA's"),
     "memcpy": (gpu_measure.memcpy, "copies between host and device by every way"),
     "host": (gpu_measure.host, "what host-only traffic pays"),

@@ -4,14 +4,13 @@ import os
 import re
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import gpu_measure
 from gpu_jobs import MPI_ENV, ROOT, Session
 
 EXAMPLES = [["send_receive_cupy.py"], ["send_receive_arrays.py", "torch"], ["send_receive_arrays.py", "jax"]]
-MPI_LIMIT_S = 150  # of all programs of test/mpi
+MPI_TESTS = "pt2pt,matching,completion,progress,random,datatypes,threads,lifetime,bad_input,compression,coll_,bench-"
+MPI_LIMIT_S = 240
 PROGRAM_LIMIT_S = 45
 
 
@@ -107,7 +106,7 @@ def hip(session: Session) -> str:
     device = session.command([program, "--backend", "hip"], 120, plugins)
     asked = session.command([program, "--backend", "hip", "--features", session.out / "hip-on-cuda.json"], 60, plugins)
     return (f"contract {verdict(device.good)} {totals(device.text)}; features {verdict(asked.good)}; "
-            f"{mpi(session, TELPHER_BACKEND='hip')}; {gpu_measure.backends(session, 'cuda', 'hip')}")
+            f"{mpi(session, 'hip', session.abis()[:1])}; {gpu_measure.backends(session, 'cuda', 'hip')}")
 
 
 def demo(session: Session) -> str:
@@ -127,57 +126,24 @@ def backtrace(session: Session, abi: str, program: list) -> None:
     session.say("".join("  | " + line + "\n" for line in done.text.splitlines()[-40:]))
 
 
-def compile_mpi_test(session: Session, abi: str, source) -> tuple:
-    """(name, abi, program or None): the build's own program, else one compiled here."""
-    name = source.stem
-    built = session.build / f"test/bin/test_{name}-{abi}"
-    if built.is_file():
-        return name, abi, built
-    prefix = session.build / "ompi" if abi == "ompi" else session.options.mpich.resolve()
-    library = (prefix / "lib").resolve()
-    program = session.scratch / f"{name}-{abi}"
-    made = session.command(["g++", "-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX",
-                            "-I", prefix / "include", "-I", ROOT / "include", "-I", ROOT / "test", source,
-                            "-o", program, library / "libmpi.so", f"-Wl,-rpath,{library}", "-ldl", "-pthread"],
-                           120, quiet=True)
-    return name, abi, program if made.good else None
-
-
-def mpi(session: Session, **settings: str) -> str:
-    sources = sorted((ROOT / "test/mpi").glob("*.cpp"))
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        made = list(pool.map(lambda pair: compile_mpi_test(session, *pair),
-                             [(abi, source) for abi in session.abis() for source in sources]))
-    deadline = time.monotonic() + MPI_LIMIT_S
-    lines, right = [], 0
-    for name, abi, program in made:
-        result = "DOES NOT COMPILE"
-        if program and time.monotonic() > deadline:
-            result = "not run, no time left"
-        elif program:
-            done = session.ranks(abi, [program, "--device", "--timeout", "20", "--messages", "4000"], PROGRAM_LIMIT_S,
-                                 **settings)
-            result = f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
-            right += done.good
-        lines.append([f"{name} {abi}", result])
-    by = "".join(f", {name}={value}" for name, value in settings.items())
-    session.table("test/mpi on two ranks" + by, ["program", "result"], lines)
-    return f"{right} of {len(made)} programs ok" + ("" if right == len(made) else ", FAILED others")
+def mpi(session: Session, backend: str = "", abis: list[str] | None = None) -> str:
+    """The tests of test/mpi as test/run.py has them, but for what is about the emulated device."""
+    line = [sys.executable, "test/run.py", session.build, "--ring", "mpi", "--name", MPI_TESTS, "--jobs", "1",
+            "--mpi", ",".join(abis or session.abis()), "--backend", backend or session.options.backend]
+    done = session.command(line, MPI_LIMIT_S)
+    return f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
 
 
 def collectives(session: Session) -> str:
     """One rank a device, and on four devices or more also with more ranks than devices."""
     numbers = sorted({2, max(2, session.devices), 2 * max(2, session.devices)})
     names = ("coll_data", "coll_reduce", "coll_groups", "coll_deferred", "coll_exchange")
-    sources = [ROOT / f"test/mpi/{name}.cpp" for name in names]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        made = list(pool.map(lambda pair: compile_mpi_test(session, *pair),
-                             [(abi, source) for abi in session.abis() for source in sources if source.is_file()]))
+    made = [(name, abi, session.build / f"test/bin/test_{name}-{abi}") for abi in session.abis() for name in names]
     lines, right, runs = [], 0, 0
     for ranks in numbers:
         for name, abi, program in made:
-            result = "DOES NOT COMPILE"
-            if program:
+            result = "was not built"
+            if program.is_file():
                 line = [program, "--device", "--timeout", "30"]
                 crowded = {}
                 if ranks > max(2, session.devices):  # what is small would be staged

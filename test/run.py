@@ -2,6 +2,7 @@
 """Runs the tests that a build declared (tests.jsonl, written by test/telpher_test.cmake).
 
     python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B] [--beyond]
+                        [--backend cuda]
 
 One line a test with its time; of a failed test the last 60 lines of output. A test passes if and only if
 its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed with all its
@@ -86,12 +87,12 @@ def fill(words: list[str], head: dict, abi: str) -> list[str]:
     return words
 
 
-def rank_test(head: dict, entry: dict, abi: str, ranks: int, variant: dict[str, str]) -> Test:
+def rank_test(head: dict, entry: dict, abi: str, ranks: int, variant: dict[str, str], backend: str) -> Test:
     env = sanitizer_env(head, leaks=False)
     if not entry["plain"]:
         preload = [head["sanitizer_runtime"], f"{head['build']}/lib/libtelpher-{abi}.so"]
         env["LD_PRELOAD"] = ":".join(p for p in preload if p)
-        env["TELPHER_BACKEND"] = "emu"
+        env["TELPHER_BACKEND"] = backend
     env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, abi)) | variant
     program = fill([entry["programs"][abi], *entry["arguments"]], head, abi)
     label = f"{entry['name']} {abi} x{ranks}" + "".join(f" {v}" for v in variant.values())
@@ -121,6 +122,14 @@ def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
     return [*itertools.product(sorted(set(plain + wide)), variants)]
 
 
+def fits(entry: dict, backend: str) -> bool:
+    """Whether a test says something of another back end than the emulated device."""
+    if backend == "emu":
+        return True
+    own = any(word.startswith(("TELPHER_EMU_", "TELPHER_BACKEND=")) for word in entry["env"])
+    return bool(entry["ranks"]) and not entry["plain"] and not own
+
+
 def select(head: dict, entries: list[dict], options) -> list[Test]:
     rings = set(options.ring.split(",")) if options.ring else None
     mpis = set(options.mpi.split(",")) if options.mpi else None
@@ -129,11 +138,13 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
     for entry in entries:
         if rings and entry["ring"] not in rings or not any(part in entry["name"] for part in parts):
             continue
+        if not fits(entry, options.backend):
+            continue
         if not entry["ranks"]:
             tests += [] if options.beyond else [single_test(head, entry)]
             continue
         abis = [abi for abi in entry["programs"] if not mpis or abi in mpis]
-        tests += [rank_test(head, entry, abi, count, variant)
+        tests += [rank_test(head, entry, abi, count, variant, options.backend)
                   for abi, (count, variant) in itertools.product(abis, runs_of(entry, options))]
     return tests
 
@@ -259,6 +270,8 @@ def main() -> int:
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
     parser.add_argument("--beyond", action="store_true",
                         help="only what a plain run leaves out: WIDE counts, and --vary at the other counts")
+    parser.add_argument("--backend", default="emu", help="run ranks on this back end's devices: what is not about "
+                        "the emulated device alone")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()

@@ -51,6 +51,14 @@ TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value)
   asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
+/// By a work item after its fence of system scope, which on a CPU is this store's own.
+TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
+  store_relaxed_system(at, value);
+}
+TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
+  asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+
 /// Adds and gives the old value; acquire and release among the device's blocks.
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   std::uint32_t old;
@@ -98,6 +106,13 @@ TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
 }
 
 TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
+  __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
+  store_relaxed_system(at, value);
+}
+TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
   __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
 }
 
@@ -159,6 +174,13 @@ TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value)
   sycl_detail::atomic<sycl::memory_scope::system>(at).store(value);
 }
 
+TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
+  store_release_system(at, value);
+}
+TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
+  store_release_system(at, value);
+}
+
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   return sycl_detail::atomic<sycl::memory_scope::device>(at).fetch_add(value,
                                                                        sycl::memory_order::acq_rel);
@@ -192,6 +214,13 @@ TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
 
 TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+
+TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
+  store_release_system(at, value);
+}
+TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
+  store_release_system(at, value);
 }
 
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {

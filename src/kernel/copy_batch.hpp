@@ -3,8 +3,8 @@
 //
 // Synchronisation. arrivals[i] is written by the blocks of piece i only and is 0 before and after
 // the launch: each block adds one when its share is written; the block that finds all others there
-// puts it back to 0 and stores done_value to done[i] (release, system scope), which the host reads
-// with acquire. A piece of one block does without the counter. The fence of publish() comes before
+// puts it back to 0 and, after a fence of system scope, stores done_value to done[i], which the host
+// reads with acquire. A piece of one block does without the counter. The fence of publish() comes before
 // the addition, so the last block's store follows every block's bytes.
 #pragma once
 
@@ -46,7 +46,7 @@ TELPHER_DEVICE void copy_batch_body(W w, const copy_batch& p) {
     *arrivals = 0;
     fence_system();
   }
-  store_release_system(resolve(p.done) + i, p.done_value);
+  store_published(resolve(p.done) + i, p.done_value);
 }
 
 /// Host side: deals at most `most` blocks to the pieces set in `p` (count and bytes), in proportion

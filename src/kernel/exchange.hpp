@@ -2,6 +2,7 @@
 // exchange: one rank's part of a collective, as a program that one kernel interprets (parameters in
 // kernel.hpp). A program is a row of 64-bit words:
 //   copy    kind | 1 << 8,       bytes, to, from
+//   copies  kind | copies << 8,  (bytes, to, from)…   of packed memory, in any order
 //   spread  kind | targets << 8, bytes, from, to…     several copies of one piece of plain memory
 //   reduce  kind | sources << 8, bytes, to, from…     to = from[0] op from[1] op …, from the left
 //   signal  kind | number << 16, peers                to each rank in the mask
@@ -32,9 +33,12 @@
 // it; waits begin anew) and ends; the last block to end tells the host, which launches the kernel
 // again. What is done stays done: no element is reduced twice. `stop` (the host's, after a failure
 // elsewhere) makes a block pause at once, and the host does not go on.
+//
+// A kernel of one block may stay for the calls after its own: kernel/exchange_stay.hpp.
 #pragma once
 
 #include "kernel/exchange_reduce.hpp"
+#include "kernel/exchange_stay.hpp"
 
 namespace telpher::kernel {
 
@@ -52,9 +56,9 @@ TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, std::uint64_t numbe
 }
 
 template <class W>
-TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, std::uint64_t number,
-                                            std::uint64_t peers) {
-  patience waiting(p);
+TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchange_call& c,
+                                            std::uint64_t number, std::uint64_t peers) {
+  patience waiting(p, c);
   const std::uint64_t wanted = p.epoch << 16 | number;
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size()) {
     if (!(peers >> peer & 1)) continue;
@@ -67,9 +71,10 @@ TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, std::uint64_
 
 // --- the interpreter ---
 
-/// The last block to end says so to the host; whether any paused it says before.
+/// The last block to end says so to the host, and whether any paused.
 template <class W>
-TELPHER_DEVICE_CALL void end_exchange(W w, const exchange& p, bool pauses = false) {
+TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_value,
+                                 bool pauses = false) {
   constexpr std::uint32_t paused_block = 1u << 16;
   w.publish();
   if (w.id() != 0) return;
@@ -81,57 +86,81 @@ TELPHER_DEVICE_CALL void end_exchange(W w, const exchange& p, bool pauses = fals
     *arrivals = 0;
     fence_system();
   }
-  *resolve(p.paused) = pauses ? 1 : 0;
-  store_release_system(resolve(p.done), p.done_value);
+  store_published(resolve(p.done), exchange::ended(done_value, pauses));
 }
 
 /// One step from `begin` on, for a work item; where it paused, or `through`.
 template <class Reduction, class W>
-TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const std::uint64_t* step,
-                                      std::uint64_t begin) {
+TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_call& c,
+                                      const std::uint64_t* step, std::uint64_t begin) {
   switch (static_cast<exchange_op>(step[0] & 0xff)) {
     case exchange_op::signal:
       signal_step(w, p, step[0] >> 16, step[1]);
       return through;
     case exchange_op::wait:
-      return wait_step(w, p, step[0] >> 16, step[1]);
+      return wait_step(w, p, c, step[0] >> 16, step[1]);
     case exchange_op::copy:
-      return copy_step(w, p, step, begin);
+      return copy_step(w, p, c, step, begin);
+    case exchange_op::copies:
+      return copies_step(w, p, c, step, begin);
     case exchange_op::spread:
       spread_step(w, step);
       return through;
     case exchange_op::reduce:
       break;
   }
-  return Reduction::run(w, p, step, begin);
+  return Reduction::run(w, p, c, step, begin);
 }
 
 TELPHER_DEVICE std::uint32_t words_of(const std::uint64_t* step) {
-  const auto kind = static_cast<exchange_op>(step[0] & 0xff);
-  const bool moves = kind != exchange_op::signal && kind != exchange_op::wait;
-  return moves ? 3 + static_cast<std::uint32_t>(step[0] >> 8 & 0xff) : 2;
+  const auto operands = static_cast<std::uint32_t>(step[0] >> 8 & 0xff);
+  switch (static_cast<exchange_op>(step[0] & 0xff)) {
+    case exchange_op::signal:
+    case exchange_op::wait:
+      return 2;
+    case exchange_op::copies:
+      return 1 + 3 * operands;
+    default:
+      return 3 + operands;
+  }
 }
 
+/// A block's part of one call, from its start or from the block's place; false if the block pauses.
 template <class Reduction, class W>
-TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
-  const std::uint64_t* code = p.long_code ? resolve(p.long_code) : p.code;
+TELPHER_DEVICE bool run_call(W w, const exchange& p, const exchange_call& c, bool again) {
   exchange_place* place = p.places ? resolve(p.places) + w.block() : nullptr;
-  std::uint32_t at = p.again ? place->word : 0;
-  std::uint64_t begin = p.again && at < p.code_words ? place->offset[w.id()] : 0;
-  bool pauses = false;
-  while (at < p.code_words) {
-    const std::uint64_t reached = run_step<Reduction>(w, p, code + at, begin);
+  std::uint32_t at = again ? place->word : 0;
+  std::uint64_t begin = again && at < c.words ? place->offset[w.id()] : 0;
+  bool ended = true;
+  while (at < c.words) {
+    const std::uint64_t reached = run_step<Reduction>(w, p, c, c.code + at, begin);
     begin = 0;
     // All have ended the step: the next one may read what other work items wrote.
     if (!w.all(reached == through)) {
       place->offset[w.id()] = reached;
-      pauses = true;
+      ended = false;
       break;
     }
-    at += words_of(code + at);
+    at += words_of(c.code + at);
   }
   if (place && w.id() == 0) place->word = at;
-  end_exchange(w, p, pauses);
+  return ended;
+}
+
+template <class Reduction, class W>
+TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
+  TELPHER_SHARED(std::uint64_t, command, [exchange_command::entries]);
+  exchange_call c{p.long_code ? resolve(p.long_code) : p.code, p.code_words, p.packed_epoch,
+                  p.done_value};
+  std::uint64_t number = p.first_command;
+  bool again = p.again != 0, stays = true;
+  while (stays) {
+    const bool ended = run_call<Reduction>(w, p, c, again);
+    end_exchange(w, p, c.done_value, !ended);
+    again = false;
+    stays = ended && p.next && next_call(w, p, number++, command, c);
+  }
+  if (p.next && w.id() == 0) store_release_system(resolve(p.gone), p.first_command);
 }
 
 template <class W>

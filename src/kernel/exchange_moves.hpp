@@ -9,7 +9,7 @@
 
 namespace telpher::kernel {
 
-enum class exchange_op : std::uint8_t { copy = 1, spread, reduce, signal, wait };
+enum class exchange_op : std::uint8_t { copy = 1, copies, spread, reduce, signal, wait };
 
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;
 constexpr std::uint64_t slice_unit = 64;
@@ -28,10 +28,19 @@ TELPHER_BOTH slice slice_of(std::uint64_t bytes, unsigned block, unsigned blocks
   return {begin, (end < bytes ? end : bytes) - (begin < bytes ? begin : bytes)};
 }
 
+/// What differs between the calls that one launch does.
+struct exchange_call {
+  const std::uint64_t* code;
+  std::uint32_t words;
+  std::uint32_t packed_epoch;
+  std::uint32_t done_value;
+};
+
 /// Whether a work item may go on waiting; looks at the clock and asks the host now and then.
 class patience {
  public:
-  TELPHER_DEVICE explicit patience(const exchange& p) : p_(p) {}
+  TELPHER_DEVICE patience(const exchange& p, const exchange_call& c)
+      : p_(p), done_value_(c.done_value) {}
   TELPHER_DEVICE bool ends() {
     relax();
     if (++polls_ % polls_between_looks == 0) look();
@@ -45,10 +54,11 @@ class patience {
     const std::uint64_t now = now_ns();
     if (since_ == 0) since_ = now;
     over_ =
-        now - since_ >= p_.patience_ns || load_acquire_system(resolve(p_.stop)) == p_.done_value;
+        now - since_ >= p_.patience_ns || load_acquire_system(resolve(p_.stop)) == done_value_;
   }
 
   const exchange& p_;
+  std::uint32_t done_value_;
   std::uint64_t since_ = 0;
   std::uint32_t polls_ = 0;
   bool over_ = false;
@@ -99,38 +109,70 @@ TELPHER_DEVICE void store_few(std::uint8_t* to, std::uint32_t word, std::uint64_
   for (unsigned i = 0; i < 4 && i < bytes; ++i) to[i] = static_cast<std::uint8_t>(word >> 8 * i);
 }
 
+/// As many work items as do one span together, and which of them this one is.
+struct share {
+  std::uint64_t item, items;
+};
+
 // Steps of packed memory begin at `at` (0, or where the work item paused) and answer where it
-// paused, or the slice's end.
-template <class W>
-TELPHER_DEVICE_CALL std::uint64_t copy_packed(W w, const exchange& p, std::uint64_t to,
-                                              std::uint64_t from, slice s, std::uint64_t at) {
-  patience waiting(p);
-  for (at += at == 0 ? std::uint64_t{w.id()} * 4 : 0; at < s.bytes;
-       at += std::uint64_t{w.size()} * 4) {
-    const std::uint64_t byte = s.begin + at, left = s.bytes - at;
-    std::uint32_t word = 0;
-    if (is_packed(from)) {
-      const std::uint64_t* source = packed_word(from, byte);
-      if (!await_word(source, load_relaxed_system(source), p.packed_epoch, waiting, word))
+// paused, or `through`. Words under way together lie `step` bytes apart.
+TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_call& c,
+                                              share part, std::uint64_t to, std::uint64_t from,
+                                              slice s, std::uint64_t at) {
+  constexpr unsigned at_once = 4;
+  patience waiting(p, c);
+  const std::uint64_t step = part.items * 4;
+  for (at += at == 0 ? part.item * 4 : 0; at < s.bytes; at += at_once * step) {
+    const std::uint64_t first = s.begin + at;
+    std::uint64_t seen[at_once] = {};
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < at_once; ++k)
+      if (at + k * step < s.bytes)
+        seen[k] = is_packed(from) ? load_relaxed_system(packed_word(from, first + k * step))
+                                  : load_few(plain(from) + first + k * step, s.bytes - at - k * step);
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < at_once; ++k) {
+      if (at + k * step >= s.bytes) break;
+      const std::uint64_t byte = first + k * step;
+      auto word = static_cast<std::uint32_t>(seen[k]);
+      if (is_packed(from) &&
+          !await_word(packed_word(from, byte), seen[k], c.packed_epoch, waiting, word))
         return at;
-    } else {
-      word = load_few(plain(from) + byte, left);
+      if (is_packed(to))
+        store_word(packed_word(to, byte), word, c.packed_epoch);
+      else
+        store_few(plain(to) + byte, word, s.bytes - at - k * step);
     }
-    if (is_packed(to))
-      store_word(packed_word(to, byte), word, p.packed_epoch);
-    else
-      store_few(plain(to) + byte, word, left);
   }
   return through;
 }
 
 template <class W>
-TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const std::uint64_t* step,
-                                            std::uint64_t begin) {
+TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const exchange_call& c,
+                                            const std::uint64_t* step, std::uint64_t begin) {
   const slice s = slice_of(step[1], w.block(), w.blocks());
   const std::uint64_t to = step[2], from = step[3];
-  if (is_packed(to) || is_packed(from)) return copy_packed(w, p, to, from, s, begin);
+  if (is_packed(to) || is_packed(from))
+    return copy_packed(p, c, {w.id(), w.size()}, to, from, s, begin);
   copy_span(w.id(), w.size(), plain(to) + s.begin, plain(from) + s.begin, s.bytes);
+  return through;
+}
+
+// The block's work items are dealt to the copies. Where one paused: the copy in the upper 16 bits.
+template <class W>
+TELPHER_DEVICE_CALL std::uint64_t copies_step(W w, const exchange& p, const exchange_call& c,
+                                              const std::uint64_t* step, std::uint64_t begin) {
+  constexpr unsigned copy_bits = 48;
+  const auto copies = static_cast<unsigned>(step[0] >> 8 & 0xff);
+  const unsigned items = w.size() > copies ? w.size() / copies : 1, teams = w.size() / items;
+  unsigned i = begin == 0 ? w.id() / items : static_cast<unsigned>(begin >> copy_bits);
+  std::uint64_t at = begin & ((std::uint64_t{1} << copy_bits) - 1);
+  for (; i < copies; i += teams, at = 0) {
+    const std::uint64_t* one = step + 1 + 3 * i;
+    const slice s = slice_of(one[0], w.block(), w.blocks());
+    const std::uint64_t reached = copy_packed(p, c, {w.id() % items, items}, one[1], one[2], s, at);
+    if (reached != through) return std::uint64_t{i} << copy_bits | reached;
+  }
   return through;
 }
 

@@ -117,7 +117,7 @@ TELPHER_DEVICE void load_values(T* values, std::uint64_t from, std::uint64_t byt
 }
 
 template <class T>
-TELPHER_DEVICE void store_values(const exchange& p, std::uint64_t to, std::uint64_t byte,
+TELPHER_DEVICE void store_values(std::uint32_t epoch, std::uint64_t to, std::uint64_t byte,
                                  std::uint64_t left, const T* values) {
   using group = packed_group<T>;
   if (is_packed(to)) {
@@ -125,7 +125,7 @@ TELPHER_DEVICE void store_values(const exchange& p, std::uint64_t to, std::uint6
     __builtin_memcpy(words, values, group::bytes);
     TELPHER_UNROLL
     for (unsigned k = 0; k < group::words; ++k)
-      store_word(packed_word(to, byte) + k, words[k], p.packed_epoch);
+      store_word(packed_word(to, byte) + k, words[k], epoch);
     return;
   }
   TELPHER_UNROLL
@@ -134,12 +134,12 @@ TELPHER_DEVICE void store_values(const exchange& p, std::uint64_t to, std::uint6
 }
 
 template <class Op, class T, class W>
-TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, std::uint64_t to,
-                                           const std::uint64_t* sources, unsigned n, slice part,
-                                           std::uint64_t at) {
+TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, const exchange_call& c,
+                                           std::uint64_t to, const std::uint64_t* sources,
+                                           unsigned n, slice part, std::uint64_t at) {
   constexpr unsigned sources_at_once = 4;
   using group = packed_group<T>;
-  patience waiting(p);
+  patience waiting(p, c);
   for (at += at == 0 ? w.id() * group::bytes : 0; at < part.bytes; at += w.size() * group::bytes) {
     const std::uint64_t byte = part.begin + at, left = part.bytes - at;
     typename group::lanes::wide_type sum[group::lanes::count] = {};
@@ -159,7 +159,7 @@ TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, std::uint64_t
           std::uint32_t words[group::words];
           TELPHER_UNROLL
           for (unsigned k = 0; k < group::words; ++k)
-            if (!await_word(packed_word(source, byte) + k, seen[s][k], p.packed_epoch, waiting,
+            if (!await_word(packed_word(source, byte) + k, seen[s][k], c.packed_epoch, waiting,
                             words[k]))
               return at;
           __builtin_memcpy(values, words, group::bytes);
@@ -171,7 +171,7 @@ TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, std::uint64_t
     }
     TELPHER_UNROLL
     for (unsigned i = 0; i < group::lanes::count; ++i) values[i] = wide<T>::to(sum[i]);
-    store_values(p, to, byte, left, values);
+    store_values(c.packed_epoch, to, byte, left, values);
   }
   return through;
 }
@@ -179,13 +179,13 @@ TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, std::uint64_t
 template <class Op, class T>
 struct reduction {
   template <class W>
-  TELPHER_DEVICE static std::uint64_t run(W w, const exchange& p, const std::uint64_t* step,
-                                          std::uint64_t begin) {
+  TELPHER_DEVICE static std::uint64_t run(W w, const exchange& p, const exchange_call& c,
+                                          const std::uint64_t* step, std::uint64_t begin) {
     const auto n = static_cast<unsigned>(step[0] >> 8 & 0xff);
     const slice s = slice_of(step[1], w.block(), w.blocks());
     bool packed = is_packed(step[2]);
     for (unsigned i = 0; i < n; ++i) packed = packed || is_packed(step[3 + i]);
-    if (packed) return reduce_packed<Op, T>(w, p, step[2], step + 3, n, s, begin);
+    if (packed) return reduce_packed<Op, T>(w, p, c, step[2], step + 3, n, s, begin);
     reduce_plain<Op, T>(w, step[2], step + 3, n, s);
     return through;
   }
@@ -194,7 +194,8 @@ struct reduction {
 /// For programs that only move data.
 struct no_reduction {
   template <class W>
-  TELPHER_DEVICE static std::uint64_t run(W, const exchange&, const std::uint64_t*, std::uint64_t) {
+  TELPHER_DEVICE static std::uint64_t run(W, const exchange&, const exchange_call&,
+                                          const std::uint64_t*, std::uint64_t) {
     return through;
   }
 };

@@ -64,6 +64,23 @@ struct linger {
   std::uint64_t patience_ns;
 };
 
+/// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp), each word with the
+/// number of the command: a reader that finds the number everywhere has read one whole command.
+struct alignas(128) exchange_command {
+  static constexpr unsigned first_part = 32;  // as many entries are read at once
+  static constexpr unsigned entries = 2 * first_part;
+  static constexpr unsigned heading = 2;
+  static constexpr unsigned code_capacity = entries - heading;
+  static constexpr std::uint64_t two_parts = std::uint64_t{1} << 63;  // beside the number
+  struct numbered {
+    std::uint64_t word;
+    std::uint64_t number;
+  };
+  /// Words: the call's packed_epoch << 32 | the program's length, its done_value, the program. A
+  /// length of 0 says: leave.
+  numbered at[entries];
+};
+
 /// Where a block of an exchange paused.
 struct exchange_place {
   static constexpr unsigned most_items = 512;
@@ -77,7 +94,7 @@ struct exchange_place {
 struct exchange {
   static constexpr unsigned most_ranks = 64;
   static constexpr unsigned most_blocks = 64;
-  static constexpr std::uint32_t code_capacity = 400;
+  static constexpr std::uint32_t code_capacity = 396;
   std::uint64_t epoch;             // of this call: its signals carry it (see exchange.hpp)
   std::uint32_t packed_epoch;      // of this call: its packed words carry it
   std::uint32_t code_words;        // length of the program
@@ -85,14 +102,22 @@ struct exchange {
   std::uint32_t me;                // own rank
   std::uint32_t done_value;
   std::uint32_t* arrivals;  // device memory, 0 before and after
-  std::uint32_t* done;      // pinned host memory: done_value when the launch has ended
-  std::uint32_t* paused;    // pinned host memory, written before done: 1 if blocks are not through
+  std::uint64_t* done;      // pinned host memory: ended() of done_value when the launch has ended
   const std::uint32_t* stop;  // pinned host memory: done_value asks waiting blocks to give up
   exchange_place* places;     // device memory, one a block; null: nothing in the program waits
   std::uint64_t patience_ns;  // that a block waits at most
   std::uint32_t again;        // 1: goes on at `places`
+  const exchange_command* next;  // pinned host memory; null: the kernel ends with its program
+  std::uint64_t* gone;           // pinned host memory: first_command when a kernel that stays has left
+  std::uint64_t first_command;   // the number to wait for
+  std::uint64_t stay_ns;         // that it waits for a command
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
+
+  /// What the host reads when all blocks are through, or some have paused.
+  TELPHER_BOTH static constexpr std::uint64_t ended(std::uint32_t done_value, bool pauses) {
+    return std::uint64_t{pauses} << 32 | done_value;
+  }
 };
 static_assert(sizeof(exchange) <= parameter_capacity);
 

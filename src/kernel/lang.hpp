@@ -89,6 +89,7 @@ inline T* resolve(T* pointer) {
 class work {
  public:
   static constexpr unsigned command_readers = 1;  // work items that read a linger_command together
+  static constexpr unsigned program_readers = 1;  // and an exchange_command
 
   work(unsigned block, unsigned blocks) : block_(block), blocks_(blocks) {}
   unsigned id() const { return 0; }
@@ -102,8 +103,8 @@ class work {
   /// As barrier(), and after it a store of work item 0 publishes to the system what the block
   /// wrote.
   void publish() const {}  // that store releases, and the block is one thread
-  /// True where `mine` holds for every one of the command readers, which all call it.
-  bool readers_agree(bool mine) const { return mine; }
+  /// True where `mine` holds for the first `readers` work items, which all call it.
+  bool readers_agree(unsigned, bool mine) const { return mine; }
 
  private:
   unsigned block_;
@@ -136,6 +137,7 @@ TELPHER_DEVICE T* resolve(T* pointer) {
 class work {
  public:
   static constexpr unsigned command_readers = 1;
+  static constexpr unsigned program_readers = 1;
 
   unsigned id() const { return static_cast<unsigned>(item_.get_local_id(0)); }
   unsigned size() const { return static_cast<unsigned>(item_.get_local_range(0)); }
@@ -147,7 +149,7 @@ class work {
     sycl::atomic_fence(sycl::memory_order::acq_rel, sycl::memory_scope::system);
     sycl::group_barrier(item_.get_group());
   }
-  bool readers_agree(bool mine) const { return mine; }
+  bool readers_agree(unsigned, bool mine) const { return mine; }
 
  private:
   sycl::nd_item<1> item_ = sycl::ext::oneapi::this_work_item::get_nd_item<1>();
@@ -168,6 +170,7 @@ inline std::uint64_t now_ns() {
 class work {
  public:
   static constexpr unsigned command_readers = 2;
+  static constexpr unsigned program_readers = 32;
 
   TELPHER_DEVICE unsigned id() const { return threadIdx.x; }
   TELPHER_DEVICE unsigned size() const { return blockDim.x; }
@@ -183,8 +186,8 @@ class work {
     __syncthreads();
     if (threadIdx.x == 0) __threadfence_system();
   }
-  TELPHER_DEVICE bool readers_agree(bool mine) const {
-    return __all_sync(3u, mine) != 0;
+  TELPHER_DEVICE bool readers_agree(unsigned readers, bool mine) const {
+    return __all_sync(~0u >> (32 - readers), mine) != 0;
   }
 #else
   // A barrier of AMD's does not wait for other wavefronts' stores to leave the compute unit.
@@ -192,7 +195,7 @@ class work {
     __threadfence_system();
     __syncthreads();
   }
-  TELPHER_DEVICE bool readers_agree(bool mine) const {
+  TELPHER_DEVICE bool readers_agree(unsigned, bool mine) const {
     return __all(mine) != 0;
   }
 #endif

@@ -10,7 +10,7 @@
 //   block   waits for number s: its command readers load both halves in one 32-byte transaction and
 //   go
 //           on when both carry s. Then: acquire fence, broadcast through shared memory, copy,
-//           system fence, done = s (release, system scope), and s becomes the next number.
+//           system fence, done = s, and s becomes the next number.
 //   block   leaves after a command with `leave` set, or when no command came for patience_ns: it
 //           stores gone = s (release, system scope), s being the first number it did not take, as
 //           its last act. `done` is final before `gone` is set.
@@ -72,11 +72,11 @@ TELPHER_DEVICE bool await_command(W w, const linger& p, std::uint32_t sequence,
       command[half] = load_half(slot, half);
       mine = mine && command[half].sequence == sequence;
     }
-    if (w.readers_agree(mine)) {
+    if (w.readers_agree(W::command_readers, mine)) {
       fence_system();
       return true;
     }
-    if (w.readers_agree(now_ns() - start > p.patience_ns)) return false;
+    if (w.readers_agree(W::command_readers, now_ns() - start > p.patience_ns)) return false;
     relax();
   }
 }
@@ -99,7 +99,7 @@ TELPHER_DEVICE void linger_body(W w, const linger& p) {
     const bool leave = command[1].number != 0;
     copy_span(w.id(), w.size(), resolve(to), resolve(from), bytes);
     w.publish();
-    if (w.id() == 0) store_release_system(resolve(p.done), sequence);
+    if (w.id() == 0) store_published(resolve(p.done), sequence);
     sequence = next_sequence(sequence);
     if (leave) break;
   }

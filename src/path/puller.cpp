@@ -55,6 +55,10 @@ void puller::permit_linger(bool permitted) noexcept {
   linger_permitted = permitted;
 }
 
+bool puller::may_linger() noexcept {
+  return linger_permitted;
+}
+
 void puller::enqueue(copy_job& job) noexcept {
   job.moved_by_ = kind::none;
   job.engine_status_ = status::would_block;
@@ -110,7 +114,7 @@ bool puller::wants_linger(const copy_job& job) noexcept {
       config().linger == "off")
     return false;
   if (config().linger == "on" || forced() == kind::linger) return true;
-  if (!linger_permitted) return false;
+  if (!may_linger()) return false;
   const std::uint64_t now = now_ns();
   const bool burst =
       now - last_single_ns_ < static_cast<std::uint64_t>(config().linger_time.value * 1e3);

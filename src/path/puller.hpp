@@ -60,6 +60,7 @@ class puller {
   static void shut_down() noexcept;
   /// The lingering copier may run only where no other rank uses the device.
   static void permit_linger(bool permitted) noexcept;
+  static bool may_linger() noexcept;
 
   /// Asks for a copy; it starts at the next flush.
   void enqueue(copy_job& job) noexcept;

@@ -33,9 +33,8 @@ class reduce_launch {
     for (std::size_t i = 0; i < sources.size(); ++i)
       p.code[3 + i] = reinterpret_cast<std::uintptr_t>(sources[i]);
     p.done_value = ++calls_;
-    p.done = words_.as<std::uint32_t>();
-    p.paused = p.done + 1;
-    p.stop = p.done + 64;
+    p.done = words_.as<std::uint64_t>();
+    p.stop = words_.as<std::uint32_t>() + 64;
     p.arrivals = arrivals_.as<std::uint32_t>();
     CHECK_OK(subject().launch(kernel_, &p, blocks, 128, stream_));
     CHECK(eventually([&] { return kernel::load_acquire_system(p.done) == calls_; }));

@@ -319,7 +319,8 @@ status attempt::launch_kernel() noexcept {
   std::copy(c_.kernel_flags.begin(), c_.kernel_flags.end(), k.flags);
   const kernel::id body =
       a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type) : kernel::id::exchange;
-  return run_.start(lane_, body, *words, chosen_.blocks);
+  const bool small = compiled_->packed && volume(what_, known_.unit) <= config().coll_linger_limit;
+  return run_.start(lane_, body, *words, chosen_.blocks, small);
 }
 
 attempt::then attempt::watch_kernel() noexcept {

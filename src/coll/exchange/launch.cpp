@@ -3,33 +3,54 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <mutex>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/settings.hpp"
+#include "kernel/exchange_stay.hpp"
+#include "path/puller.hpp"
 
 namespace telpher::coll::exchange {
 
 struct lane_state {
   memory::place where;
   device::stream stream;
-  memory::buffer words;     // pinned: done and paused, and far from them stop
+  device::stream staying;   // of kernels that stay
+  memory::buffer words;     // pinned; on lines of their own: the next command, done, gone, stop
   memory::buffer arrivals;  // device memory
   memory::buffer places;    // device memory, for each block
   kernel::exchange parameters;
   std::uint32_t number = 0;
   bool taken = false;
 
-  std::uint32_t* done() const { return static_cast<std::uint32_t*>(words.data()); }
-  std::uint32_t* paused() const { return done() + 1; }
-  std::uint32_t* stop() const { return done() + 64; }
+  kernel::id resident{};        // the kernel that may be there
+  std::uint64_t residence = 0;  // the first command that it was to take; 0: none is there
+  std::uint64_t next_number = 0;  // that it waits for
+  std::chrono::steady_clock::time_point last_small;
+
+  std::byte* line(std::size_t index) const {
+    constexpr std::size_t bytes = 128;
+    return static_cast<std::byte*>(words.data()) + sizeof(kernel::exchange_command) + index * bytes;
+  }
+  kernel::exchange_command* next() const {
+    return static_cast<kernel::exchange_command*>(words.data());
+  }
+  std::uint64_t* done() const { return reinterpret_cast<std::uint64_t*>(line(0)); }
+  std::uint64_t* gone() const { return reinterpret_cast<std::uint64_t*>(line(1)); }
+  std::uint32_t* stop() const { return reinterpret_cast<std::uint32_t*>(line(2)); }
+
+  bool has_left() const {
+    return std::atomic_ref(*gone()).load(std::memory_order_acquire) == residence;
+  }
 };
 
 namespace {
 
-constexpr std::size_t words_bytes = 1024;
+constexpr std::size_t words_bytes = 4096;
 
 std::mutex guard;
 std::deque<lane_state>& lanes() {  // a deque: addresses stay
@@ -47,12 +68,36 @@ status prepare(lane_state& s) noexcept {
   TELPHER_TRY(places);
   auto stream = s.where.owner->create_stream(s.where.device);
   TELPHER_TRY(stream);
+  auto staying = s.where.owner->create_stream(s.where.device);
+  TELPHER_TRY(staying);
   s.stream = *stream;
+  s.staying = *staying;
   s.words = std::move(*words);
   s.arrivals = std::move(*arrivals);
   s.places = std::move(*places);
   std::memset(s.words.data(), 0, words_bytes);
   return s.where.owner->fill(s.arrivals.data(), 0, sizeof(std::uint32_t), s.stream);
+}
+
+// --- kernels that stay ---
+
+/// Tells the kernel that is there, if one is, to leave.
+void dismiss(lane_state& s) noexcept {
+  if (s.residence == 0) return;
+  const std::uint64_t leave[kernel::exchange_command::heading] = {};
+  if (!s.has_left())
+    kernel::write_command(*s.next(), s.next_number++, leave, kernel::exchange_command::heading);
+  s.residence = 0;
+}
+
+/// Whether a kernel that stays is worth its place: the call before was a short while ago.
+bool in_a_burst(lane_state& s) noexcept {
+  if (config().linger == "off") return false;
+  if (config().linger == "on") return true;
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double, std::micro> since = now - s.last_small;
+  s.last_small = now;
+  return since.count() < config().linger_time.value && path::puller::may_linger();
 }
 
 }  // namespace
@@ -97,8 +142,8 @@ kernel::exchange& lane::parameters() const noexcept {
   return state_->parameters;
 }
 
-status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program,
-                  int blocks) noexcept {
+status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
+                  bool one_may_do) noexcept {
   lane_state& s = *on.state_;
   state_ = &s;
   kernel_ = k;
@@ -117,30 +162,68 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
     p.long_code = static_cast<const std::uint64_t*>(long_code_.data());
   }
   p.done = s.done();
-  p.paused = s.paused();
   p.stop = s.stop();
+  p.gone = s.gone();
   p.arrivals = static_cast<std::uint32_t*>(s.arrivals.data());
   const bool may_pause = blocks <= static_cast<int>(kernel::exchange::most_blocks);
   p.places = may_pause ? static_cast<kernel::exchange_place*>(s.places.data()) : nullptr;
   p.patience_ns = static_cast<std::uint64_t>(config().coll_patience.value * 1e3);
+  p.stay_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   p.again = 0;
+  p.next = nullptr;
+  if (one_may_do && program.size() <= kernel::exchange_command::code_capacity && in_a_burst(s)) {
+    p.next = s.next();
+    blocks_ = 1;
+    if (s.residence != 0 && s.resident == k && !s.has_left()) return command();
+    dismiss(s);
+  }
   return launch();
+}
+
+status run::command() noexcept {
+  lane_state& s = *state_;
+  const kernel::exchange& p = s.parameters;
+  number_ = ++s.number == 0 ? ++s.number : s.number;
+  std::uint64_t words[kernel::exchange_command::entries] = {
+      std::uint64_t{p.packed_epoch} << 32 | p.code_words, number_};
+  std::copy(p.code, p.code + p.code_words, words + kernel::exchange_command::heading);
+  kernel::write_command(*s.next(), s.next_number++, words,
+                        kernel::exchange_command::heading + p.code_words);
+  commanded_ = true;
+  return status::ok;
 }
 
 status run::launch() noexcept {
   lane_state& s = *state_;
+  kernel::exchange& p = s.parameters;
   number_ = ++s.number == 0 ? ++s.number : s.number;
-  s.parameters.done_value = number_;
+  commanded_ = false;
+  p.done_value = number_;
+  if (p.next) {
+    s.residence = 0;
+    p.first_command = ++s.next_number;  // also if the last one waited in vain: `gone` tells them apart
+  }
   constexpr int threads = kernel::exchange_place::most_items;
-  return s.where.owner->launch(kernel_, &s.parameters, blocks_, threads, s.stream);
+  TELPHER_TRY(s.where.owner->launch(kernel_, &p, blocks_, threads, p.next ? s.staying : s.stream));
+  if (p.next) {
+    s.resident = kernel_;
+    s.residence = p.first_command;
+  }
+  return status::ok;
 }
 
 status run::poll() noexcept {
-  // Acquire pairs with the last block's system-scope release.
-  if (std::atomic_ref(*state_->done()).load(std::memory_order_acquire) != number_)
+  lane_state& s = *state_;
+  // Acquire pairs with the last block's release, whose fence is of system scope.
+  const auto done = [&] { return std::atomic_ref(*s.done()).load(std::memory_order_acquire); };
+  const auto ended = [&] { return static_cast<std::uint32_t>(done()) == number_; };
+  if (!ended()) {
+    if (!commanded_ || !s.has_left() || ended()) return status::would_block;
+    TELPHER_TRY(launch());  // it left before it saw the command
     return status::would_block;
-  if (*state_->paused() == 0 || stopped_) return status::ok;
-  state_->parameters.again = 1;
+  }
+  if (done() == kernel::exchange::ended(number_, false) || stopped_) return status::ok;
+  s.parameters.again = 1;
   TELPHER_TRY(launch());
   return status::would_block;
 }
@@ -152,7 +235,13 @@ void run::stop() noexcept {
 
 void release_lanes() noexcept {
   std::lock_guard lock(guard);
-  for (lane_state& s : lanes()) s.where.owner->destroy_stream(s.stream);
+  for (lane_state& s : lanes()) {
+    dismiss(s);
+    if (s.where.owner->synchronise(s.staying) != status::ok)  // its mailbox goes with the lane
+      TELPHER_WARN("a kernel that stays could not be waited for");
+    s.where.owner->destroy_stream(s.staying);
+    s.where.owner->destroy_stream(s.stream);
+  }
   lanes().clear();
 }
 

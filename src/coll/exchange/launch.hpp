@@ -2,7 +2,9 @@
 // Runs of the exchange kernel. A process has a few lanes, each a stream of its own with the words
 // in pinned memory by which the host sees the end of a run and ends it early; a run holds its lane.
 // Their number bounds how many kernels that wait for peers a device may hold at once: all of them
-// must find room beside each other, or two communicators could block one another.
+// must find room beside each other, or two communicators could block one another. After a small
+// call in a burst a lane's kernel stays for the next (kernel/exchange_stay.hpp), in a second stream,
+// so that what else the lane does never queues behind it.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +45,10 @@ class lane {
 /// One run of an exchange kernel, in as many launches as it takes (kernel/exchange.hpp, Pauses).
 class run {
  public:
-  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits.
-  status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program,
-               int blocks) noexcept;
+  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits. `one_may_do`: one
+  /// block is enough, and its kernel may stay.
+  status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
+               bool one_may_do = false) noexcept;
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
   /// launched again.
   status poll() noexcept;
@@ -54,12 +57,14 @@ class run {
 
  private:
   status launch() noexcept;
+  status command() noexcept;
 
   lane_state* state_ = nullptr;
   memory::buffer long_code_;
   kernel::id kernel_{};
   int blocks_ = 0;
   std::uint32_t number_ = 0;
+  bool commanded_ = false;  // given to a kernel that was there
   bool stopped_ = false;
 };
 

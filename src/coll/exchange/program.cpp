@@ -41,8 +41,10 @@ class compiler {
 
   status add_move(const step& s) {
     last_flag_ = none;
+    if (const way w = way_of(s); w != way::no) return add_packed(s, w);
+    last_way_ = way::no;
     if (joins_last_copy(s)) return add_target(s.to);
-    last_copy_ = s.kind == step_kind::copy && !c_.packed ? words_.size() : none;
+    last_copy_ = s.kind == step_kind::copy ? words_.size() : none;
     const auto kind = s.kind == step_kind::copy ? exchange_op::copy : exchange_op::reduce;
     words_.push_back(static_cast<std::uint64_t>(kind) | s.sources.size() << 8);
     words_.push_back(s.to.count * c_.unit);
@@ -50,6 +52,29 @@ class compiler {
     for (const span& from : s.sources)
       if (!add_address(from)) return status::invalid_argument;
     return status::ok;
+  }
+
+  /// Copies into peers' packed memory, and out of this rank's: those of one way in a row write
+  /// where none of them reads.
+  enum class way : std::uint8_t { no, in, out };
+
+  way way_of(const step& s) const {
+    if (!c_.packed || s.kind != step_kind::copy) return way::no;
+    const bool to = s.to.where == space::scratch, from = s.sources[0].where == space::scratch;
+    return to == from ? way::no : to ? way::in : way::out;
+  }
+
+  status add_packed(const step& s, way w) {
+    constexpr std::uint64_t most_copies = 0xff;
+    last_copy_ = none;
+    if (w != last_way_ || words_[last_head_] >> 8 == most_copies) {
+      last_way_ = w;
+      last_head_ = words_.size();
+      words_.push_back(static_cast<std::uint64_t>(exchange_op::copies));
+    }
+    words_[last_head_] += 1 << 8;
+    words_.push_back(s.to.count * c_.unit);
+    return add_address(s.to) && add_address(s.sources[0]) ? status::ok : status::invalid_argument;
   }
 
   /// Several copies of one piece in a row become one step, which reads it once.
@@ -103,6 +128,8 @@ class compiler {
   std::vector<std::uint64_t> words_;
   std::size_t last_flag_ = none;  // a step that more peers may join
   std::size_t last_copy_ = none;  // a step that more copies may join
+  way last_way_ = way::no;        // of the step at last_head_, which more packed copies may join
+  std::size_t last_head_ = 0;
   numbers signals_{};
   numbers waits_{};
 };

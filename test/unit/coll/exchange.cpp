@@ -35,7 +35,8 @@ struct rank_memory {
   std::vector<element> input, output;
   std::vector<kernel::exchange_place> places =
       std::vector<kernel::exchange_place>(kernel::exchange::most_blocks);
-  std::uint32_t arrivals = 0, done = 0, paused = 0, stop = 0, launches = 0;
+  std::uint64_t done = 0;
+  std::uint32_t arrivals = 0, stop = 0, launches = 0;
 };
 
 element value(int rank, std::size_t i, std::uint64_t call) {
@@ -71,7 +72,7 @@ class node {
  private:
   void run_rank(const algorithm& a, const problem& p, int rank, bool packed, int blocks) {
     space_map map{};
-    kernel::exchange k;
+    kernel::exchange k{};
     for (int r = 0; r < p.ranks; ++r) {
       rank_memory& m = memory_[static_cast<std::size_t>(r)];
       spaces& s = map[static_cast<std::size_t>(r)];
@@ -99,7 +100,6 @@ class node {
     k.me = static_cast<std::uint32_t>(rank);
     k.arrivals = &own.arrivals;
     k.done = &own.done;
-    k.paused = &own.paused;
     k.stop = &own.stop;
     k.places = own.places.data();
     k.patience_ns = call_ % 2 == 0 ? 1 : ~std::uint64_t{0};  // long waits pause, or none
@@ -112,9 +112,9 @@ class node {
       for (int b = 0; b < blocks; ++b)
         kernel::cpu_kernel_of(id).run_block(&k, static_cast<unsigned>(b),
                                             static_cast<unsigned>(blocks));
-      if (own.done != k.done_value) bad_.fetch_add(1);
+      if (static_cast<std::uint32_t>(own.done) != k.done_value) bad_.fetch_add(1);
       k.again = 1;
-    } while (own.paused != 0);
+    } while (own.done != kernel::exchange::ended(k.done_value, false));
   }
 
   int wrong_elements(const problem& p, int rank, const std::vector<std::vector<element>>& in) {
@@ -225,7 +225,8 @@ TEST_CASE(packed_words) {
 
 TEST_CASE(a_waiting_block_gives_up_when_told) {
   std::vector<std::uint64_t> flags(flags_count);
-  std::uint32_t done = 0, paused = 0, stop = 7, arrivals = 0;
+  std::uint64_t done = 0;
+  std::uint32_t stop = 7, arrivals = 0;
   kernel::exchange_place place;
   kernel::exchange k{};
   k.epoch = 1;
@@ -236,14 +237,101 @@ TEST_CASE(a_waiting_block_gives_up_when_told) {
   k.done_value = 7;
   k.arrivals = &arrivals;
   k.done = &done;
-  k.paused = &paused;
   k.stop = &stop;
   k.places = &place;
   k.patience_ns = ~std::uint64_t{0};
   kernel::cpu_kernel_of(kernel::id::exchange).run_block(&k, 0, 1);
-  CHECK_EQ(done, 7);
-  CHECK_EQ(paused, 1);
+  CHECK(done == kernel::exchange::ended(7, true));
   CHECK_EQ(place.word, 0);
+}
+
+namespace {
+
+/// A kernel that stays, in a thread, and what a host has of it.
+class staying {
+ public:
+  explicit staying(std::uint64_t stay_ns) {
+    parameters_.code_words = 4;
+    fill(parameters_.code, 0);
+    parameters_.done_value = 1;
+    parameters_.done = &done_;
+    parameters_.stop = &stop_;
+    parameters_.next = &mailbox_;
+    parameters_.gone = &gone_;
+    parameters_.first_command = 5;
+    parameters_.stay_ns = stay_ns;
+    thread_ = std::thread([this] {
+      kernel::cpu_kernel_of(kernel::id::exchange).run_block(&parameters_, 0, 1);
+    });
+  }
+  ~staying() { thread_.join(); }
+
+  /// A program of some copies of one value, whose number is `call`.
+  void command(std::uint32_t call, std::size_t copies) {
+    std::vector<std::uint64_t> words = {4 * copies, call};
+    words.resize(2 + 4 * copies);
+    for (std::size_t i = 0; i < copies; ++i) fill(words.data() + 2 + 4 * i, i);
+    from_ = call;
+    kernel::write_command(mailbox_, next_++, words.data(), static_cast<unsigned>(words.size()));
+  }
+  void leave() {
+    const std::uint64_t words[2] = {};
+    kernel::write_command(mailbox_, next_++, words, 2);
+  }
+  void await_done(std::uint32_t call) {
+    while (kernel::load_acquire_system(&done_) != kernel::exchange::ended(call, false))
+      std::this_thread::yield();
+  }
+  void await_gone() {
+    while (kernel::load_acquire_system(&gone_) != 5) std::this_thread::yield();
+  }
+  bool has(std::uint32_t call, std::size_t copies) const {
+    for (std::size_t i = 0; i < copies; ++i)
+      if (to_[i] != call) return false;
+    return true;
+  }
+
+ private:
+  void fill(std::uint64_t* words, std::size_t i) {
+    words[0] = static_cast<std::uint64_t>(kernel::exchange_op::copy) | 1 << 8;
+    words[1] = sizeof from_;
+    words[2] = reinterpret_cast<std::uintptr_t>(to_ + i);
+    words[3] = reinterpret_cast<std::uintptr_t>(&from_);
+  }
+
+  std::uint64_t from_ = 1, done_ = 0, gone_ = 0, next_ = 5;
+  std::uint64_t to_[16] = {};
+  std::uint32_t stop_ = 0;
+  kernel::exchange_command mailbox_{};
+  kernel::exchange parameters_{};
+  std::thread thread_;
+};
+
+constexpr std::uint64_t for_ever = ~std::uint64_t{0};
+
+}  // namespace
+
+TEST_CASE(a_kernel_that_stays_takes_one_call_after_the_other) {
+  staying one(for_ever);
+  one.await_done(1);
+  CHECK(one.has(1, 1));
+  std::uint32_t call = 1;
+  for (int round = 0; round < 500; ++round)
+    for (const std::size_t copies : {1u, 7u, 8u, 15u}) {  // of one part and of two
+      one.command(++call, copies);
+      one.await_done(call);
+      CHECK(one.has(call, copies));
+    }
+  one.leave();
+  one.await_gone();
+}
+
+TEST_CASE(a_kernel_that_stays_leaves_when_nothing_comes) {
+  staying one(1000);
+  one.await_done(1);
+  one.await_gone();
+  one.command(2, 1);  // nobody takes it
+  CHECK(!one.has(2, 1));
 }
 
 TEST_CASE(slices_cover_a_span_once) {
