@@ -16,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gpu_apps  # noqa: E402
 import gpu_coll  # noqa: E402
+import gpu_long  # noqa: E402
 import gpu_measure  # noqa: E402
 import gpu_tests  # noqa: E402
 from gpu_jobs import ROOT, OutOfTime, Session  # noqa: E402
@@ -42,7 +43,10 @@ STEPS = {
     "hip": (gpu_tests.hip, "the HIP back end on NVIDIA's devices: tests, and its figures beside CUDA's"),
     "memcpy": (gpu_measure.memcpy, "copies between host and device by every way"),
     "host": (gpu_measure.host, "what host-only traffic pays"),
+    "verify": (gpu_long.verify, "every algorithm's schedules on 1 to 257 ranks"),
+    "stress": (gpu_long.stress, "random messages and collectives in millions, on GPUs and on the emulated device"),
     "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch and JAX"),
+    "report": (gpu_tests.report, "telpher report of two ranks"),
     "apps": (gpu_apps.apps, "the applications, against staging by hand"),
 }
 

@@ -2,6 +2,7 @@
 """The steps of bench/gpu_session.py that build and test. Each gives one line on what came of it."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -156,6 +157,17 @@ def collectives(session: Session) -> str:
             lines.append([f"{name} {abi} {ranks} ranks", result])
     session.table("collectives of test/mpi", ["program", "result"], lines)
     return f"{right} of {runs} programs ok" + ("" if right == runs else ", FAILED others")
+
+
+def report(session: Session) -> str:
+    """`telpher report` over the first MPI, into the session's folder."""
+    line = [session.build / "bin/telpher", "report", "-n", "2", "--set", "quick", "--backend", session.options.backend,
+            "-o", session.scratch / "report"]
+    done = session.command(line, 200, MPI_ENV)
+    made = session.scratch / "report/report.html"
+    if made.is_file():
+        shutil.copy(made, session.out)
+    return verdict(done.good and made.is_file())
 
 
 # --- Python ---

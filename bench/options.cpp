@@ -30,7 +30,7 @@ constexpr const char* usage =
   -b, --buffers A:B        memory of the first and the second rank of a pair, or of even and odd ranks
                            of a collective: D device, H host, M managed, P pinned (D:D); or as
                            OSU's benchmarks take them, D D behind the test
-      --mode MODE          telpher (buffers passed to MPI), staged (by hand through host memory), nccl, or
+      --mode MODE,…        telpher (buffers passed to MPI), staged (by hand through host memory), nccl, or
                            both (telpher and staged, in turn), or all (both; all for collectives; telpher
                            where all buffers are host memory)
       --pairs N            pairs of multi_lat and mbw_mr (half of the ranks)
@@ -307,11 +307,15 @@ class parser {
   }
 
   void take_mode(const std::string& v) {
-    const bool known = v == "telpher" || v == "staged" || v == "nccl" || v == "both" || v == "all";
-    if (!known) stop("there is no mode " + v);
-    options_.telpher = v != "staged" && v != "nccl";
-    options_.staged = v != "telpher" && v != "nccl";
-    options_.nccl = v == "nccl" || v == "all";
+    options_.telpher = options_.staged = options_.nccl = false;
+    for (const std::string& one : split(v, ',')) {
+      const bool both = one == "both" || one == "all";
+      if (!both && one != "telpher" && one != "staged" && one != "nccl")
+        stop("there is no mode " + one);
+      options_.telpher = options_.telpher || both || one == "telpher";
+      options_.staged = options_.staged || both || one == "staged";
+      options_.nccl = options_.nccl || one == "all" || one == "nccl";
+    }
     mode_given_ = true;
   }
 

@@ -101,6 +101,8 @@ class backend {
   /// may not, kernels that wait are missing, and a program given to an exchange kernel must have
   /// reductions of plain memory only.
   virtual bool kernels_may_wait([[maybe_unused]] int device) noexcept { return true; }
+  /// Whether the blocks of a launch may wait for each other.
+  virtual bool blocks_run_together([[maybe_unused]] int device) noexcept { return true; }
 
   // --- other processes' memory ---
   /// The handle of the whole allocation that holds `info.base`; not_supported for memory that

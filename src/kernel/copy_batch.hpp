@@ -3,9 +3,9 @@
 //
 // Synchronisation. arrivals[i] is written by the blocks of piece i only and is 0 before and after
 // the launch: each block adds one when its share is written; the block that finds all others there
-// puts it back to 0 and, after a fence of system scope, stores done_value to done[i], which the host
-// reads with acquire. A piece of one block does without the counter. The fence of publish() comes before
-// the addition, so the last block's store follows every block's bytes.
+// puts it back to 0 and, after a fence of system scope, stores done_value to done[i], which the
+// host reads with acquire. A piece of one block does without the counter. The fence of publish()
+// comes before the addition, so the last block's store follows every block's bytes.
 #pragma once
 
 #include "kernel/atomics.hpp"

@@ -30,11 +30,11 @@
 // other launches, and a kernel that waits for a peer's would wait for that call's end: two
 // processes could wait for each other so for ever. So a kernel waits for a bounded time only. A
 // block whose wait lasts longer writes down its place (the step, and how far each work item was in
-// it; waits begin anew) and ends; the last block to end tells the host, which launches the kernel
-// again. What is done stays done: no element is reduced twice. `stop` (the host's, after a failure
-// elsewhere) makes a block pause at once, and the host does not go on.
+// it; waits begin anew) and ends, and says so in its word of `done`; when all have ended, the host
+// launches the kernel again. What is done stays done: no element is reduced twice. `stop` (the
+// host's, after a failure elsewhere) makes a block pause at once, and the host does not go on.
 //
-// A kernel of one block may stay for the calls after its own: kernel/exchange_stay.hpp.
+// A kernel may stay for the calls after its own: kernel/exchange_stay.hpp.
 #pragma once
 
 #include "kernel/exchange_reduce.hpp"
@@ -45,21 +45,21 @@ namespace telpher::kernel {
 // --- signal and wait ---
 
 template <class W>
-TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, std::uint64_t number,
-                                     std::uint64_t peers) {
+TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, const exchange_call& c,
+                                     std::uint64_t number, std::uint64_t peers) {
   w.publish();
   w.barrier();  // the fence comes before any of the stores
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size())
     if (peers >> peer & 1)
       store_release_system(resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me,
-                           p.epoch << 16 | number);
+                           c.epoch << 16 | number);
 }
 
 template <class W>
 TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchange_call& c,
                                             std::uint64_t number, std::uint64_t peers) {
   patience waiting(p, c);
-  const std::uint64_t wanted = p.epoch << 16 | number;
+  const std::uint64_t wanted = c.epoch << 16 | number;
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size()) {
     if (!(peers >> peer & 1)) continue;
     const std::uint64_t* flag = resolve(p.flags[p.me]) + w.block() * exchange::most_ranks + peer;
@@ -71,22 +71,13 @@ TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchan
 
 // --- the interpreter ---
 
-/// The last block to end says so to the host, and whether any paused.
+/// A block's part of a call has ended, or pauses.
 template <class W>
 TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_value,
                                  bool pauses = false) {
-  constexpr std::uint32_t paused_block = 1u << 16;
   w.publish();
-  if (w.id() != 0) return;
-  if (w.blocks() > 1) {
-    std::uint32_t* arrivals = resolve(p.arrivals);
-    const std::uint32_t before = fetch_add_device(arrivals, pauses ? paused_block + 1 : 1);
-    if (before % paused_block != w.blocks() - 1) return;
-    pauses = pauses || before >= paused_block;
-    *arrivals = 0;
-    fence_system();
-  }
-  store_published(resolve(p.done), exchange::ended(done_value, pauses));
+  if (w.id() == 0)
+    store_published(resolve(p.done) + w.block(), exchange::ended(done_value, pauses));
 }
 
 /// One step from `begin` on, for a work item; where it paused, or `through`.
@@ -95,7 +86,7 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_cal
                                       const std::uint64_t* step, std::uint64_t begin) {
   switch (static_cast<exchange_op>(step[0] & 0xff)) {
     case exchange_op::signal:
-      signal_step(w, p, step[0] >> 16, step[1]);
+      signal_step(w, p, c, step[0] >> 16, step[1]);
       return through;
     case exchange_op::wait:
       return wait_step(w, p, c, step[0] >> 16, step[1]);
@@ -104,7 +95,7 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_cal
     case exchange_op::copies:
       return copies_step(w, p, c, step, begin);
     case exchange_op::spread:
-      spread_step(w, step);
+      spread_step(w, c.blocks, step);
       return through;
     case exchange_op::reduce:
       break;
@@ -150,17 +141,27 @@ TELPHER_DEVICE bool run_call(W w, const exchange& p, const exchange_call& c, boo
 template <class Reduction, class W>
 TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
   TELPHER_SHARED(std::uint64_t, command, [exchange_command::entries]);
-  exchange_call c{p.long_code ? resolve(p.long_code) : p.code, p.code_words, p.packed_epoch,
-                  p.done_value};
+  exchange_call c{p.long_code ? resolve(p.long_code) : p.code,
+                  p.code_words,
+                  p.packed_epoch,
+                  p.done_value,
+                  w.blocks(),
+                  p.epoch};
   std::uint64_t number = p.first_command;
+  std::uint32_t parts = 0;  // of all calls together
   bool again = p.again != 0, stays = true;
   while (stays) {
-    const bool ended = run_call<Reduction>(w, p, c, again);
-    end_exchange(w, p, c.done_value, !ended);
+    bool ended = true;
+    if (w.block() < c.blocks) {
+      ended = run_call<Reduction>(w, p, c, again);
+      end_exchange(w, p, c.done_value, !ended);
+      if (p.next) arrive(w, p);
+    }
+    parts += c.blocks;
     again = false;
-    stays = ended && p.next && next_call(w, p, number++, command, c);
+    stays = ended && p.next && next_call(w, p, number, command, c);
   }
-  if (p.next && w.id() == 0) store_release_system(resolve(p.gone), p.first_command);
+  if (p.next) leave(w, p, number, parts);
 }
 
 template <class W>

@@ -34,6 +34,8 @@ struct exchange_call {
   std::uint32_t words;
   std::uint32_t packed_epoch;
   std::uint32_t done_value;
+  std::uint32_t blocks;  // that do it: the first of the launch
+  std::uint64_t epoch;
 };
 
 /// Whether a work item may go on waiting; looks at the clock and asks the host now and then.
@@ -53,8 +55,7 @@ class patience {
   TELPHER_DEVICE void look() {
     const std::uint64_t now = now_ns();
     if (since_ == 0) since_ = now;
-    over_ =
-        now - since_ >= p_.patience_ns || load_acquire_system(resolve(p_.stop)) == done_value_;
+    over_ = now - since_ >= p_.patience_ns || load_acquire_system(resolve(p_.stop)) == done_value_;
   }
 
   const exchange& p_;
@@ -116,9 +117,9 @@ struct share {
 
 // Steps of packed memory begin at `at` (0, or where the work item paused) and answer where it
 // paused, or `through`. Words under way together lie `step` bytes apart.
-TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_call& c,
-                                              share part, std::uint64_t to, std::uint64_t from,
-                                              slice s, std::uint64_t at) {
+TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_call& c, share part,
+                                              std::uint64_t to, std::uint64_t from, slice s,
+                                              std::uint64_t at) {
   constexpr unsigned at_once = 4;
   patience waiting(p, c);
   const std::uint64_t step = part.items * 4;
@@ -128,8 +129,9 @@ TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_
     TELPHER_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
       if (at + k * step < s.bytes)
-        seen[k] = is_packed(from) ? load_relaxed_system(packed_word(from, first + k * step))
-                                  : load_few(plain(from) + first + k * step, s.bytes - at - k * step);
+        seen[k] = is_packed(from)
+                      ? load_relaxed_system(packed_word(from, first + k * step))
+                      : load_few(plain(from) + first + k * step, s.bytes - at - k * step);
     TELPHER_UNROLL
     for (unsigned k = 0; k < at_once; ++k) {
       if (at + k * step >= s.bytes) break;
@@ -150,7 +152,7 @@ TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_
 template <class W>
 TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const exchange_call& c,
                                             const std::uint64_t* step, std::uint64_t begin) {
-  const slice s = slice_of(step[1], w.block(), w.blocks());
+  const slice s = slice_of(step[1], w.block(), c.blocks);
   const std::uint64_t to = step[2], from = step[3];
   if (is_packed(to) || is_packed(from))
     return copy_packed(p, c, {w.id(), w.size()}, to, from, s, begin);
@@ -158,18 +160,23 @@ TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const exchan
   return through;
 }
 
-// The block's work items are dealt to the copies. Where one paused: the copy in the upper 16 bits.
+// The block's work items are dealt to the copies, whole wavefronts where there are enough: a copy
+// may wait for what a peer does after another copy. Where one paused: the copy in the upper 16
+// bits.
 template <class W>
 TELPHER_DEVICE_CALL std::uint64_t copies_step(W w, const exchange& p, const exchange_call& c,
                                               const std::uint64_t* step, std::uint64_t begin) {
   constexpr unsigned copy_bits = 48;
   const auto copies = static_cast<unsigned>(step[0] >> 8 & 0xff);
-  const unsigned items = w.size() > copies ? w.size() / copies : 1, teams = w.size() / items;
+  constexpr unsigned wavefront = 64;
+  unsigned items = w.size() > copies ? w.size() / copies : 1;
+  if (items > wavefront) items -= items % wavefront;
+  const unsigned teams = w.size() / items;
   unsigned i = begin == 0 ? w.id() / items : static_cast<unsigned>(begin >> copy_bits);
   std::uint64_t at = begin & ((std::uint64_t{1} << copy_bits) - 1);
   for (; i < copies; i += teams, at = 0) {
     const std::uint64_t* one = step + 1 + 3 * i;
-    const slice s = slice_of(one[0], w.block(), w.blocks());
+    const slice s = slice_of(one[0], w.block(), c.blocks);
     const std::uint64_t reached = copy_packed(p, c, {w.id() % items, items}, one[1], one[2], s, at);
     if (reached != through) return std::uint64_t{i} << copy_bits | reached;
   }
@@ -185,8 +192,8 @@ TELPHER_DEVICE bool aligned_alike(std::uint64_t to, const std::uint64_t* others,
 
 // What all targets get is read once.
 template <class W>
-TELPHER_DEVICE_CALL void spread_step(W w, const std::uint64_t* step) {
-  const slice s = slice_of(step[1], w.block(), w.blocks());
+TELPHER_DEVICE_CALL void spread_step(W w, unsigned blocks, const std::uint64_t* step) {
+  const slice s = slice_of(step[1], w.block(), blocks);
   const auto targets = static_cast<unsigned>(step[0] >> 8 & 0xff);
   const std::uint8_t* from = plain(step[2]) + s.begin;
   const std::uint64_t vectors = s.bytes / 16, step_vectors = w.size();

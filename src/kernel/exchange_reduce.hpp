@@ -182,7 +182,7 @@ struct reduction {
   TELPHER_DEVICE static std::uint64_t run(W w, const exchange& p, const exchange_call& c,
                                           const std::uint64_t* step, std::uint64_t begin) {
     const auto n = static_cast<unsigned>(step[0] >> 8 & 0xff);
-    const slice s = slice_of(step[1], w.block(), w.blocks());
+    const slice s = slice_of(step[1], w.block(), c.blocks);
     bool packed = is_packed(step[2]);
     for (unsigned i = 0; i < n; ++i) packed = packed || is_packed(step[3 + i]);
     if (packed) return reduce_packed<Op, T>(w, p, c, step[2], step + 3, n, s, begin);

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an exchange kernel of one block stays on the device for the calls after its own, which then
-// need no launch. Only programs of packed memory are given to it.
+// How an exchange kernel stays on the device for the calls after its own, which then need no
+// launch. Each call is done by the first so many of its blocks.
 //
 // Protocol. Commands have numbers, in the order in which one lane gives them; a launch is told the
-// number of the first that it is to take (first_command), which no earlier launch was told.
-//   host    writes command s when all earlier ones are done: every word of the command, and after
-//           it (release) the number beside it.
-//   block   when a call has ended (done, which host and block know from exchange.hpp): waits for
-//           number s. Its program readers load the first entries together, 16 bytes at a time, the
-//           number not before the word; the other entries if the numbers say so. All numbers right:
-//           fence, and the program in shared memory is run as the launch's own.
-//   block   leaves when told to (a length of 0), when no command came for stay_ns, and after a call
-//           that paused: it stores gone = first_command (release), its last act.
-//   host    polls done, and gone while it waits for a command's end. Gone and not done: the command
-//           was not taken, or will never be, and the host launches the call.
-// The mailbox is written by the host only, `gone` by the block only, `done` by the block before
-// `gone`. A command is overwritten only when it was done, or when the kernel that was to take it
-// has gone or has been told to leave: a later launch is in the same stream, so it cannot read
-// before that kernel has ended, and waits for a larger number.
+// least number that it is to take (first_command), which is larger than any before.
+//   host     writes command s when all earlier ones are done: every word of the command, and after
+//            it (release) the number beside it.
+//   block 0  when its part of a call has ended: waits for a number from s on. Its program readers
+//            load the first entries together, 16 bytes at a time, the number not before the word;
+//            the other entries if the numbers say so. The same number everywhere: the command is
+//            whole. Where the kernel has other blocks it writes the command to the relay, in the
+//            same form. Then a fence, and the program in shared memory is run as the launch's own.
+//   block b  waits for the relay as block 0 for the mailbox, but for ever. It may miss commands: of
+//            those that it has a part in it is waited for before the next is given, and the others
+//            are not for it.
+//   block 0  leaves when told to (a length of 0), when no command came for stay_ns, and after a
+//   call
+//            in which it paused: when all blocks have ended their parts of all calls (each adds 1
+//            to arrivals), it sets arrivals to 0, relays a command to leave, and stores gone =
+//            first_command (release), its last act. A block b that paused leaves at once.
+//   host     polls done, and gone while it waits for a command's end. Gone and not done: the
+//   command
+//            was not taken, or will never be, and the host launches the call. After a pause the
+//            host tells the kernel to leave before it launches again.
+// The mailbox is written by the host only, the relay and `gone` by block 0 only. A command is
+// overwritten only when it was done, or when the kernel that was to take it has gone or has been
+// told to leave: a later launch is in the same stream, so it cannot read before that kernel has
+// ended, and waits for a larger number.
 #pragma once
 
 #include "kernel/exchange_moves.hpp"
@@ -36,54 +45,97 @@ inline void write_command(exchange_command& to, std::uint64_t number, const std:
   }
 }
 
-/// Loads a part of a command into `words`; true if all of it carries one of the two numbers.
+/// Loads a part of a command into `words`. Its number, if all of the part carries the same, else 0;
+/// and whether there is another part.
 template <class W>
-TELPHER_DEVICE bool read_part(W w, const exchange_command* from, unsigned part,
-                              std::uint64_t number, std::uint64_t* words, bool& two) {
+TELPHER_DEVICE std::uint64_t read_part(W w, const exchange_command* from, unsigned part,
+                                       std::uint64_t* words) {
+  std::uint64_t seen = 0;
   bool mine = true;
-  two = false;
   for (unsigned i = w.id(); i < exchange_command::first_part; i += W::program_readers) {
     const unsigned entry = part * exchange_command::first_part + i;
     const word_pair pair = load_pair_system(&from->at[entry]);
     words[entry] = pair.low;
-    mine = mine && (pair.high & ~exchange_command::two_parts) == number;
-    two = two || (pair.high & exchange_command::two_parts) != 0;
+    mine = mine && (seen == 0 || seen == pair.high);
+    seen = pair.high;
   }
-  return w.readers_agree(W::program_readers, mine);
+  const std::uint64_t first = w.of_first(seen);
+  return w.readers_agree(W::program_readers, mine && seen == first) ? first : 0;
 }
 
-/// Run by the program readers together; false when no command came in time.
+/// Run by the program readers together: the number of the next command from `number` on; 0 when
+/// none came in time.
 template <class W>
-TELPHER_DEVICE bool await_call(W w, const exchange& p, std::uint64_t number,
-                               std::uint64_t* command) {
-  const exchange_command* from = resolve(p.next);
+TELPHER_DEVICE std::uint64_t await_call(W w, const exchange_command* from, std::uint64_t number,
+                                        std::uint64_t stay_ns, std::uint64_t* command) {
   const std::uint64_t start = now_ns();
-  for (;;) {
-    bool two = false, known = true;
-    if (read_part(w, from, 0, number, command, two)) {
-      while (two && !read_part(w, from, 1, number, command, known)) relax();
+  for (unsigned polls = 1;; ++polls) {
+    const std::uint64_t mark = read_part(w, from, 0, command);
+    const std::uint64_t seen = mark & ~exchange_command::two_parts;
+    if (seen >= number && (seen == mark || read_part(w, from, 1, command) == mark)) {
       fence_system();
-      return true;
+      return mark;
     }
-    if (w.readers_agree(W::program_readers, now_ns() - start > p.stay_ns)) return false;
+    const bool late = polls % 4 == 0 && now_ns() - start > stay_ns;
+    if (w.readers_agree(W::program_readers, late)) return 0;
     relax();
   }
 }
 
-/// Waits for command `number`; false if the kernel is to leave.
+/// Run by the program readers together.
 template <class W>
-TELPHER_DEVICE bool next_call(W w, const exchange& p, std::uint64_t number, std::uint64_t* command,
+TELPHER_DEVICE void relay_call(W w, const exchange& p, std::uint64_t mark,
+                               const std::uint64_t* command) {
+  const bool two = (mark & exchange_command::two_parts) != 0;
+  const unsigned entries = two ? exchange_command::entries : exchange_command::first_part;
+  for (unsigned i = w.id(); i < entries; i += W::program_readers)
+    store_pair_system(&resolve(p.relay)->at[i], {command[i], mark});
+}
+
+/// Waits for a command from `number` on, which then is the one after it; false if the block is to
+/// leave.
+template <class W>
+TELPHER_DEVICE bool next_call(W w, const exchange& p, std::uint64_t& number, std::uint64_t* command,
                               exchange_call& c) {
-  TELPHER_SHARED(bool, came);
+  TELPHER_SHARED(std::uint64_t, taken);
   if (w.id() < W::program_readers) {
-    const bool one = await_call(w, p, number, command);
-    if (w.id() == 0) came = one;
+    const bool first = w.block() == 0;
+    const std::uint64_t mark = await_call(w, first ? resolve(p.next) : resolve(p.relay), number,
+                                          first ? p.stay_ns : ~std::uint64_t{0}, command);
+    if (first && w.blocks() > 1 && mark != 0) relay_call(w, p, mark, command);
+    if (w.id() == 0) taken = mark;
   }
   w.barrier();
-  const bool stays = came && static_cast<std::uint32_t>(command[0]) != 0;
-  c = {command + exchange_command::heading, static_cast<std::uint32_t>(command[0]),
-       static_cast<std::uint32_t>(command[0] >> 32), static_cast<std::uint32_t>(command[1])};
-  return stays;
+  if (taken == 0 || static_cast<std::uint32_t>(command[0]) == 0) return false;
+  number = (taken & ~exchange_command::two_parts) + 1;
+  c.code = command + exchange_command::heading;
+  c.words = static_cast<std::uint32_t>(command[0]);
+  c.packed_epoch = static_cast<std::uint32_t>(command[0] >> 32);
+  c.done_value = static_cast<std::uint32_t>(command[1]);
+  c.blocks = static_cast<std::uint32_t>(command[1] >> 32);
+  c.epoch = command[2];
+  return true;
+}
+
+/// A block has ended its part of a call.
+template <class W>
+TELPHER_DEVICE void arrive(W w, const exchange& p) {
+  if (w.id() == 0 && w.blocks() > 1) fetch_add_device(resolve(p.arrivals), 1);
+}
+
+/// A block's last act: block 0 tells the others and the host, once all of the parts have ended.
+template <class W>
+TELPHER_DEVICE void leave(W w, const exchange& p, std::uint64_t number, std::uint32_t parts) {
+  if (w.block() != 0) return;
+  if (w.blocks() > 1 && w.id() < W::program_readers) {
+    while (load_acquire_system(resolve(p.arrivals)) != parts) relax();
+    for (unsigned i = w.id(); i < exchange_command::first_part; i += W::program_readers)
+      store_pair_system(&resolve(p.relay)->at[i], {0, number});
+  }
+  w.barrier();  // all readers have seen the counter
+  if (w.id() != 0) return;
+  *resolve(p.arrivals) = 0;
+  store_release_system(resolve(p.gone), p.first_command);
 }
 
 }  // namespace telpher::kernel

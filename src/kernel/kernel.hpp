@@ -64,20 +64,20 @@ struct linger {
   std::uint64_t patience_ns;
 };
 
-/// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp), each word with the
-/// number of the command: a reader that finds the number everywhere has read one whole command.
+/// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp), each word with
+/// the number of the command: a reader that finds the number everywhere has read one whole command.
 struct alignas(128) exchange_command {
   static constexpr unsigned first_part = 32;  // as many entries are read at once
   static constexpr unsigned entries = 2 * first_part;
-  static constexpr unsigned heading = 2;
+  static constexpr unsigned heading = 3;
   static constexpr unsigned code_capacity = entries - heading;
   static constexpr std::uint64_t two_parts = std::uint64_t{1} << 63;  // beside the number
   struct numbered {
     std::uint64_t word;
     std::uint64_t number;
   };
-  /// Words: the call's packed_epoch << 32 | the program's length, its done_value, the program. A
-  /// length of 0 says: leave.
+  /// Words: the call's packed_epoch << 32 | the program's length, blocks << 32 | done_value, epoch,
+  /// and the program. A length of 0 says: leave.
   numbered at[entries];
 };
 
@@ -101,20 +101,22 @@ struct exchange {
   const std::uint64_t* long_code;  // null: the program is in `code`
   std::uint32_t me;                // own rank
   std::uint32_t done_value;
-  std::uint32_t* arrivals;  // device memory, 0 before and after
-  std::uint64_t* done;      // pinned host memory: ended() of done_value when the launch has ended
-  const std::uint32_t* stop;  // pinned host memory: done_value asks waiting blocks to give up
-  exchange_place* places;     // device memory, one a block; null: nothing in the program waits
-  std::uint64_t patience_ns;  // that a block waits at most
-  std::uint32_t again;        // 1: goes on at `places`
+  std::uint32_t* arrivals;  // device memory, 0 before and after: parts of calls that ended, where
+                            // the kernel stays
+  std::uint64_t* done;      // pinned host memory, one a block: ended() of done_value after its part
+  const std::uint32_t* stop;     // pinned host memory: done_value asks waiting blocks to give up
+  exchange_place* places;        // device memory, one a block; null: nothing in the program waits
+  std::uint64_t patience_ns;     // that a block waits at most
+  std::uint32_t again;           // 1: goes on at `places`
   const exchange_command* next;  // pinned host memory; null: the kernel ends with its program
-  std::uint64_t* gone;           // pinned host memory: first_command when a kernel that stays has left
-  std::uint64_t first_command;   // the number to wait for
+  exchange_command* relay;       // device memory: from block 0 to the others
+  std::uint64_t* gone;           // pinned host memory: first_command when block 0 has left
+  std::uint64_t first_command;   // the least number to wait for
   std::uint64_t stay_ns;         // that it waits for a command
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
 
-  /// What the host reads when all blocks are through, or some have paused.
+  /// What a block writes when it is through, or has paused.
   TELPHER_BOTH static constexpr std::uint64_t ended(std::uint32_t done_value, bool pauses) {
     return std::uint64_t{pauses} << 32 | done_value;
   }

@@ -105,6 +105,8 @@ class work {
   void publish() const {}  // that store releases, and the block is one thread
   /// True where `mine` holds for the first `readers` work items, which all call it.
   bool readers_agree(unsigned, bool mine) const { return mine; }
+  /// What work item 0 has, for all program readers.
+  std::uint64_t of_first(std::uint64_t value) const { return value; }
 
  private:
   unsigned block_;
@@ -150,6 +152,7 @@ class work {
     sycl::group_barrier(item_.get_group());
   }
   bool readers_agree(unsigned, bool mine) const { return mine; }
+  std::uint64_t of_first(std::uint64_t value) const { return value; }
 
  private:
   sycl::nd_item<1> item_ = sycl::ext::oneapi::this_work_item::get_nd_item<1>();
@@ -184,10 +187,13 @@ class work {
   // carries them along (the memory model's causality order is transitive).
   TELPHER_DEVICE void publish() const {
     __syncthreads();
-    if (threadIdx.x == 0) __threadfence_system();
+    if (threadIdx.x == 0) asm volatile("fence.acq_rel.sys;" ::: "memory");
   }
   TELPHER_DEVICE bool readers_agree(unsigned readers, bool mine) const {
     return __all_sync(~0u >> (32 - readers), mine) != 0;
+  }
+  TELPHER_DEVICE std::uint64_t of_first(std::uint64_t value) const {
+    return __shfl_sync(~0u, static_cast<unsigned long long>(value), 0);
   }
 #else
   // A barrier of AMD's does not wait for other wavefronts' stores to leave the compute unit.
@@ -197,6 +203,9 @@ class work {
   }
   TELPHER_DEVICE bool readers_agree(unsigned, bool mine) const {
     return __all(mine) != 0;
+  }
+  TELPHER_DEVICE std::uint64_t of_first(std::uint64_t value) const {
+    return __shfl(static_cast<unsigned long long>(value), 0);
   }
 #endif
 };

@@ -34,10 +34,11 @@ class reduce_launch {
       p.code[3 + i] = reinterpret_cast<std::uintptr_t>(sources[i]);
     p.done_value = ++calls_;
     p.done = words_.as<std::uint64_t>();
-    p.stop = words_.as<std::uint32_t>() + 64;
+    p.stop = words_.as<std::uint32_t>() + 512;
     p.arrivals = arrivals_.as<std::uint32_t>();
     CHECK_OK(subject().launch(kernel_, &p, blocks, 128, stream_));
-    CHECK(eventually([&] { return kernel::load_acquire_system(p.done) == calls_; }));
+    for (int b = 0; b < blocks; ++b)
+      CHECK(eventually([&] { return kernel::load_acquire_system(p.done + b) == calls_; }));
     CHECK_OK(subject().synchronise(stream_));
   }
 

@@ -104,11 +104,20 @@ class tester {
   std::size_t case_ = 0;
 };
 
+/// Open MPI 4.1 itself delivers other bytes of a buffered send of host memory that is started
+/// again.
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+constexpr bool host_mpi_restarts_bsend = false;
+#else
+constexpr bool host_mpi_restarts_bsend = true;
+#endif
+
 /// A persistent pair started many times, with new content each time, by Start and by Startall.
 void restarts(suite& s, const send_form& sf) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  for (kind from : kinds())
+  for (kind from : kinds()) {
+    if (sf.buffered && from != kind::device && !host_mpi_restarts_bsend) continue;
     for (kind to : kinds())
       for (std::size_t bytes :
            {std::size_t{0}, std::size_t{100}, std::size_t{480}, std::size_t{70000}}) {
@@ -139,6 +148,7 @@ void restarts(suite& s, const send_form& sf) {
         MPI_Request_free(&requests[0]);
         MPI_Request_free(&requests[1]);
       }
+  }
 }
 
 enum class both { sendrecv, sendrecv_replace, isendrecv, isendrecv_replace };

@@ -164,15 +164,19 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   input = send == MPI_IN_PLACE ? receive : send;
   output = receive == MPI_IN_PLACE ? nullptr : receive;
   // Null is a buffer of no bytes, or MPI_BOTTOM, which checks of the bytes find out.
-  for (const void* b : {input, static_cast<const void*>(output)}) {
-    if (!b) continue;
-    const memory::place p = memory::classify(b);
-    if (!p.on_device() || (where.on_device() && !(where == p))) {
-      possible = false;
-      return false;
-    }
-    where = p;
-  }
+  possible = look_up(input, input_memory);
+  if (possible && output == input)
+    output_memory = input_memory;
+  else
+    possible = possible && look_up(output, output_memory);
+  return possible;
+}
+
+bool arguments::look_up(const void* buffer, device::pointer_info& found) noexcept {
+  if (!buffer) return true;
+  const memory::place p = memory::classify(buffer, found);
+  if (!p.on_device() || (where.on_device() && !(where == p))) return false;
+  where = p;
   return true;
 }
 

@@ -77,6 +77,7 @@ class arguments {
   bool in_place = false;
   const void* input = nullptr;
   void* output = nullptr;
+  device::pointer_info input_memory, output_memory;
   memory::place where;      // of the buffers; host if the call moves nothing here
   std::uint64_t bytes = 0;  // of the vector or one block
   std::uint64_t grain = 16;
@@ -86,6 +87,7 @@ class arguments {
   std::array<MPI_Datatype, 2> types{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};  // besides reductions'
 
  private:
+  bool look_up(const void* buffer, device::pointer_info& found) noexcept;
   std::uint64_t size_of(MPI_Datatype type) noexcept;
   void divide_grain(std::uint64_t bytes) noexcept;
   bool is_root() const noexcept { return rank == root; }

@@ -232,7 +232,7 @@ attempt::then attempt::choose_path() noexcept {
 }
 
 attempt::then attempt::take_path() noexcept {
-  chosen_ = choose(what_, known_, c_.rank);
+  chosen_ = c_.choices.choose(what_, known_, c_.rank);
   if (chosen_.by == transport::vendor && !c_.library.ready()) return open_library();
   if (!chosen_ || !chosen_.mapped) return commit();
   bool fresh = false;
@@ -296,7 +296,7 @@ attempt::then attempt::commit() noexcept {
   }
   place_spaces();
   ++c_.epoch;
-  compiled_.emplace(compilation{chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
+  compiled_.emplace(compilation{*chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
   if (chosen_.by == transport::stepped) {
     terms_ = {a_.where, c_.step_flags_of, c_.epoch,
               a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type)
@@ -319,8 +319,11 @@ status attempt::launch_kernel() noexcept {
   std::copy(c_.kernel_flags.begin(), c_.kernel_flags.end(), k.flags);
   const kernel::id body =
       a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type) : kernel::id::exchange;
-  const bool small = compiled_->packed && volume(what_, known_.unit) <= config().coll_linger_limit;
-  return run_.start(lane_, body, *words, chosen_.blocks, small);
+  const bool small = volume(what_, known_.unit) <= config().coll_linger_limit;
+  const staying way = !small              ? staying::no
+                      : compiled_->packed ? staying::packed
+                                          : staying::with_flags;
+  return run_.start(lane_, body, *words, chosen_.blocks, way);
 }
 
 attempt::then attempt::watch_kernel() noexcept {

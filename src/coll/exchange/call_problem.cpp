@@ -69,12 +69,11 @@ bool needs_output(const arguments& a) {
   return !(scattered && a.in_place);
 }
 
-bool describe_one(const arguments& a, const void* address, std::uint64_t bytes, bool worth_mapping,
-                  path::exported_memory& out, std::uint8_t& has) {
+bool describe_one(const arguments& a, const void* address, const device::pointer_info& info,
+                  std::uint64_t bytes, bool worth_mapping, path::exported_memory& out,
+                  std::uint8_t& has) {
   has = address != nullptr && bytes > 0;
   if (!has) return true;
-  device::pointer_info info;
-  if (!(memory::classify(address, info) == a.where)) return false;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (at < info.base || bytes > info.bytes - (at - info.base)) return false;
   out = {};
@@ -176,8 +175,9 @@ bool describe_buffers(const arguments& a, description& d) noexcept {
   const bool worth_mapping =
       is_v_form(a.what) || maps_small(a.what) || config().coll_buffers == "mapped" ||
       a.bytes * static_cast<std::uint64_t>(a.ranks) >= config().coll_mapped_threshold;
-  return describe_one(a, a.input, e.input, worth_mapping, d.input, d.has_input) &&
-         describe_one(a, a.output, e.output, worth_mapping, d.output, d.has_output);
+  return describe_one(a, a.input, a.input_memory, e.input, worth_mapping, d.input, d.has_input) &&
+         describe_one(a, a.output, a.output_memory, e.output, worth_mapping, d.output,
+                      d.has_output);
 }
 
 void describe_call(const arguments& a, description& d) noexcept {

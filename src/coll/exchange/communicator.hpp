@@ -14,6 +14,7 @@
 
 #include "coll/exchange/agreement.hpp"
 #include "coll/exchange/deferred.hpp"
+#include "coll/exchange/selection.hpp"
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/stepped.hpp"
 #include "coll/exchange/workspace.hpp"
@@ -104,6 +105,7 @@ class communicator {
     std::uint64_t last_call;
   };
   std::vector<known_allocation> known;
+  chooser choices;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
   call_queue waiting;
 

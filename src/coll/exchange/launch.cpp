@@ -2,6 +2,7 @@
 #include "coll/exchange/launch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -20,28 +21,32 @@ struct lane_state {
   memory::place where;
   device::stream stream;
   device::stream staying;   // of kernels that stay
-  memory::buffer words;     // pinned; on lines of their own: the next command, done, gone, stop
+  memory::buffer words;     // pinned: the next command, done of all blocks, gone, stop
   memory::buffer arrivals;  // device memory
   memory::buffer places;    // device memory, for each block
+  memory::buffer relay;     // device memory
   kernel::exchange parameters;
   std::uint32_t number = 0;
   bool taken = false;
 
-  kernel::id resident{};        // the kernel that may be there
-  std::uint64_t residence = 0;  // the first command that it was to take; 0: none is there
+  kernel::id resident{};  // the kernel that may be there
+  int resident_blocks = 0;
+  std::array<std::uint64_t*, kernel::exchange::most_ranks> resident_flags{};
+  std::uint64_t residence = 0;    // the first command that it was to take; 0: none is there
   std::uint64_t next_number = 0;  // that it waits for
-  std::chrono::steady_clock::time_point last_small;
+  std::chrono::steady_clock::time_point last_start;
 
-  std::byte* line(std::size_t index) const {
-    constexpr std::size_t bytes = 128;
-    return static_cast<std::byte*>(words.data()) + sizeof(kernel::exchange_command) + index * bytes;
-  }
+  static constexpr std::size_t done_at = sizeof(kernel::exchange_command);
+  static constexpr std::size_t gone_at = done_at + run::most_blocks * sizeof(std::uint64_t);
+  static constexpr std::size_t stop_at = gone_at + 128;  // another cache line
+  static constexpr std::size_t words_bytes = stop_at + 128;
+  std::byte* word(std::size_t at) const { return static_cast<std::byte*>(words.data()) + at; }
   kernel::exchange_command* next() const {
     return static_cast<kernel::exchange_command*>(words.data());
   }
-  std::uint64_t* done() const { return reinterpret_cast<std::uint64_t*>(line(0)); }
-  std::uint64_t* gone() const { return reinterpret_cast<std::uint64_t*>(line(1)); }
-  std::uint32_t* stop() const { return reinterpret_cast<std::uint32_t*>(line(2)); }
+  std::uint64_t* done() const { return reinterpret_cast<std::uint64_t*>(word(done_at)); }
+  std::uint64_t* gone() const { return reinterpret_cast<std::uint64_t*>(word(gone_at)); }
+  std::uint32_t* stop() const { return reinterpret_cast<std::uint32_t*>(word(stop_at)); }
 
   bool has_left() const {
     return std::atomic_ref(*gone()).load(std::memory_order_acquire) == residence;
@@ -50,8 +55,6 @@ struct lane_state {
 
 namespace {
 
-constexpr std::size_t words_bytes = 4096;
-
 std::mutex guard;
 std::deque<lane_state>& lanes() {  // a deque: addresses stay
   static auto* one = new std::deque<lane_state>;
@@ -59,13 +62,15 @@ std::deque<lane_state>& lanes() {  // a deque: addresses stay
 }
 
 status prepare(lane_state& s) noexcept {
-  auto words = memory::buffer::host(words_bytes, s.where.owner, true);
+  auto words = memory::buffer::host(lane_state::words_bytes, s.where.owner, true);
   TELPHER_TRY(words);
   auto arrivals = memory::buffer::device(s.where, sizeof(std::uint32_t));
   TELPHER_TRY(arrivals);
   auto places = memory::buffer::device(
       s.where, sizeof(kernel::exchange_place) * kernel::exchange::most_blocks);
   TELPHER_TRY(places);
+  auto relay = memory::buffer::device(s.where, sizeof(kernel::exchange_command));
+  TELPHER_TRY(relay);
   auto stream = s.where.owner->create_stream(s.where.device);
   TELPHER_TRY(stream);
   auto staying = s.where.owner->create_stream(s.where.device);
@@ -75,8 +80,12 @@ status prepare(lane_state& s) noexcept {
   s.words = std::move(*words);
   s.arrivals = std::move(*arrivals);
   s.places = std::move(*places);
-  std::memset(s.words.data(), 0, words_bytes);
-  return s.where.owner->fill(s.arrivals.data(), 0, sizeof(std::uint32_t), s.stream);
+  s.relay = std::move(*relay);
+  std::memset(s.words.data(), 0, lane_state::words_bytes);
+  device::backend& owner = *s.where.owner;
+  TELPHER_TRY(owner.fill(s.relay.data(), 0, sizeof(kernel::exchange_command), s.stream));
+  TELPHER_TRY(owner.fill(s.arrivals.data(), 0, sizeof(std::uint32_t), s.stream));
+  return owner.synchronise(s.stream);
 }
 
 // --- kernels that stay ---
@@ -95,8 +104,8 @@ bool in_a_burst(lane_state& s) noexcept {
   if (config().linger == "off") return false;
   if (config().linger == "on") return true;
   const auto now = std::chrono::steady_clock::now();
-  const std::chrono::duration<double, std::micro> since = now - s.last_small;
-  s.last_small = now;
+  const std::chrono::duration<double, std::micro> since = now - s.last_start;
+  s.last_start = now;
   return since.count() < config().linger_time.value && path::puller::may_linger();
 }
 
@@ -143,7 +152,7 @@ kernel::exchange& lane::parameters() const noexcept {
 }
 
 status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-                  bool one_may_do) noexcept {
+                  staying way) noexcept {
   lane_state& s = *on.state_;
   state_ = &s;
   kernel_ = k;
@@ -171,58 +180,87 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
   p.stay_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   p.again = 0;
   p.next = nullptr;
-  if (one_may_do && program.size() <= kernel::exchange_command::code_capacity && in_a_burst(s)) {
-    p.next = s.next();
-    blocks_ = 1;
-    if (s.residence != 0 && s.resident == k && !s.has_left()) return command();
-    dismiss(s);
-  }
+  const bool may_stay =
+      way != staying::no && program.size() <= kernel::exchange_command::code_capacity &&
+      (blocks == 1 || s.where.owner->blocks_run_together(s.where.device)) && in_a_burst(s);
+  if (!may_stay) return launch();
+  p.next = s.next();
+  p.relay = static_cast<kernel::exchange_command*>(s.relay.data());
+  if (taken_by_resident(way)) return status::ok;
+  dismiss(s);
   return launch();
 }
 
-status run::command() noexcept {
+/// Gives the call to the kernel that is there, if it is one that can do it.
+bool run::taken_by_resident(staying way) noexcept {
   lane_state& s = *state_;
   const kernel::exchange& p = s.parameters;
-  number_ = ++s.number == 0 ? ++s.number : s.number;
+  if (s.residence == 0 || s.resident != kernel_ || s.resident_blocks < blocks_ || s.has_left())
+    return false;
+  if (way == staying::with_flags &&
+      !std::equal(s.resident_flags.begin(), s.resident_flags.end(), p.flags))
+    return false;
+  next_number();
   std::uint64_t words[kernel::exchange_command::entries] = {
-      std::uint64_t{p.packed_epoch} << 32 | p.code_words, number_};
+      std::uint64_t{p.packed_epoch} << 32 | p.code_words,
+      static_cast<std::uint64_t>(blocks_) << 32 | number_, p.epoch};
   std::copy(p.code, p.code + p.code_words, words + kernel::exchange_command::heading);
   kernel::write_command(*s.next(), s.next_number++, words,
                         kernel::exchange_command::heading + p.code_words);
-  commanded_ = true;
-  return status::ok;
+  return commanded_ = true;
+}
+
+void run::next_number() noexcept {
+  lane_state& s = *state_;
+  number_ = ++s.number == 0 ? ++s.number : s.number;
+  ended_ = 0;
+  paused_ = false;
 }
 
 status run::launch() noexcept {
   lane_state& s = *state_;
   kernel::exchange& p = s.parameters;
-  number_ = ++s.number == 0 ? ++s.number : s.number;
+  next_number();
   commanded_ = false;
   p.done_value = number_;
   if (p.next) {
     s.residence = 0;
-    p.first_command = ++s.next_number;  // also if the last one waited in vain: `gone` tells them apart
+    p.first_command =
+        ++s.next_number;  // also if the last one waited in vain: `gone` tells them apart
   }
   constexpr int threads = kernel::exchange_place::most_items;
   TELPHER_TRY(s.where.owner->launch(kernel_, &p, blocks_, threads, p.next ? s.staying : s.stream));
   if (p.next) {
     s.resident = kernel_;
+    s.resident_blocks = blocks_;
+    std::copy(std::begin(p.flags), std::end(p.flags), s.resident_flags.begin());
     s.residence = p.first_command;
   }
   return status::ok;
 }
 
+/// Looks at the blocks that had not ended yet; true when all have.
+bool run::all_ended() noexcept {
+  for (; ended_ < blocks_; ++ended_) {
+    // Acquire pairs with the block's release, whose fence is of system scope.
+    const std::uint64_t word =
+        std::atomic_ref(state_->done()[ended_]).load(std::memory_order_acquire);
+    if (static_cast<std::uint32_t>(word) != number_) return false;
+    paused_ = paused_ || word == kernel::exchange::ended(number_, true);
+  }
+  return true;
+}
+
 status run::poll() noexcept {
   lane_state& s = *state_;
-  // Acquire pairs with the last block's release, whose fence is of system scope.
-  const auto done = [&] { return std::atomic_ref(*s.done()).load(std::memory_order_acquire); };
-  const auto ended = [&] { return static_cast<std::uint32_t>(done()) == number_; };
-  if (!ended()) {
-    if (!commanded_ || !s.has_left() || ended()) return status::would_block;
+  if (!all_ended()) {
+    if (!commanded_ || !s.has_left() || all_ended()) return status::would_block;
     TELPHER_TRY(launch());  // it left before it saw the command
     return status::would_block;
   }
-  if (done() == kernel::exchange::ended(number_, false) || stopped_) return status::ok;
+  if (!paused_) return status::ok;
+  dismiss(s);  // blocks that paused have left
+  if (stopped_) return status::ok;
   s.parameters.again = 1;
   TELPHER_TRY(launch());
   return status::would_block;

@@ -3,8 +3,8 @@
 // in pinned memory by which the host sees the end of a run and ends it early; a run holds its lane.
 // Their number bounds how many kernels that wait for peers a device may hold at once: all of them
 // must find room beside each other, or two communicators could block one another. After a small
-// call in a burst a lane's kernel stays for the next (kernel/exchange_stay.hpp), in a second stream,
-// so that what else the lane does never queues behind it.
+// call in a burst a lane's kernel stays for the next (kernel/exchange_stay.hpp), in a second
+// stream, so that what else the lane does never queues behind it.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +42,17 @@ class lane {
   lane_state* state_ = nullptr;
 };
 
+/// Whether a kernel that stays may do a program: what the program uses of the launch's parameters.
+enum class staying { no, packed, with_flags };
+
 /// One run of an exchange kernel, in as many launches as it takes (kernel/exchange.hpp, Pauses).
 class run {
  public:
-  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits. `one_may_do`: one
-  /// block is enough, and its kernel may stay.
+  static constexpr int most_blocks = 256;
+
+  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits.
   status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-               bool one_may_do = false) noexcept;
+               staying way = staying::no) noexcept;
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
   /// launched again.
   status poll() noexcept;
@@ -57,13 +61,17 @@ class run {
 
  private:
   status launch() noexcept;
-  status command() noexcept;
+  bool taken_by_resident(staying way) noexcept;
+  void next_number() noexcept;
+  bool all_ended() noexcept;
 
   lane_state* state_ = nullptr;
   memory::buffer long_code_;
   kernel::id kernel_{};
   int blocks_ = 0;
   std::uint32_t number_ = 0;
+  int ended_ = 0;  // blocks that are known to have ended
+  bool paused_ = false;
   bool commanded_ = false;  // given to a kernel that was there
   bool stopped_ = false;
 };

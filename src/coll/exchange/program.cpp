@@ -54,24 +54,52 @@ class compiler {
     return status::ok;
   }
 
-  /// Copies into peers' packed memory, and out of this rank's: those of one way in a row write
-  /// where none of them reads.
-  enum class way : std::uint8_t { no, in, out };
+  /// Where the copies of a packed program are made: into peers' packed memory, out of this rank's,
+  /// or from the input to the output.
+  enum class way : std::uint8_t { no, in, out, over };
 
   way way_of(const step& s) const {
     if (!c_.packed || s.kind != step_kind::copy) return way::no;
     const bool to = s.to.where == space::scratch, from = s.sources[0].where == space::scratch;
-    return to == from ? way::no : to ? way::in : way::out;
+    if (to && from) return way::no;
+    if (to || from) return to ? way::in : way::out;
+    const bool over = s.to.where == space::output && s.sources[0].where == space::input;
+    return over ? way::over : way::no;
+  }
+
+  /// What a row of copies does with the program's output.
+  struct uses {
+    bool reads = false, writes = false;
+  };
+
+  /// In place the input is the output.
+  uses uses_of(const span& to, const span& from) const {
+    const spaces& own = c_.map[static_cast<std::size_t>(from.rank)];
+    const bool in_place = from.where == space::input && own.input == own.output;
+    return {from.where == space::output || in_place, to.where == space::output};
+  }
+
+  /// Copies in a row are one step if none of them writes where another reads. Of different ways
+  /// there are so few that each gets whole wavefronts, which can wait for each other.
+  bool joins(way w, uses u) const {
+    constexpr std::uint64_t most = 0xff, most_mixed = kernel::exchange_place::most_items / 64;
+    if (last_way_ == way::no || (row_.reads && u.writes) || (row_.writes && u.reads)) return false;
+    return words_[last_head_] >> 8 < (mixed_ || w != last_way_ ? most_mixed : most);
   }
 
   status add_packed(const step& s, way w) {
-    constexpr std::uint64_t most_copies = 0xff;
+    const uses u = uses_of(s.to, s.sources[0]);
     last_copy_ = none;
-    if (w != last_way_ || words_[last_head_] >> 8 == most_copies) {
-      last_way_ = w;
+    if (joins(w, u)) {
+      mixed_ = mixed_ || w != last_way_;
+      row_ = {row_.reads || u.reads, row_.writes || u.writes};
+    } else {
+      mixed_ = false;
+      row_ = u;
       last_head_ = words_.size();
       words_.push_back(static_cast<std::uint64_t>(exchange_op::copies));
     }
+    last_way_ = w;
     words_[last_head_] += 1 << 8;
     words_.push_back(s.to.count * c_.unit);
     return add_address(s.to) && add_address(s.sources[0]) ? status::ok : status::invalid_argument;
@@ -128,8 +156,10 @@ class compiler {
   std::vector<std::uint64_t> words_;
   std::size_t last_flag_ = none;  // a step that more peers may join
   std::size_t last_copy_ = none;  // a step that more copies may join
-  way last_way_ = way::no;        // of the step at last_head_, which more packed copies may join
+  way last_way_ = way::no;        // of the last copy at last_head_, which more may join
   std::size_t last_head_ = 0;
+  bool mixed_ = false;
+  uses row_;
   numbers signals_{};
   numbers waits_{};
 };

@@ -40,7 +40,8 @@ status reduce_runs(const memory::place& where, const reduction& r, void* to,
     const std::vector<std::uint64_t> words = program_of(to, runs, bytes);
     run launched;
     constexpr std::uint64_t block_bytes = 32 * 1024;
-    const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 256));
+    const int blocks =
+        static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, run::most_blocks));
     TELPHER_TRY(launched.start(*free, kernel::exchange_with(r.op, r.type), words, blocks));
     status s = status::ok;
     wait_for([&] { return (s = launched.poll()) != status::would_block; }, [](double) {});

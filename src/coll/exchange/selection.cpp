@@ -64,24 +64,27 @@ std::uint64_t scratch_touched(const algorithm& a, const problem& p) {
 // An algorithm asks for the scratch space of its worst case; that of large vectors is looked at.
 bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f) {
   if (c.by == transport::packed)
-    return c.plan.scratch * packed_stride(f.unit) <= config().coll_inbox;
-  return c.plan.scratch * f.unit <= config().coll_scratch ||
+    return c.plan->scratch * packed_stride(f.unit) <= config().coll_inbox;
+  return c.plan->scratch * f.unit <= config().coll_scratch ||
          scratch_touched(a, p) * f.unit <= config().coll_scratch;
 }
 
-// Enough blocks that each has some work; no more than the links need: measured on two and four
-// H200, where more readers of more than one link are slower.
+// Enough blocks that each has some work, which in reductions grows with the ranks; no more than the
+// links need: measured on two and four H200, where more readers of more than one link are slower.
 int blocks_for(const problem& p, std::uint64_t bytes, transport by) {
   if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
-  const std::uint64_t share = by == transport::packed ? 4096 : 32768;
+  const std::uint64_t share = by == transport::packed ? 8192 : 32768;
   const std::uint64_t most = is_reduction(p.what) ? 32 : 64;
-  return static_cast<int>(std::min<std::uint64_t>(bytes / share + 1, most));
+  const bool whole = is_reduction(p.what) && p.what != operation::reduce_scatter_block;
+  if (by == transport::packed && whole) bytes *= static_cast<std::uint64_t>(p.ranks - 1);
+  const std::uint64_t wanted = std::max<std::uint64_t>(1, (bytes + share - 1) / share);
+  return static_cast<int>(std::min(wanted, most));
 }
 
 bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
   p.mapped = c.mapped;
   if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
-  c.plan = a.make(p, me);
+  c.plan = std::make_shared<const schedule>(a.make(p, me));
   if (!fits(c, a, p, f)) return false;
   c.blocks = blocks_for(p, volume(p, f.unit), c.by);
   c.what = &a;
@@ -183,6 +186,23 @@ choice choose(problem& p, const facts& f, int me) noexcept {
   } catch (const std::bad_alloc&) {
   }
   return {};
+}
+
+choice chooser::choose(problem& p, const facts& f, int me) noexcept {
+  if (last_ && asked_ == p && facts_ == f) {
+    p.mapped = mapped_;
+    return last_;
+  }
+  last_ = {};
+  try {
+    asked_ = p;
+  } catch (const std::bad_alloc&) {
+    return exchange::choose(p, f, me);
+  }
+  facts_ = f;
+  last_ = exchange::choose(p, f, me);
+  mapped_ = p.mapped;
+  return last_;
 }
 
 }  // namespace telpher::coll::exchange

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "coll/algorithms/catalogue.hpp"
@@ -19,6 +20,8 @@ struct facts {
   bool may_wait = true;     // kernels for peers, at all ranks
   bool exportable = false;  // every buffer of every rank could be mapped
   bool library = false;     // the vendor's library does such calls, and may be tried
+
+  bool operator==(const facts&) const = default;
 };
 
 struct choice {
@@ -26,7 +29,7 @@ struct choice {
   transport by = transport::exchange;
   bool mapped = false;
   int blocks = 1;
-  schedule plan;
+  std::shared_ptr<const schedule> plan;
 
   explicit operator bool() const noexcept { return what || by == transport::vendor; }
 };
@@ -45,5 +48,17 @@ std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept;
 
 /// The choice for rank `me`; none if nothing fits. Sets `p.mapped` to what was chosen.
 choice choose(problem& p, const facts& f, int me) noexcept;
+
+/// Remembers its last answer: calls in a loop are alike.
+class chooser {
+ public:
+  choice choose(problem& p, const facts& f, int me) noexcept;
+
+ private:
+  problem asked_;
+  facts facts_;
+  bool mapped_ = false;  // what was made of asked_.mapped
+  choice last_;
+};
 
 }  // namespace telpher::coll::exchange

@@ -53,6 +53,8 @@ struct problem {
   std::uint64_t granule = 1;          // shares of a vector begin at multiples of this
   std::uint64_t chunk = 0;            // pipelines between nodes: elements of a chunk; 0: one chunk
   std::vector<std::int32_t> node_of;  // of each rank; empty: one node
+
+  bool operator==(const problem&) const = default;
 };
 
 /// Fills the offsets of a v-form with blocks one after the other.

@@ -22,7 +22,8 @@ struct emu_rt {
   static constexpr vendor owner = vendor::emu;
   static constexpr const char* name = "emu";
   static constexpr error success = error::success;
-  static constexpr bool shares_host_memory = true;  // its kernels are functions of this process
+  static constexpr bool blocks_run_together = false;  // one after the other
+  static constexpr bool shares_host_memory = true;    // its kernels are functions of this process
 
   static status to_status(error e) noexcept;
   static const char* error_text(error e) noexcept { return text_of(e); }

@@ -174,6 +174,10 @@ class backend final : public device::backend {
     return on(
         any_device(), [&] { return R::unregister_host(address); }, "host unregister");
   }
+  bool blocks_run_together(int) noexcept override {
+    if constexpr (requires { R::blocks_run_together; }) return R::blocks_run_together;
+    return true;
+  }
   bool shares_host_memory(int) noexcept override {
     if constexpr (requires { R::shares_host_memory; }) return R::shares_host_memory;
     return false;

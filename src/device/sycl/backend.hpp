@@ -51,6 +51,7 @@ class backend final : public device::backend {
   status launch(kernel::id k, const void* parameters, int blocks, int threads,
                 stream s) noexcept override;
   status prepare(int device, kernel::id k) noexcept override;
+  bool blocks_run_together(int) noexcept override { return false; }
   bool kernels_may_wait(int) noexcept override { return false; }  // SYCL promises no such progress
 
   result<ipc_handle> ipc_export(const pointer_info& info) noexcept override;

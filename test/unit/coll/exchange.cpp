@@ -5,6 +5,8 @@
 // early must not disturb one that is late.
 #include "kernel/exchange.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -35,8 +37,13 @@ struct rank_memory {
   std::vector<element> input, output;
   std::vector<kernel::exchange_place> places =
       std::vector<kernel::exchange_place>(kernel::exchange::most_blocks);
-  std::uint64_t done = 0;
+  std::array<std::uint64_t, kernel::exchange::most_blocks> done{};
   std::uint32_t arrivals = 0, stop = 0, launches = 0;
+
+  /// How many of the first blocks have this word.
+  int blocks_with(std::uint64_t word, int blocks) const {
+    return static_cast<int>(std::count(done.begin(), done.begin() + blocks, word));
+  }
 };
 
 element value(int rank, std::size_t i, std::uint64_t call) {
@@ -99,7 +106,7 @@ class node {
     k.long_code = (*const_cast<std::vector<std::uint64_t>*>(&*words)).data();
     k.me = static_cast<std::uint32_t>(rank);
     k.arrivals = &own.arrivals;
-    k.done = &own.done;
+    k.done = own.done.data();
     k.stop = &own.stop;
     k.places = own.places.data();
     k.patience_ns = call_ % 2 == 0 ? 1 : ~std::uint64_t{0};  // long waits pause, or none
@@ -112,9 +119,11 @@ class node {
       for (int b = 0; b < blocks; ++b)
         kernel::cpu_kernel_of(id).run_block(&k, static_cast<unsigned>(b),
                                             static_cast<unsigned>(blocks));
-      if (static_cast<std::uint32_t>(own.done) != k.done_value) bad_.fetch_add(1);
-      k.again = 1;
-    } while (own.done != kernel::exchange::ended(k.done_value, false));
+      const int paused = own.blocks_with(kernel::exchange::ended(k.done_value, true), blocks);
+      const int ended = own.blocks_with(kernel::exchange::ended(k.done_value, false), blocks);
+      if (paused + ended != blocks) bad_.fetch_add(1);
+      k.again = paused != 0;
+    } while (k.again);
   }
 
   int wrong_elements(const problem& p, int rank, const std::vector<std::vector<element>>& in) {
@@ -247,47 +256,55 @@ TEST_CASE(a_waiting_block_gives_up_when_told) {
 
 namespace {
 
-/// A kernel that stays, in a thread, and what a host has of it.
+/// A kernel that stays, a thread for each block, and what a host has of it.
 class staying {
  public:
-  explicit staying(std::uint64_t stay_ns) {
+  staying(unsigned blocks, std::uint64_t stay_ns) {
     parameters_.code_words = 4;
     fill(parameters_.code, 0);
     parameters_.done_value = 1;
-    parameters_.done = &done_;
+    parameters_.done = done_;
     parameters_.stop = &stop_;
+    parameters_.arrivals = &arrivals_;
+    parameters_.relay = &relay_;
     parameters_.next = &mailbox_;
     parameters_.gone = &gone_;
     parameters_.first_command = 5;
     parameters_.stay_ns = stay_ns;
-    thread_ = std::thread([this] {
-      kernel::cpu_kernel_of(kernel::id::exchange).run_block(&parameters_, 0, 1);
-    });
+    for (unsigned b = 0; b < blocks; ++b)
+      threads_.emplace_back([this, b, blocks] {
+        kernel::cpu_kernel_of(kernel::id::exchange).run_block(&parameters_, b, blocks);
+      });
   }
-  ~staying() { thread_.join(); }
+  ~staying() {
+    for (std::thread& t : threads_) t.join();
+  }
 
-  /// A program of some copies of one value, whose number is `call`.
-  void command(std::uint32_t call, std::size_t copies) {
-    std::vector<std::uint64_t> words = {4 * copies, call};
-    words.resize(2 + 4 * copies);
-    for (std::size_t i = 0; i < copies; ++i) fill(words.data() + 2 + 4 * i, i);
-    from_ = call;
+  /// A program of some copies of a piece, by some of the blocks.
+  void command(std::uint32_t call, std::size_t copies, unsigned blocks) {
+    constexpr std::size_t heading = kernel::exchange_command::heading;
+    std::vector<std::uint64_t> words = {4 * copies, std::uint64_t{blocks} << 32 | call, 0};
+    words.resize(heading + 4 * copies);
+    for (std::size_t i = 0; i < copies; ++i) fill(words.data() + heading + 4 * i, i);
+    from_.fill(call);
     kernel::write_command(mailbox_, next_++, words.data(), static_cast<unsigned>(words.size()));
   }
   void leave() {
-    const std::uint64_t words[2] = {};
-    kernel::write_command(mailbox_, next_++, words, 2);
+    const std::uint64_t words[kernel::exchange_command::heading] = {};
+    kernel::write_command(mailbox_, next_++, words, kernel::exchange_command::heading);
   }
-  void await_done(std::uint32_t call) {
-    while (kernel::load_acquire_system(&done_) != kernel::exchange::ended(call, false))
-      std::this_thread::yield();
+  void await_done(std::uint32_t call, unsigned blocks) {
+    for (unsigned b = 0; b < blocks; ++b)
+      while (kernel::load_acquire_system(&done_[b]) != kernel::exchange::ended(call, false))
+        std::this_thread::yield();
   }
   void await_gone() {
     while (kernel::load_acquire_system(&gone_) != 5) std::this_thread::yield();
   }
   bool has(std::uint32_t call, std::size_t copies) const {
     for (std::size_t i = 0; i < copies; ++i)
-      if (to_[i] != call) return false;
+      for (const std::uint64_t word : to_[i])
+        if (word != call) return false;
     return true;
   }
 
@@ -295,16 +312,17 @@ class staying {
   void fill(std::uint64_t* words, std::size_t i) {
     words[0] = static_cast<std::uint64_t>(kernel::exchange_op::copy) | 1 << 8;
     words[1] = sizeof from_;
-    words[2] = reinterpret_cast<std::uintptr_t>(to_ + i);
-    words[3] = reinterpret_cast<std::uintptr_t>(&from_);
+    words[2] = reinterpret_cast<std::uintptr_t>(to_[i].data());
+    words[3] = reinterpret_cast<std::uintptr_t>(from_.data());
   }
 
-  std::uint64_t from_ = 1, done_ = 0, gone_ = 0, next_ = 5;
-  std::uint64_t to_[16] = {};
-  std::uint32_t stop_ = 0;
-  kernel::exchange_command mailbox_{};
+  using piece = std::array<std::uint64_t, 32>;  // four units of a slice
+  piece from_{}, to_[16] = {};
+  std::uint64_t done_[8] = {}, gone_ = 0, next_ = 5;
+  std::uint32_t stop_ = 0, arrivals_ = 0;
+  kernel::exchange_command mailbox_{}, relay_{};
   kernel::exchange parameters_{};
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 constexpr std::uint64_t for_ever = ~std::uint64_t{0};
@@ -312,26 +330,30 @@ constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 }  // namespace
 
 TEST_CASE(a_kernel_that_stays_takes_one_call_after_the_other) {
-  staying one(for_ever);
-  one.await_done(1);
-  CHECK(one.has(1, 1));
-  std::uint32_t call = 1;
-  for (int round = 0; round < 500; ++round)
-    for (const std::size_t copies : {1u, 7u, 8u, 15u}) {  // of one part and of two
-      one.command(++call, copies);
-      one.await_done(call);
-      CHECK(one.has(call, copies));
-    }
-  one.leave();
-  one.await_gone();
+  for (const unsigned blocks : {1u, 3u}) {
+    staying one(blocks, for_ever);
+    one.await_done(1, blocks);
+    std::uint32_t call = 1;
+    for (int round = 0; round < 200; ++round)
+      for (const std::size_t copies : {1u, 7u, 8u, 15u})  // of one part and of two
+        for (unsigned some = 1; some <= blocks; ++some) {
+          one.command(++call, copies, some);
+          one.await_done(call, some);
+          CHECK(one.has(call, copies));
+        }
+    one.leave();
+    one.await_gone();
+  }
 }
 
 TEST_CASE(a_kernel_that_stays_leaves_when_nothing_comes) {
-  staying one(1000);
-  one.await_done(1);
-  one.await_gone();
-  one.command(2, 1);  // nobody takes it
-  CHECK(!one.has(2, 1));
+  for (const unsigned blocks : {1u, 4u}) {
+    staying one(blocks, 1000);
+    one.await_done(1, blocks);
+    one.await_gone();
+    one.command(2, 1, 1);  // nobody takes it
+    CHECK(!one.has(2, 1));
+  }
 }
 
 TEST_CASE(slices_cover_a_span_once) {
