@@ -20,6 +20,7 @@ FORCED = (
     ("alltoall", "push", SMALL, ()), ("alltoall", "one_shot", LARGE, (0,)), ("gather", "one_shot", LARGE, (0,)),
     ("reduce_scatter_block", "push", SMALL, ()), ("reduce_scatter_block", "one_shot", LARGE, (0, 64)),
 )
+BY_LIBRARY = ("allreduce", "bcast", "reduce", "allgather", "alltoall", "reduce_scatter_block")
 TABLE_SIZES = [8, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
 
 
@@ -103,6 +104,13 @@ def forced(session: Session) -> str:
                                               ranks=ranks, **settings))
                 by_size = {row["bytes"]: shown(row["us"]) for row in some}
                 lines.append([name, *(by_size.get(size, "-") for size in TABLE_SIZES)])
+        for operation in BY_LIBRARY:
+            some = runs.add(session.bench(f"forced {ranks} {operation} library", operation,
+                                          f"-s {LARGE} --mode telpher --min-time 0.02 --batches 3", limit=30,
+                                          ranks=ranks, TELPHER_COLL_TRANSPORT="vendor"))
+            by_size = {row["bytes"]: shown(row["us"]) for row in some}
+            paths = ", ".join(sorted({row["path"] for row in some}))
+            lines.append([f"{operation} {paths}", *(by_size.get(size, "-") for size in TABLE_SIZES)])
         session.table(f"forced algorithms on {ranks} ranks, us", ["", *map(size_text, TABLE_SIZES)], lines)
     return runs.verdict()
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of NCCL's binary interface that is needed, unchanged since its version 2.7.
+// Calls by the list that Telpher has for itself, with a library and a stream of its own.
 #include "nccl.hpp"
 
 #include <dlfcn.h>
@@ -17,30 +17,13 @@ namespace {
 struct unique_id {
   char bytes[128];
 };
-using communicator = void*;
+using handle = void*;
 using stream = void*;
 
-#define NCCL_CALLS(CALL)                                                                           \
-  CALL(get_unique_id, "ncclGetUniqueId", unique_id*)                                               \
-  CALL(init_rank, "ncclCommInitRank", communicator*, int, unique_id, int)                          \
-  CALL(destroy, "ncclCommDestroy", communicator)                                                   \
-  CALL(group_start, "ncclGroupStart", void)                                                        \
-  CALL(group_end, "ncclGroupEnd", void)                                                            \
-  CALL(send, "ncclSend", const void*, std::size_t, int, int, communicator, stream)                 \
-  CALL(receive, "ncclRecv", void*, std::size_t, int, int, communicator, stream)                    \
-  CALL(broadcast, "ncclBroadcast", const void*, void*, std::size_t, int, int, communicator,        \
-       stream)                                                                                     \
-  CALL(all_gather, "ncclAllGather", const void*, void*, std::size_t, int, communicator, stream)    \
-  CALL(reduce, "ncclReduce", const void*, void*, std::size_t, int, int, int, communicator, stream) \
-  CALL(all_reduce, "ncclAllReduce", const void*, void*, std::size_t, int, int, communicator,       \
-       stream)                                                                                     \
-  CALL(reduce_scatter, "ncclReduceScatter", const void*, void*, std::size_t, int, int,             \
-       communicator, stream)
-
 struct functions {
-#define CALL(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
-  NCCL_CALLS(CALL)
-#undef CALL
+#define TELPHER_CCL_CALL(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
+#include "coll/vendor/interface.def"
+#undef TELPHER_CCL_CALL
   const char* (*error_string)(int) = nullptr;
   int (*stream_create)(stream*, unsigned) = nullptr;
   int (*stream_synchronize)(stream) = nullptr;
@@ -56,9 +39,9 @@ struct functions {
     find(library, "ncclGetErrorString", error_string);
     find(driver, "cuStreamCreate", stream_create);
     find(driver, "cuStreamSynchronize", stream_synchronize);
-#define CALL(name, symbol, ...) find(library, symbol, name);
-    NCCL_CALLS(CALL)
-#undef CALL
+#define TELPHER_CCL_CALL(name, symbol, ...) find(library, symbol, name);
+#include "coll/vendor/interface.def"
+#undef TELPHER_CCL_CALL
   }
 
  private:
@@ -96,7 +79,7 @@ class opened final : public nccl {
     if (library().stream_create(&stream_, not_blocked_by_the_default_stream) != 0)
       fail("cuStreamCreate failed");
   }
-  ~opened() override { library().destroy(comm_); }
+  ~opened() override { library().abort(comm_); }
 
   bool offers(const collective& which) const override {
     for (const char* one : {"bcast", "gather", "scatter", "allgather", "alltoall", "reduce",
@@ -146,7 +129,7 @@ class opened final : public nccl {
   }
 
   int rank_, size_;
-  communicator comm_ = nullptr;
+  handle comm_ = nullptr;
   stream stream_ = nullptr;
 };
 

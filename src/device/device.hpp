@@ -127,6 +127,17 @@ class backend {
   /// before its loads.
   virtual void order_windows(int) noexcept {}
 
+  // --- the vendor's own libraries ---
+  /// The library of collectives that fits the device's memory and streams, if there is one.
+  virtual collective_library collectives() noexcept { return {}; }
+  /// The vendor's handle of a stream, for its libraries; null where they take none.
+  virtual void* native_stream([[maybe_unused]] stream s) noexcept { return nullptr; }
+  /// Calls `work` with the device current, for calls of such a library.
+  virtual status call_with([[maybe_unused]] int device, [[maybe_unused]] void (*work)(void*),
+                           [[maybe_unused]] void* argument) noexcept {
+    return status::not_supported;
+  }
+
   // --- the kernels' view of device memory ---
   /// Where a kernel finds the bytes at an address: there, except on the emulated device, whose
   /// kernels are functions of this process.

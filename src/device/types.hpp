@@ -50,6 +50,12 @@ struct event {
   explicit operator bool() const { return handle != nullptr; }
 };
 
+/// A shared library with NCCL's interface.
+struct collective_library {
+  const char* file = nullptr;
+  bool measured = false;  // where it is faster than Telpher's kernels is known for these devices
+};
+
 /// How near two devices are; the smaller the nearer. Used to rank paths, never for correctness.
 enum class distance : std::uint8_t { same = 0, fabric, pcie, unreachable };
 

@@ -7,9 +7,9 @@ namespace telpher::path {
 namespace {
 
 constexpr const char* names[] = {
-    "auto",        "mapped",      "ipc_get",       "ipc_put",      "batch",      "linger",
-    "local",       "staged",      "pipelined",     "rdma",         "direct",     "raw",
-    "coll_staged", "coll_packed", "coll_exchange", "coll_stepped", "coll_levels"};
+    "auto",        "mapped",      "ipc_get",       "ipc_put",      "batch",       "linger",
+    "local",       "staged",      "pipelined",     "rdma",         "direct",      "raw",
+    "coll_staged", "coll_packed", "coll_exchange", "coll_stepped", "coll_vendor", "coll_levels"};
 static_assert(std::size(names) == static_cast<int>(kind::count_));
 
 struct counter {

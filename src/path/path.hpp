@@ -28,6 +28,7 @@ enum class kind : int {
   coll_packed,    // one kernel a rank, data and flags in the same words
   coll_exchange,  // one kernel a rank that signals and waits
   coll_stepped,   // by device copies and kernels that the host orders
+  coll_vendor,    // by the vendor's own library
   coll_levels,    // between nodes: blocks of a node's result by the host MPI
   count_
 };

@@ -122,6 +122,14 @@ agreement::answer agreement::result() noexcept {
   return all_ ? answer::yes : answer::no;
 }
 
+bool agreement::refused() const noexcept {
+  for (int r = 0; r < ranks_; ++r)
+    if (slot_of(r).voted[static_cast<std::size_t>(votes_)].load(std::memory_order_acquire) ==
+        pack(call_, 0))
+      return true;
+  return false;
+}
+
 void agreement::finish() noexcept {
   const std::uint64_t self = std::uint64_t{1} << me_;
   owed_[call_ % agreement_line::slots] = {call_, devices_ & ~self};

@@ -47,6 +47,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "coll/vendor/library.hpp"
 #include "path/slot.hpp"
 
 namespace telpher::coll::exchange {
@@ -62,6 +63,7 @@ struct description {
   std::uint8_t has_input;
   std::uint8_t has_output;
   std::uint8_t in_place;
+  std::uint8_t library_failed;              // a call of the vendor's library, before this one
   std::int8_t device;                       // which of the rank's devices
   std::uint64_t block_bytes[most_ranks];    // of the blocks that only this rank knows
   std::uint64_t block_offsets[most_ranks];  // of these blocks in its input
@@ -71,7 +73,9 @@ struct description {
 enum class word : std::uint8_t { host = 1, device = 2 };
 
 struct alignas(64) agreement_slot {
-  static constexpr int votes = 4;
+  /// The most that a call needs: two kinds of workspace made and opened, a library opened and
+  /// joined.
+  static constexpr int votes = 6;
   std::atomic<std::uint64_t> said;                      // call << 8 | word
   std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes
   description what;                                     // with word::device
@@ -87,6 +91,8 @@ struct alignas(64) agreement_line {
   alignas(64) std::atomic<std::uint64_t> passed;
   path::exported_memory workspace;  // written before the vote that follows its making
   bool may_wait;                    // and whether kernels of its device may wait
+  std::uint64_t library;         // version of the vendor's library, written before a vote; 0: none
+  vendor::unique_id library_id;  // rank 0's: what all join with
   agreement_slot slot[slots];
   alignas(64) std::atomic<std::uint64_t> cell[slots];  // of all ranks, in rank 0's line
 };
@@ -138,6 +144,8 @@ class agreement {
   /// The next vote of this call, and its result: yes if all voted yes.
   void vote(bool yes) noexcept;
   answer result() noexcept;
+  /// Before the own vote: a rank has voted no.
+  bool refused() const noexcept;
 
   /// Ends reading: slots of this call may be written again, descriptions are gone.
   void finish() noexcept;

@@ -89,6 +89,7 @@ attempt::then attempt::say() noexcept {
     return then::staged;
   }
   describe_call(a_, talk.own_description());
+  talk.own_description().library_failed = c_.library_failed;
   offered_ = true;
   if (form_ == form::blocking)
     talk.say(word::device);
@@ -226,7 +227,13 @@ attempt::then attempt::choose_path() noexcept {
   if (!describe_problem(a_, c_.talk, what_, known_.unit)) return leave();
   known_.may_wait = c_.may_wait;
   known_.exportable = c_.kind == workspace_kind::device && all_exportable();
+  known_.library = may_use_library();
+  return take_path();
+}
+
+attempt::then attempt::take_path() noexcept {
   chosen_ = c_.choices.choose(what_, known_, c_.rank);
+  if (chosen_.by == transport::vendor && !c_.library.ready()) return open_library();
   if (!chosen_ || !chosen_.mapped) return commit();
   bool fresh = false;
   const bool good = map_buffers(fresh);
@@ -246,8 +253,7 @@ attempt::then attempt::hear_mapped() noexcept {
   const std::uint64_t call = c_.talk.call();
   std::erase_if(c_.known, [&](const auto& k) { return k.last_call == call; });
   known_.exportable = false;
-  chosen_ = c_.choices.choose(what_, known_, c_.rank);
-  return commit();
+  return take_path();
 }
 
 bool attempt::all_exportable() const noexcept {
@@ -281,10 +287,14 @@ attempt::then attempt::commit() noexcept {
     if (c_.own.clear_inbox() != status::ok) TELPHER_ERROR("an inbox could not be cleared");
     return leave();
   }
-  place_spaces();
   c_.talk.finish();
   committed_ = true;
   explain();
+  if (chosen_.by == transport::vendor) {
+    const status s = start_library();
+    return s == status::ok ? go(&attempt::watch_library, "has ended the library's call") : end(s);
+  }
+  place_spaces();
   ++c_.epoch;
   compiled_.emplace(compilation{*chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
   if (chosen_.by == transport::stepped) {
@@ -346,7 +356,7 @@ void attempt::describe(char* text, std::size_t size) const noexcept {
   int peer = -1;
   if (stage_ == &attempt::watch_steps)
     peer = steps_->awaited();
-  else if (stage_ == &attempt::watch_kernel)
+  else if (stage_ == &attempt::watch_kernel || stage_ == &attempt::watch_library)
     peer = c_.rank;
   else if (offered_)
     peer = c_.talk.missing();
@@ -358,14 +368,20 @@ void attempt::describe(char* text, std::size_t size) const noexcept {
 
 void attempt::explain() const noexcept {
   if (!config().explain || c_.rank != 0) return;
-  char line[200];
-  std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: %s by %s%s, %d blocks", call_,
-                c_.ranks, static_cast<unsigned long long>(size_class(volume(what_, known_.unit))),
-                chosen_.what->name, path::to_string(kind_of(chosen_.by)),
-                chosen_.by == transport::packed ? ""
-                : chosen_.mapped                ? ", buffers mapped"
-                                                : ", through the workspace",
-                chosen_.blocks);
+  char line[300];
+  const int said =
+      std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: ", call_, c_.ranks,
+                    static_cast<unsigned long long>(size_class(volume(what_, known_.unit))));
+  const auto at = static_cast<std::size_t>(said);
+  if (chosen_.by == transport::vendor)
+    std::snprintf(line + at, sizeof line - at, "%s by coll_vendor", c_.library.name());
+  else
+    std::snprintf(line + at, sizeof line - at, "%s by %s%s, %d blocks", chosen_.what->name,
+                  path::to_string(kind_of(chosen_.by)),
+                  chosen_.by == transport::packed ? ""
+                  : chosen_.mapped                ? ", buffers mapped"
+                                                  : ", through the workspace",
+                  chosen_.blocks);
   if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
   c_.explained.emplace_back(line);
   std::fprintf(stderr, "[telpher %d] %s\n", c_.world[0], line);

@@ -50,10 +50,17 @@ class attempt {
   then hear_made() noexcept;
   then hear_opened() noexcept;
   then choose_path() noexcept;
+  then take_path() noexcept;
   then hear_mapped() noexcept;
   then commit() noexcept;
   then watch_kernel() noexcept;
   then watch_steps() noexcept;
+  then open_library() noexcept;
+  then hear_library() noexcept;
+  then watch_joining() noexcept;
+  then hear_joined() noexcept;
+  then go_without_library() noexcept;
+  then watch_library() noexcept;
   then go(stage next, const char* awaited) noexcept;
   then leave() noexcept;
   then end(status s) noexcept;
@@ -70,6 +77,8 @@ class attempt {
   std::uint64_t address_of(int rank, const path::exported_memory& m) const noexcept;
   void place_spaces() noexcept;
   status launch_kernel() noexcept;
+  bool may_use_library() noexcept;
+  status start_library() noexcept;
   bool somebody_failed() noexcept;
   void explain() const noexcept;
 

@@ -57,6 +57,7 @@ attempt::then attempt::spoil_workspace() noexcept {
 bool attempt::open_workspaces() noexcept {
   c_.may_wait = true;
   c_.takes_turns = false;
+  c_.shares_devices = false;
   for (int r = 0; r < c_.ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
     const agreement_line& line = c_.talk.line(r);
@@ -64,6 +65,7 @@ bool attempt::open_workspaces() noexcept {
     for (int q = 0; q < r; ++q)
       alone = alone && !(c_.talk.line(q).workspace.uuid == line.workspace.uuid);
     c_.may_wait = c_.may_wait && line.may_wait && alone;
+    c_.shares_devices = c_.shares_devices || !alone;
     c_.takes_turns = c_.takes_turns || (line.may_wait && !alone);
     std::byte* base = c_.own.base();
     if (r != c_.rank) {

@@ -36,7 +36,7 @@ std::uint64_t settings_mark() {
   const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
   const std::hash<std::string> hash;
   for (const std::string* text :
-       {&s.coll_algorithm, &s.coll_transport, &s.coll_buffers, &s.coll_workspace})
+       {&s.coll_algorithm, &s.coll_transport, &s.coll_buffers, &s.coll_workspace, &s.ccl})
     mix(hash(*text));
   for (const std::uint64_t n : {s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox}) mix(n);
   mix(static_cast<std::uint64_t>(s.coll_blocks));

@@ -18,6 +18,7 @@
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/stepped.hpp"
 #include "coll/exchange/workspace.hpp"
+#include "coll/vendor/communicator.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/ipc_cache.hpp"
 #include "ticket/engine.hpp"
@@ -81,6 +82,10 @@ class communicator {
   memory::place where;       // this rank's device, once ready
   bool may_wait = false;     // kernels for peers: every rank has a device for itself that allows it
   bool takes_turns = false;  // ranks' processes share a device that runs one of them at a time
+  bool shares_devices = false;  // two ranks have the same device
+  bool library_absent = false;  // all ranks know that the vendor's library is of no use
+  bool library_failed = false;  // in a call, at this rank
+  vendor::communicator library;
   workspace_kind kind = workspace::first_kind();
   int refusals = 0;  // calls in which some rank could not map the workspaces
   workspace own;

@@ -24,7 +24,10 @@ struct row {
 constexpr row rows[] = {
 #define TELPHER_CHOICE(operation_, most_bytes, ranks, algorithm, by) \
   {operation::operation_, most_bytes, ranks, #algorithm, transport::by},
+#define TELPHER_VENDOR_CHOICE(operation_, most_bytes, ranks) \
+  {operation::operation_, most_bytes, ranks, "", transport::vendor},
 #include "coll/exchange/selection.def"
+#undef TELPHER_VENDOR_CHOICE
 #undef TELPHER_CHOICE
 };
 
@@ -105,6 +108,14 @@ bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const f
   return accept_as(c, a, p, f, me);
 }
 
+// No schedule and no buffers of ours.
+choice by_library() {
+  choice c;
+  c.by = transport::vendor;
+  c.blocks = 0;
+  return c;
+}
+
 }  // namespace
 
 std::string_view forced_algorithm(operation what) noexcept {
@@ -127,9 +138,11 @@ path::kind kind_of(transport t) noexcept {
     case transport::exchange:
       return path::kind::coll_exchange;
     case transport::stepped:
+      return path::kind::coll_stepped;
+    case transport::vendor:
       break;
   }
-  return path::kind::coll_stepped;
+  return path::kind::coll_vendor;
 }
 
 bool maps_small(operation what) noexcept {
@@ -147,6 +160,8 @@ std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept {
 }
 
 choice choose(problem& p, const facts& f, int me) noexcept {
+  const std::string& forced = config().coll_transport;
+  if (f.library && forced == "vendor") return by_library();
   choice c;
   try {
     if (const auto name = forced_algorithm(p.what); !name.empty()) {
@@ -161,13 +176,16 @@ choice choose(problem& p, const facts& f, int me) noexcept {
     for (const row& r : rows) {
       if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
       if (r.by == transport::stepped && !f.exportable) continue;  // engines copy between buffers
+      if (r.by == transport::vendor) {
+        if (f.library && forced == "auto") return by_library();
+        continue;
+      }
       const algorithm* a = find_algorithm(r.what, r.algorithm);
       if (a && accept(c, *a, r.by, p, f, me)) return c;
     }
   } catch (const std::bad_alloc&) {
   }
-  c.what = nullptr;
-  return c;
+  return {};
 }
 
 choice chooser::choose(problem& p, const facts& f, int me) noexcept {

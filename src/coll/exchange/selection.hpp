@@ -12,25 +12,26 @@
 
 namespace telpher::coll::exchange {
 
-enum class transport : std::uint8_t { packed, exchange, stepped };
+enum class transport : std::uint8_t { packed, exchange, stepped, vendor };
 
 /// What all ranks know besides the problem.
 struct facts {
   std::uint64_t unit = 1;   // bytes of an element
   bool may_wait = true;     // kernels for peers, at all ranks
   bool exportable = false;  // every buffer of every rank could be mapped
+  bool library = false;     // the vendor's library does such calls, and may be tried
 
   bool operator==(const facts&) const = default;
 };
 
 struct choice {
-  const algorithm* what = nullptr;
+  const algorithm* what = nullptr;  // none where the vendor's library runs the call
   transport by = transport::exchange;
   bool mapped = false;
   int blocks = 1;
   std::shared_ptr<const schedule> plan;
 
-  explicit operator bool() const noexcept { return what != nullptr; }
+  explicit operator bool() const noexcept { return what || by == transport::vendor; }
 };
 
 /// What TELPHER_COLL_ALGORITHM names for an operation, or "".

@@ -30,6 +30,7 @@ struct cuda_rt {
   static constexpr vendor owner = vendor::cuda;
   static constexpr const char* name = "cuda";
   static constexpr error_type success = cudaSuccess;
+  static constexpr collective_library collectives{"libnccl.so.2", true};
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return cudaGetErrorString(e); }
@@ -73,6 +74,7 @@ struct cuda_rt {
   static void order_windows(int) noexcept {}  // work submitted later sees what left the CPU
 
   static error_type stream_create(stream_type* out) noexcept;
+  static void* library_stream(stream_type s) noexcept { return s; }
   static error_type stream_destroy(stream_type s) noexcept { return cudaStreamDestroy(s); }
   static error_type stream_synchronise(stream_type s) noexcept { return cudaStreamSynchronize(s); }
   static error_type event_create(event_type* out) noexcept {

@@ -60,6 +60,9 @@ struct emu_rt {
   static void order_windows(int) noexcept {}
 
   static error stream_create(stream_type* out) noexcept;
+  static void* library_stream(const stream_type& s) noexcept {
+    return static_cast<emu::library_stream*>(s.get());
+  }
   static error stream_destroy(const stream_type& s) noexcept;
   static error stream_synchronise(const stream_type& s) noexcept;
   static error event_create(event_type* out) noexcept;

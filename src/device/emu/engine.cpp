@@ -14,6 +14,14 @@
 
 namespace telpher::device::emu {
 
+stream_state::stream_state(int device) : device_(device) {
+  append = [](library_stream& to, void (*work)(void*), void* argument) {
+    const auto task = [work, argument] { work(argument); };
+    return static_cast<stream_state&>(to).enqueue(task) == error::success;
+  };
+  bytes_at = [](void* address) { return kernel::resolve(address); };
+}
+
 error stream_state::enqueue(std::function<void()> work) noexcept {
   const std::lock_guard lock(mutex_);
   if (!has_thread_ && !start_thread()) return error::out_of_memory;

@@ -14,12 +14,13 @@
 #include <mutex>
 
 #include "device/emu/errors.hpp"
+#include "device/emu/library_stream.hpp"
 
 namespace telpher::device::emu {
 
-class stream_state : public std::enable_shared_from_this<stream_state> {
+class stream_state : public std::enable_shared_from_this<stream_state>, public library_stream {
  public:
-  explicit stream_state(int device) : device_(device) {}
+  explicit stream_state(int device);
 
   int device() const noexcept { return device_; }
   error enqueue(std::function<void()> work) noexcept;

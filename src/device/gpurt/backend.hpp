@@ -257,6 +257,27 @@ class backend final : public device::backend {
         o.device, [&] { return R::launch(k, parameters, blocks, threads, o.native); }, "launch");
   }
 
+  // --- the vendor's own libraries ---
+  collective_library collectives() noexcept override {
+    if constexpr (requires { R::collectives; }) return R::collectives;
+    return {};
+  }
+  void* native_stream(stream s) noexcept override {
+    if constexpr (requires { R::library_stream(object_of(s)->native); })
+      return R::library_stream(object_of(s)->native);
+    return nullptr;
+  }
+  status call_with(int device, void (*work)(void*), void* argument) noexcept override {
+    if (process_exit::begun()) return status::device_error;
+    return on(
+        device,
+        [&] {
+          work(argument);
+          return R::success;
+        },
+        "library call");
+  }
+
   // --- other processes' memory ---
   result<ipc_handle> ipc_export(const pointer_info& info) noexcept override {
     if (info.kind != memory_kind::device || info.owner != R::owner || !info.exportable)

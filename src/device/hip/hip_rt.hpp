@@ -21,6 +21,7 @@ struct hip_rt {
   static constexpr vendor owner = vendor::hip;
   static constexpr const char* name = "hip";
   static constexpr error_type success = hipSuccess;
+  static constexpr collective_library collectives{"librccl.so.1", false};
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return hipGetErrorString(e); }
@@ -70,6 +71,7 @@ struct hip_rt {
   static void order_windows(int device) noexcept { platform::order_windows(device); }
 
   static error_type stream_create(stream_type* out) noexcept;
+  static void* library_stream(stream_type s) noexcept { return s; }
   static error_type stream_destroy(stream_type s) noexcept { return hipStreamDestroy(s); }
   static error_type stream_synchronise(stream_type s) noexcept { return hipStreamSynchronize(s); }
   static error_type event_create(event_type* out) noexcept {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of a call that the vendor's library runs. The first such call on a communicator opens
+// the library and joins its communicator: rank 0's id lies in its line, and what can fail at one
+// rank is voted on, so that all ranks use the library or none does. Only for blocking calls: the
+// library's calls may wait for peers on the host, and its kernels do not leave the device.
+#include "base/log.hpp"
+#include "coll/exchange/attempt.hpp"
+#include "coll/exchange/communicator.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+vendor::reduction reduction_in(const arguments& a) noexcept {
+  return {a.reduce.known, a.reduce.op, a.reduce.type};
+}
+
+}  // namespace
+
+/// From what all ranks know.
+bool attempt::may_use_library() noexcept {
+  for (int r = 0; r < c_.ranks && !c_.library_absent; ++r)
+    if (c_.talk.description_of(r).library_failed) {
+      c_.library_absent = true;
+      c_.library.abort();
+    }
+  return form_ == form::blocking && !c_.library_absent && !c_.shares_devices &&
+         volume(what_, known_.unit) > 0 &&
+         vendor::offers(a_.what, what_.in_place, reduction_in(a_));
+}
+
+// --- the first call ---
+
+attempt::then attempt::open_library() noexcept {
+  agreement_line& own = c_.talk.own();
+  own.library = c_.library.open(c_.where);
+  const bool good = own.library != 0 && (c_.rank != 0 || c_.library.make_id(own.library_id));
+  c_.talk.vote(good);
+  return go(&attempt::hear_library, "has voted");
+}
+
+attempt::then attempt::hear_library() noexcept {
+  const agreement::answer all = c_.talk.result();
+  if (all == agreement::answer::pending) return then::later;
+  const agreement_line& first = c_.talk.line(0);
+  bool good = all == agreement::answer::yes;
+  for (int r = 1; r < c_.ranks; ++r) good = good && c_.talk.line(r).library == first.library;
+  if (!good) return go_without_library();
+  if (!c_.library.join(first.library_id, c_.ranks, c_.rank)) {
+    c_.talk.vote(false);
+    return go(&attempt::hear_joined, "has voted");
+  }
+  return go(&attempt::watch_joining, "has joined the library's communicator");
+}
+
+// A rank that has failed never comes to the others' meeting: they leave it as well.
+attempt::then attempt::watch_joining() noexcept {
+  const status s = c_.library.joined();
+  if (s == status::would_block && !c_.talk.refused()) return then::later;
+  c_.talk.vote(s == status::ok);
+  return go(&attempt::hear_joined, "has voted");
+}
+
+attempt::then attempt::hear_joined() noexcept {
+  const agreement::answer all = c_.talk.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::yes) return commit();
+  c_.library.abort();
+  return go_without_library();
+}
+
+attempt::then attempt::go_without_library() noexcept {
+  TELPHER_INFO("%s: some rank cannot use the vendor's library: Telpher's own ways from now on",
+               call_);
+  c_.library_absent = true;
+  known_.library = false;
+  return take_path();
+}
+
+// --- the call ---
+
+status attempt::start_library() noexcept {
+  const vendor::call call{a_.what,  c_.ranks,  c_.rank,  a_.root,         a_.in_place,
+                          a_.input, a_.output, a_.bytes, reduction_in(a_)};
+  const status s = c_.library.start(call, lane_.stream());
+  if (s == status::ok) return s;
+  c_.library_failed = true;
+  c_.library.abort();  // part of it may run
+  return s;
+}
+
+/// A kernel whose peer has failed is ended by the end of the library's communicator.
+attempt::then attempt::watch_library() noexcept {
+  const status s = c_.library.poll();
+  if (s == status::ok || (given_up_ && s != status::would_block))
+    return end(given_up_ ? result_ : s);
+  if (!given_up_ && (s != status::would_block || somebody_failed())) {
+    result_ = s == status::would_block ? status::peer_lost : s;
+    if (s != status::would_block) c_.talk.fail_call();
+    c_.library_failed = given_up_ = true;
+    c_.library.abort();
+  }
+  return then::later;
+}
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/vendor/communicator.hpp"
+
+#include <sched.h>
+#include <signal.h>
+
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "base/log.hpp"
+
+namespace telpher::coll::vendor {
+namespace {
+
+using kernel::reduce_op;
+using kernel::value_type;
+
+// The numbers are those of NCCL's binary interface.
+constexpr int bytes_type = 1;
+constexpr int not_entered = -1;  // none of the library's: the device could not be made current
+
+int type_of(value_type t) {
+  switch (t) {
+    case value_type::i8:
+      return 0;
+    case value_type::u8:
+      return 1;
+    case value_type::i32:
+      return 2;
+    case value_type::u32:
+      return 3;
+    case value_type::i64:
+      return 4;
+    case value_type::u64:
+      return 5;
+    case value_type::f16:
+      return 6;
+    case value_type::f32:
+      return 7;
+    case value_type::f64:
+      return 8;
+    case value_type::bf16:
+      return 9;
+    default:
+      return -1;
+  }
+}
+
+int number_of(reduce_op op) {
+  switch (op) {
+    case reduce_op::sum:
+      return 0;
+    case reduce_op::prod:
+      return 1;
+    case reduce_op::max:
+      return 2;
+    case reduce_op::min:
+      return 3;
+    default:
+      return -1;
+  }
+}
+
+}  // namespace
+
+bool offers(operation what, bool in_place, const reduction& r) noexcept {
+  const bool reduces = r.known && type_of(r.type) >= 0 && number_of(r.op) >= 0;
+  switch (what) {
+    case operation::allreduce:
+    case operation::reduce:
+      return reduces;
+    case operation::reduce_scatter_block:
+      return reduces && !in_place;
+    case operation::bcast:
+    case operation::allgather:
+      return true;
+    case operation::alltoall:
+      return !in_place;
+    default:
+      return false;
+  }
+}
+
+// --- joining ---
+
+/// What the thread that joins and the communicator know of each other. Who comes second, the result
+/// or the communicator's end, finds the other's mark and frees the handle.
+struct communicator::meeting {
+  enum class phase : int { waiting, over, abandoned };
+  std::atomic<phase> now{phase::waiting};
+  const library* lib;
+  memory::place where;
+  unique_id id;
+  int ranks, rank;
+  int code = not_entered;
+  handle made = nullptr;
+
+  void join() noexcept {
+    code = lib->init_rank(&made, ranks, id, rank);
+    while (code == in_progress) {
+      ::sched_yield();
+      if (const int asked = lib->async_error(made, &code); asked != success) code = asked;
+    }
+    if (!end() && code == success) lib->abort(made);
+  }
+  /// False if the communicator has gone.
+  bool end() noexcept {
+    phase before = phase::waiting;
+    return now.compare_exchange_strong(before, phase::over);
+  }
+  static void run(void* self) { static_cast<meeting*>(self)->join(); }
+};
+
+std::uint64_t communicator::open(const memory::place& where) noexcept {
+  where_ = where;
+  library_ = library::of(*where.owner);
+  const bool good = library_ && !library_->spoiled();
+  return good ? static_cast<std::uint64_t>(library_->version) : 0;
+}
+
+bool communicator::make_id(unique_id& id) noexcept {
+  int code = success;
+  const status s = on_device([&] { code = library_->get_unique_id(&id); });
+  return s == status::ok && usable(code, "ncclGetUniqueId");
+}
+
+bool communicator::join(const unique_id& id, int ranks, int rank) noexcept {
+  // The program's signals are for the program's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = false;
+  try {
+    auto m = std::make_shared<meeting>();
+    m->lib = library_;
+    m->where = where_;
+    m->id = id;
+    m->ranks = ranks;
+    m->rank = rank;
+    std::thread([m] {
+      const memory::place& at = m->where;
+      if (failed(at.owner->call_with(at.device, &meeting::run, m.get()))) m->end();
+    }).detach();
+    meeting_ = std::move(m);
+    started = true;
+  } catch (const std::bad_alloc&) {
+  } catch (const std::system_error&) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+status communicator::joined() noexcept {
+  if (meeting_->now.load() == meeting::phase::waiting) return status::would_block;
+  const std::shared_ptr<meeting> m = std::move(meeting_);
+  meeting_.reset();
+  if (!usable(m->code, "ncclCommInitRank")) return status::device_error;
+  handle_ = m->made;
+  return status::ok;
+}
+
+void communicator::abort() noexcept {
+  if (meeting_) {
+    auto waiting = meeting::phase::waiting;
+    const bool left = meeting_->now.compare_exchange_strong(waiting, meeting::phase::abandoned);
+    if (!left && meeting_->code == success) handle_ = meeting_->made;
+    meeting_.reset();
+  }
+  if (!handle_) return;
+  static_cast<void>(on_device([&] { library_->abort(handle_); }));
+  handle_ = nullptr;
+}
+
+// --- calls ---
+
+status communicator::start(const call& c, device::stream s) noexcept {
+  if (!event_) {
+    auto e = memory::pooled_event::acquire(where_);
+    TELPHER_TRY(e);
+    event_ = std::move(*e);
+  }
+  int code = success;
+  void* stream = where_.owner->native_stream(s);
+  TELPHER_TRY(on_device([&] { code = settled(issue(c, stream)); }));
+  TELPHER_TRY(check(code));
+  return event_.record(s);
+}
+
+status communicator::poll() noexcept {
+  const status s = event_.query();
+  if (s != status::would_block || ++polls_ % 256 != 0 || !handle_) return s;
+  int code = success;
+  const int asked = library_->async_error(handle_, &code);
+  if (asked != success) code = asked;
+  return code == success || code == in_progress ? status::would_block : check(code);
+}
+
+int communicator::issue(const call& c, void* stream) const noexcept {
+  const library& l = *library_;
+  const int type = c.reduce.known ? type_of(c.reduce.type) : bytes_type;
+  const int op = number_of(c.reduce.op);
+  const std::size_t count = c.reduce.known ? c.bytes / kernel::value_bytes(c.reduce.type) : c.bytes;
+  switch (c.what) {
+    case operation::allreduce:
+      return l.all_reduce(c.input, c.output, count, type, op, handle_, stream);
+    case operation::reduce:
+      return l.reduce(c.input, c.output, count, type, op, c.root, handle_, stream);
+    case operation::reduce_scatter_block:
+      return l.reduce_scatter(c.input, c.output, count, type, op, handle_, stream);
+    case operation::bcast: {  // the root has an input only, the others an output
+      void* both = c.output ? c.output : const_cast<void*>(c.input);
+      return l.broadcast(both, both, count, type, c.root, handle_, stream);
+    }
+    case operation::allgather: {
+      const auto own = static_cast<std::size_t>(c.rank) * c.bytes;
+      const void* from = c.in_place ? static_cast<std::byte*>(c.output) + own : c.input;
+      return l.all_gather(from, c.output, count, type, handle_, stream);
+    }
+    default:
+      return exchange_blocks(c, stream);
+  }
+}
+
+int communicator::exchange_blocks(const call& c, void* stream) const noexcept {
+  const library& l = *library_;
+  int code = l.group_start();
+  for (int r = 0; r < c.ranks && code == success; ++r) {
+    const auto at = static_cast<std::size_t>(r) * c.bytes;
+    const auto* from = static_cast<const std::byte*>(c.input) + at;
+    code = l.send(from, c.bytes, bytes_type, r, handle_, stream);
+    if (code == success)
+      code = l.receive(static_cast<std::byte*>(c.output) + at, c.bytes, bytes_type, r, handle_,
+                       stream);
+  }
+  const int ended = l.group_end();
+  return code == success ? ended : code;
+}
+
+/// A call of a communicator that does not wait is in its stream when the library says so.
+int communicator::settled(int code) const noexcept {
+  while (code == in_progress) {
+    ::sched_yield();
+    if (const int asked = library_->async_error(handle_, &code); asked != success) return asked;
+  }
+  return code;
+}
+
+const char* communicator::text_of(int code) const noexcept {
+  return code == not_entered ? "the device could not be made current"
+                             : library_->error_string(code);
+}
+
+/// Before the first call: Telpher has other ways.
+bool communicator::usable(int code, const char* call) const noexcept {
+  if (code == success) return true;
+  TELPHER_WARN("%s: %s: %s: collectives go without it", name(), call, text_of(code));
+  library_->spoil();
+  return false;
+}
+
+status communicator::check(int code) const noexcept {
+  if (code == success) return status::ok;
+  TELPHER_ERROR("%s: a collective has failed: %s", name(), text_of(code));
+  return status::device_error;
+}
+
+template <class F>
+status communicator::on_device(F&& f) noexcept {
+  const auto work = [](void* argument) { (*static_cast<std::remove_reference_t<F>*>(argument))(); };
+  return where_.owner->call_with(where_.device, work, &f);
+}
+
+}  // namespace telpher::coll::vendor
