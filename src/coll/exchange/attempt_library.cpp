@@ -4,6 +4,7 @@
 // rank is voted on, so that all ranks use the library or none does. Only for blocking calls: the
 // library's calls may wait for peers on the host, and its kernels do not leave the device.
 #include "base/log.hpp"
+#include "base/settings.hpp"
 #include "coll/exchange/attempt.hpp"
 #include "coll/exchange/communicator.hpp"
 
@@ -12,6 +13,17 @@ namespace {
 
 vendor::reduction reduction_in(const arguments& a) noexcept {
   return {a.reduce.known, a.reduce.op, a.reduce.type};
+}
+
+// To join takes some hundred milliseconds and device memory, and a call gains some ten microseconds:
+// without being told to, ranks join when so many calls might have gained.
+constexpr std::uint64_t least_gaining = 2 << 20;
+constexpr int calls_to_join = 20;
+
+bool worth_joining(communicator& c, std::uint64_t bytes) noexcept {
+  const bool told = config().ccl != "auto" || config().coll_transport == "vendor";
+  if (told || c.library.ready()) return true;
+  return bytes >= least_gaining && ++c.library_calls > calls_to_join;
 }
 
 }  // namespace
@@ -25,7 +37,8 @@ bool attempt::may_use_library() noexcept {
     }
   return form_ == form::blocking && !c_.library_absent && !c_.shares_devices &&
          volume(what_, known_.unit) > 0 &&
-         vendor::offers(a_.what, what_.in_place, reduction_in(a_));
+         vendor::offers(a_.what, what_.in_place, reduction_in(a_)) &&
+         worth_joining(c_, volume(what_, known_.unit));
 }
 
 // --- the first call ---
