@@ -243,15 +243,18 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return __atomic_fetch_add(at, value, __ATOMIC_ACQ_REL);
 }
 
-// Two accesses, the high word first: what was written before the high word is seen with it.
+// The high word before and after the low one: what was written before the high word is seen with
+// it. A high word of 0 stands for a pair that is being stored.
 TELPHER_DEVICE word_pair load_pair_system(const void* at) {
   const auto* words = static_cast<const std::uint64_t*>(at);
   const std::uint64_t high = __atomic_load_n(words + 1, __ATOMIC_ACQUIRE);
-  return {__atomic_load_n(words, __ATOMIC_RELAXED), high};
+  const std::uint64_t low = __atomic_load_n(words, __ATOMIC_ACQUIRE);
+  return {low, __atomic_load_n(words + 1, __ATOMIC_RELAXED) == high ? high : 0};
 }
 TELPHER_DEVICE void store_pair_system(void* at, word_pair pair) {
   auto* words = static_cast<std::uint64_t*>(at);
-  __atomic_store_n(words, pair.low, __ATOMIC_RELAXED);
+  __atomic_store_n(words + 1, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(words, pair.low, __ATOMIC_RELEASE);
   __atomic_store_n(words + 1, pair.high, __ATOMIC_RELEASE);
 }
 

@@ -4,25 +4,23 @@
 //
 // Protocol. Commands have numbers, in the order in which one lane gives them; a launch is told the
 // least number that it is to take (first_command), which is larger than any before.
-//   host     writes command s when all earlier ones are done: every word of the command, and after
-//            it (release) the number beside it.
-//   block 0  when its part of a call has ended: waits for a number from s on. Its program readers
-//            load the first entries together, 16 bytes at a time, the number not before the word;
-//            the other entries if the numbers say so. The same number everywhere: the command is
-//            whole. Where the kernel has other blocks it writes the command to the relay, in the
-//            same form. Then a fence, and the program in shared memory is run as the launch's own.
-//   block b  waits for the relay as block 0 for the mailbox, but for ever. It may miss commands: of
-//            those that it has a part in it is waited for before the next is given, and the others
-//            are not for it.
-//   block 0  leaves when told to (a length of 0), when no command came for stay_ns, and after a
-//   call
-//            in which it paused: when all blocks have ended their parts of all calls (each adds 1
-//            to arrivals), it sets arrivals to 0, relays a command to leave, and stores gone =
-//            first_command (release), its last act. A block b that paused leaves at once.
-//   host     polls done, and gone while it waits for a command's end. Gone and not done: the
-//   command
-//            was not taken, or will never be, and the host launches the call. After a pause the
-//            host tells the kernel to leave before it launches again.
+//   host: writes command s when all earlier ones are done, every word of the command, and after it
+//     (release) the number beside it.
+//   block 0: when its part of a call has ended, waits for a number from s on. Its program readers
+//     load the first entries together, 16 bytes at a time, the number not before the word; the
+//     other entries if the numbers say so. The same number everywhere: the command is whole. Where
+//     the kernel has other blocks it writes the command to the relay, in the same form. Then the
+//     program, now in shared memory, is run as the launch's own.
+//   block b: waits for the relay as block 0 for the mailbox, but for ever. It may miss commands: of
+//     those that it has a part in, it is waited for before the next is given; the others are not
+//     for it. It may look while another command is written, so pairs in the relay are stored whole.
+//   block 0 leaves when told to (a length of 0), when no command came for stay_ns, and after a call
+//     in which it paused. When all blocks have ended their parts of all calls (each adds 1 to
+//     arrivals), it sets arrivals to 0, relays a command to leave, and stores gone = first_command
+//     (release), its last act. A block b that paused leaves at once.
+//   host: polls done, and gone while it waits for a command's end. Gone and not done: the command
+//     was not taken, or will never be, and the host launches the call. After a pause the host tells
+//     the kernel to leave before it launches again.
 // The mailbox is written by the host only, the relay and `gone` by block 0 only. A command is
 // overwritten only when it was done, or when the kernel that was to take it has gone or has been
 // told to leave: a later launch is in the same stream, so it cannot read before that kernel has
@@ -45,8 +43,8 @@ inline void write_command(exchange_command& to, std::uint64_t number, const std:
   }
 }
 
-/// Loads a part of a command into `words`. Its number, if all of the part carries the same, else 0;
-/// and whether there is another part.
+/// Loads a part of a command into `words`; what stands beside the words, if all of the part carries
+/// the same, else 0.
 template <class W>
 TELPHER_DEVICE std::uint64_t read_part(W w, const exchange_command* from, unsigned part,
                                        std::uint64_t* words) {

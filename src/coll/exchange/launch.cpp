@@ -225,8 +225,8 @@ status run::launch() noexcept {
   p.done_value = number_;
   if (p.next) {
     s.residence = 0;
-    p.first_command =
-        ++s.next_number;  // also if the last one waited in vain: `gone` tells them apart
+    // A number of its own even if the last kernel waited in vain: `gone` tells them apart.
+    p.first_command = ++s.next_number;
   }
   constexpr int threads = kernel::exchange_place::most_items;
   TELPHER_TRY(s.where.owner->launch(kernel_, &p, blocks_, threads, p.next ? s.staying : s.stream));
