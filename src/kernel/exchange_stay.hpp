@@ -54,7 +54,7 @@ TELPHER_DEVICE std::uint64_t read_part(W w, const exchange_command* from, unsign
     const unsigned entry = part * exchange_command::first_part + i;
     const word_pair pair = load_pair_system(&from->at[entry]);
     words[entry] = pair.low;
-    mine = mine && (seen == 0 || seen == pair.high);
+    mine = mine && pair.high != 0 && (seen == 0 || seen == pair.high);
     seen = pair.high;
   }
   const std::uint64_t first = w.of_first(seen);
