@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The steps of bench/gpu_session.py that take many cores for a while: the verifier over all algorithms and numbers
-of ranks, and random messages and collectives in millions. Jobs run side by side, the emulated device's beside the GPUs'."""
+of ranks, and random messages and collectives in millions. Jobs run side by side, the emulated device's too."""
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,8 @@ def verify(session: Session) -> str:
     counts = [re.findall(r"(\d+) passed, (\d+) failed", one.text) for one in done]
     passed, failed = (sum(int(found[-1][i]) for found in counts if found) for i in (0, 1))
     missing = sum(not (one.good and found) for one, found in zip(done, counts, strict=True))
-    return f"1 to {MOST_RANKS} ranks: {passed} rows right, {failed} wrong" + (f", {missing} jobs FAILED" if missing else "")
+    text = f"1 to {MOST_RANKS} ranks: {passed} rows right, {failed} wrong"
+    return text + (f", {missing} jobs FAILED" if missing else "")
 
 
 def stress(session: Session) -> str:
@@ -45,7 +46,8 @@ def stress(session: Session) -> str:
         backend, abi, (name, words, ranks, count), seed = job
         line = [session.launcher(abi), "-n", str(ranks), *(["--bind-to", "none"] if abi == "ompi" else []),
                 *session.preload(abi, TELPHER_BACKEND=backend),
-                session.build / f"test/bin/test_{name}-{abi}", "--device", "--timeout", "600", "--seed", str(seed), *words]
+                session.build / f"test/bin/test_{name}-{abi}", "--device", "--timeout", "600", "--seed", str(seed),
+                *words]
         return job, count, session.command(line, 400, MPI_ENV, quiet=True)
 
     with ThreadPoolExecutor(len(jobs)) as pool:

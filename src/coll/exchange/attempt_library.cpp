@@ -15,8 +15,8 @@ vendor::reduction reduction_in(const arguments& a) noexcept {
   return {a.reduce.known, a.reduce.op, a.reduce.type};
 }
 
-// To join takes some hundred milliseconds and device memory, and a call gains some ten microseconds:
-// without being told to, ranks join when so many calls might have gained.
+// To join takes some hundred milliseconds and device memory, and a call gains some ten
+// microseconds: without being told to, ranks join when so many calls might have gained.
 constexpr std::uint64_t least_gaining = 2 << 20;
 constexpr int calls_to_join = 20;
 

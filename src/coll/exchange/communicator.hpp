@@ -83,7 +83,7 @@ class communicator {
   bool may_wait = false;     // kernels for peers: every rank has a device for itself that allows it
   bool takes_turns = false;  // ranks' processes share a device that runs one of them at a time
   bool shares_devices = false;  // two ranks have the same device
-  int library_calls = 0;  // that might have gained by it
+  int library_calls = 0;        // that might have gained by it
   bool library_absent = false;  // all ranks know that the vendor's library is of no use
   bool library_failed = false;  // in a call, at this rank
   vendor::communicator library;
