@@ -92,6 +92,8 @@ class subject {
       if (plan_.warm_up < 0) batch(std::max(1l, plan_.iterations / 10));
       return std::max(1l, plan_.iterations / plan_.batches);
     }
+    // The first of a size opens memory and sets up its path: it says nothing of the next.
+    if (plan_.warm_up < 0) batch(1);
     long n = 1;
     double seconds = whole_batch(n);
     while (seconds < plan_.min_time / 10 && n < most_iterations) {
