@@ -29,6 +29,7 @@ struct lane_state {
   std::uint32_t number = 0;
   bool taken = false;
 
+  int most_staying = 1;   // blocks of a kernel that stays
   kernel::id resident{};  // the kernel that may be there
   int resident_blocks = 0;
   std::array<std::uint64_t*, kernel::exchange::most_ranks> resident_flags{};
@@ -90,6 +91,16 @@ status prepare(lane_state& s) noexcept {
 
 // --- kernels that stay ---
 
+/// Blocks that stay do not make room for those of their launch that have not begun: half of the
+/// device holds all of them, in one lane, whatever of ours runs beside them.
+int most_staying(const memory::place& where) noexcept {
+  device::device_properties about{};
+  if (!where.owner->blocks_run_together(where.device) ||
+      where.owner->properties(where.device, about) != status::ok)
+    return 1;
+  return std::max(1, about.processors / 2);
+}
+
 /// Tells the kernel that is there, if one is, to leave.
 void dismiss(lane_state& s) noexcept {
   if (s.residence == 0) return;
@@ -138,6 +149,7 @@ result<lane> lane::take(const memory::place& where) noexcept {
   lane_state fresh;
   fresh.where = where;
   TELPHER_TRY(prepare(fresh));
+  if (of_device == 0) fresh.most_staying = most_staying(where);
   fresh.taken = true;
   lanes().push_back(std::move(fresh));
   return lane(&lanes().back());
@@ -180,9 +192,9 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
   p.stay_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   p.again = 0;
   p.next = nullptr;
-  const bool may_stay =
-      way != staying::no && program.size() <= kernel::exchange_command::code_capacity &&
-      (blocks == 1 || s.where.owner->blocks_run_together(s.where.device)) && in_a_burst(s);
+  const bool may_stay = way != staying::no &&
+                        program.size() <= kernel::exchange_command::code_capacity &&
+                        blocks <= s.most_staying && in_a_burst(s);
   if (!may_stay) return launch();
   p.next = s.next();
   p.relay = static_cast<kernel::exchange_command*>(s.relay.data());
