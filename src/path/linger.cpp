@@ -2,7 +2,6 @@
 #include "path/linger.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -28,7 +27,23 @@ std::uint32_t load(std::uint32_t* word) noexcept {
   return std::atomic_ref(*word).load(std::memory_order_acquire);
 }
 
+bool permitted_here = false;
+
 }  // namespace
+
+bool burst::goes_on() noexcept {
+  if (config().linger == "off") return false;
+  if (config().linger == "on") return true;
+  if (!permitted_here) return false;
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double, std::micro> since = now - last_;
+  last_ = now;
+  return since.count() < config().linger_time.value;
+}
+
+void burst::permit(bool permitted) noexcept {
+  permitted_here = permitted;
+}
 
 status linger_engine::prepare() noexcept {
   if (mailbox_) return status::ok;

@@ -7,12 +7,26 @@
 // number is above a non-zero `gone` - 1 was not seen, and the kernel is launched again from there.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "kernel/kernel.hpp"
 #include "memory/memory.hpp"
 
 namespace telpher::path {
+
+/// Whether a kernel that stays for what comes next is worth its place on the device.
+class burst {
+ public:
+  /// At the start of each piece of work: TELPHER_LINGER says so, or the piece before began less
+  /// than TELPHER_LINGER_TIME ago. So what comes first after a pause goes without such a kernel.
+  bool goes_on() noexcept;
+  /// They may stay only where no other rank uses the device.
+  static void permit(bool permitted) noexcept;
+
+ private:
+  std::chrono::steady_clock::time_point last_;
+};
 
 class linger_engine {
  public:

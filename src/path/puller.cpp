@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t gather_bytes = std::size_t{1} << 20;
 constexpr std::size_t gather_pieces = 32;
 
-bool linger_permitted = false;
-
 std::deque<puller>& all() {
   static auto* one = new std::deque<puller>;  // a deque: addresses stay
   return *one;
@@ -49,14 +47,6 @@ void puller::flush_all(bool more_expected) noexcept {
 void puller::shut_down() noexcept {
   all().clear();
   places().clear();
-}
-
-void puller::permit_linger(bool permitted) noexcept {
-  linger_permitted = permitted;
-}
-
-bool puller::may_linger() noexcept {
-  return linger_permitted;
 }
 
 void puller::enqueue(copy_job& job) noexcept {
@@ -107,19 +97,9 @@ void puller::start_single(copy_job& job) noexcept {
   start_engine(job);
 }
 
-// A kernel that stays is worth its launch only if the next message is near: the first message after
-// a pause goes to the copy engine.
 bool puller::wants_linger(const copy_job& job) noexcept {
-  if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit ||
-      config().linger == "off")
-    return false;
-  if (config().linger == "on" || forced() == kind::linger) return true;
-  if (!may_linger()) return false;
-  const std::uint64_t now = now_ns();
-  const bool burst =
-      now - last_single_ns_ < static_cast<std::uint64_t>(config().linger_time.value * 1e3);
-  last_single_ns_ = now;
-  return burst;
+  if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit) return false;
+  return (forced() == kind::linger && config().linger != "off") || burst_.goes_on();
 }
 
 void puller::start_engine(copy_job& job) noexcept {

@@ -58,9 +58,6 @@ class puller {
   static void flush_all(bool more_expected) noexcept;
   /// Ends lingering kernels and forgets all pullers; before the devices go away.
   static void shut_down() noexcept;
-  /// The lingering copier may run only where no other rank uses the device.
-  static void permit_linger(bool permitted) noexcept;
-  static bool may_linger() noexcept;
 
   /// Asks for a copy; it starts at the next flush.
   void enqueue(copy_job& job) noexcept;
@@ -80,7 +77,7 @@ class puller {
   std::size_t queued_bytes_ = 0;
   batch_engine batch_;
   linger_engine linger_;
-  std::uint64_t last_single_ns_ = 0;
+  burst burst_;
   // Copies of a stream finish in order and a query costs a microsecond: once in a progress pass the
   // oldest of each stream is asked.
   struct engine_lane {

@@ -69,8 +69,8 @@ status engine::start(bool threaded) noexcept {
   all_ring_here_ = job_.node.size() == static_cast<std::size_t>(job_.size) &&
                    !path::between_nodes(path::forced());
   crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
-  path::puller::permit_linger(!crowded_ && !ranks_share_a_device(job_) &&
-                              !device::find(device::vendor::emu));
+  path::burst::permit(!crowded_ && !ranks_share_a_device(job_) &&
+                      !device::find(device::vendor::emu));
   return status::ok;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -13,7 +12,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "kernel/exchange_stay.hpp"
-#include "path/puller.hpp"
+#include "path/linger.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -35,7 +34,7 @@ struct lane_state {
   std::array<std::uint64_t*, kernel::exchange::most_ranks> resident_flags{};
   std::uint64_t residence = 0;    // the first command that it was to take; 0: none is there
   std::uint64_t next_number = 0;  // that it waits for
-  std::chrono::steady_clock::time_point last_start;
+  path::burst calls;
 
   static constexpr std::size_t done_at = sizeof(kernel::exchange_command);
   static constexpr std::size_t gone_at = done_at + run::most_blocks * sizeof(std::uint64_t);
@@ -108,16 +107,6 @@ void dismiss(lane_state& s) noexcept {
   if (!s.has_left())
     kernel::write_command(*s.next(), s.next_number++, leave, kernel::exchange_command::heading);
   s.residence = 0;
-}
-
-/// Whether a kernel that stays is worth its place: the call before was a short while ago.
-bool in_a_burst(lane_state& s) noexcept {
-  if (config().linger == "off") return false;
-  if (config().linger == "on") return true;
-  const auto now = std::chrono::steady_clock::now();
-  const std::chrono::duration<double, std::micro> since = now - s.last_start;
-  s.last_start = now;
-  return since.count() < config().linger_time.value && path::puller::may_linger();
 }
 
 }  // namespace
@@ -194,7 +183,7 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
   p.next = nullptr;
   const bool may_stay = way != staying::no &&
                         program.size() <= kernel::exchange_command::code_capacity &&
-                        blocks <= s.most_staying && in_a_burst(s);
+                        blocks <= s.most_staying && s.calls.goes_on();
   if (!may_stay) return launch();
   p.next = s.next();
   p.relay = static_cast<kernel::exchange_command*>(s.relay.data());
