@@ -90,8 +90,19 @@ def nonblocking(session: Session) -> str:
 def forced(session: Session) -> str:
     """Every algorithm with the sizes it is for."""
     runs = Runs()
+
+    def by_size(rows: list[dict]) -> list[str]:
+        found = {row["bytes"]: shown(row["us"]) for row in rows}
+        return [found.get(size, "-") for size in TABLE_SIZES]
+
     for ranks in numbers_of_ranks(session):
         lines = []
+
+        def measured(name: str, operation: str, sizes: str, settings: dict, ranks: int = ranks) -> list[dict]:
+            return runs.add(session.bench(f"forced {ranks} {name}", operation,
+                                          f"-s {sizes} --mode telpher --min-time 0.02 --batches 3", limit=30,
+                                          ranks=ranks, **settings))
+
         for operation, algorithm, sizes, some_blocks in FORCED:
             ways = [("exchange", "mapped", blocks) for blocks in some_blocks] or [("packed", "auto", 0)]
             ways += [("stepped", "mapped", 0)] if some_blocks else []
@@ -99,18 +110,10 @@ def forced(session: Session) -> str:
                 name = f"{operation} {algorithm} {transport} {buffers} {blocks}"
                 settings = {"TELPHER_COLL_ALGORITHM": f"{operation}={algorithm}", "TELPHER_COLL_TRANSPORT": transport,
                             "TELPHER_COLL_BUFFERS": buffers, "TELPHER_COLL_BLOCKS": str(blocks)}
-                some = runs.add(session.bench(f"forced {ranks} {name}", operation,
-                                              f"-s {sizes} --mode telpher --min-time 0.02 --batches 3", limit=30,
-                                              ranks=ranks, **settings))
-                by_size = {row["bytes"]: shown(row["us"]) for row in some}
-                lines.append([name, *(by_size.get(size, "-") for size in TABLE_SIZES)])
+                lines.append([name, *by_size(measured(name, operation, sizes, settings))])
         for operation in BY_LIBRARY:
-            some = runs.add(session.bench(f"forced {ranks} {operation} library", operation,
-                                          f"-s {LARGE} --mode telpher --min-time 0.02 --batches 3", limit=30,
-                                          ranks=ranks, TELPHER_COLL_TRANSPORT="vendor"))
-            by_size = {row["bytes"]: shown(row["us"]) for row in some}
-            paths = ", ".join(sorted({row["path"] for row in some}))
-            lines.append([f"{operation} {paths}", *(by_size.get(size, "-") for size in TABLE_SIZES)])
+            some = measured(f"{operation} library", operation, LARGE, {"TELPHER_COLL_TRANSPORT": "vendor"})
+            lines.append([f"{operation} {', '.join(sorted({row['path'] for row in some}))}", *by_size(some)])
         session.table(f"forced algorithms on {ranks} ranks, us", ["", *map(size_text, TABLE_SIZES)], lines)
     return runs.verdict()
 

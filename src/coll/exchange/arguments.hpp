@@ -9,19 +9,14 @@
 #include <vector>
 
 #include "coll/exchange/agreement.hpp"
+#include "coll/reduction.hpp"
 #include "coll/schedule/problem.hpp"
 #include "host_mpi/host_mpi.hpp"
-#include "kernel/reduction.hpp"
 #include "memory/memory.hpp"
 
 namespace telpher::coll::exchange {
 
 /// Which predefined reductions the device does.
-struct reduction {
-  bool known = false;
-  kernel::reduce_op op{};
-  kernel::value_type type{};
-};
 reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept;
 
 class arguments {

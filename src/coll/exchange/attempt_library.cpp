@@ -11,10 +11,6 @@
 namespace telpher::coll::exchange {
 namespace {
 
-vendor::reduction reduction_in(const arguments& a) noexcept {
-  return {a.reduce.known, a.reduce.op, a.reduce.type};
-}
-
 // To join takes some hundred milliseconds and device memory, and a call gains some ten
 // microseconds: without being told to, ranks join when so many calls might have gained.
 constexpr std::uint64_t least_gaining = 2 << 20;
@@ -36,8 +32,7 @@ bool attempt::may_use_library() noexcept {
       c_.library.abort();
     }
   return form_ == form::blocking && !c_.library_absent && !c_.shares_devices &&
-         volume(what_, known_.unit) > 0 &&
-         vendor::offers(a_.what, what_.in_place, reduction_in(a_)) &&
+         volume(what_, known_.unit) > 0 && vendor::offers(a_.what, what_.in_place, a_.reduce) &&
          worth_joining(c_, volume(what_, known_.unit));
 }
 
@@ -92,8 +87,8 @@ attempt::then attempt::go_without_library() noexcept {
 // --- the call ---
 
 status attempt::start_library() noexcept {
-  const vendor::call call{a_.what,  c_.ranks,  c_.rank,  a_.root,         a_.in_place,
-                          a_.input, a_.output, a_.bytes, reduction_in(a_)};
+  const vendor::call call{a_.what,  c_.ranks,  c_.rank,  a_.root,  a_.in_place,
+                          a_.input, a_.output, a_.bytes, a_.reduce};
   const status s = c_.library.start(call, lane_.stream());
   if (s == status::ok) return s;
   c_.library_failed = true;

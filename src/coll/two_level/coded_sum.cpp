@@ -79,7 +79,7 @@ void coded_sum::reduce(std::int64_t part, int slot) noexcept {
 
 status coded_sum::add(memory_ref to, const std::vector<const void*>& parts,
                       std::int64_t bytes) noexcept {
-  const exchange::reduction r = exchange::reduction_of(by_.op, by_.type);
+  const reduction r = exchange::reduction_of(by_.op, by_.type);
   status s = status::would_block;
   // Another communicator's kernels may hold all lanes.
   exchange::wait_for(

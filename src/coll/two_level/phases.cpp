@@ -29,7 +29,7 @@ std::size_t index(int r) {
 }  // namespace
 
 std::optional<reducing> reducing_of(MPI_Op op, MPI_Datatype type) noexcept {
-  const exchange::reduction known = exchange::reduction_of(op, type);
+  const reduction known = exchange::reduction_of(op, type);
   if (!known.known) return std::nullopt;
   const auto layout = datatype::layout_of(type);
   if (!layout || !(*layout)->contiguous) return std::nullopt;

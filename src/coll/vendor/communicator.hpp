@@ -3,7 +3,7 @@
 // calls on it. The library itself waits for peers in two places: while ranks join, which is done in
 // a thread of its own, because a rank whose peer fails there waits for ever; and in a call's
 // kernel, which abort() ends. Ranks decide together whether it is used
-// (exchange/attempt_vendor.cpp).
+// (exchange/attempt_library.cpp).
 #pragma once
 
 #include <atomic>
@@ -11,19 +11,12 @@
 #include <memory>
 
 #include "base/status.hpp"
+#include "coll/reduction.hpp"
 #include "coll/schedule/problem.hpp"
 #include "coll/vendor/library.hpp"
-#include "kernel/reduction.hpp"
 #include "memory/streams.hpp"
 
 namespace telpher::coll::vendor {
-
-/// Which reduction a call does, if any.
-struct reduction {
-  bool known = false;
-  kernel::reduce_op op{};
-  kernel::value_type type{};
-};
 
 /// A call as this rank makes it: addresses as the program gave them.
 struct call {

@@ -34,7 +34,7 @@ transport chosen(operation what, int ranks, std::uint64_t bytes, bool library = 
   return c.by;
 }
 
-vendor::reduction reducing(kernel::reduce_op op, kernel::value_type type) {
+reduction reducing(kernel::reduce_op op, kernel::value_type type) {
   return {true, op, type};
 }
 
@@ -98,7 +98,7 @@ TEST_CASE(the_transport_can_be_forced_and_kept_out) {
 TEST_CASE(what_the_library_has) {
   using kernel::reduce_op;
   using kernel::value_type;
-  const vendor::reduction sum = reducing(reduce_op::sum, value_type::f32);
+  const reduction sum = reducing(reduce_op::sum, value_type::f32);
   CHECK(vendor::offers(operation::allreduce, false, sum));
   CHECK(vendor::offers(operation::allreduce, true, sum));
   CHECK(vendor::offers(operation::reduce_scatter_block, false, sum));

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which reduction a call does, in terms of what devices can do.
+#pragma once
+
+#include "kernel/reduction.hpp"
+
+namespace telpher::coll {
+
+struct reduction {
+  bool known = false;  // a predefined one that the device does
+  kernel::reduce_op op{};
+  kernel::value_type type{};
+};
+
+}  // namespace telpher::coll
