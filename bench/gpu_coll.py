@@ -121,7 +121,7 @@ def forced(session: Session) -> str:
 def crowded(session: Session) -> str:
     """More ranks than devices: schedules run without kernels that wait for each other."""
     runs = Runs()
-    for ranks in (8, 16):
+    for ranks in (session.devices * many for many in (2, 4, 8)):
         some = runs.add(session.bench(f"crowded {ranks}", "allreduce,allgather,alltoall",
                                       f"-s 8,64k,1m --mode both {TIMED}", limit=90, ranks=ranks))
         modes_table(session, f"collectives of {ranks} ranks on {session.devices} devices", some)

@@ -131,6 +131,7 @@ def mpi(session: Session, backend: str = "", abis: list[str] | None = None) -> s
     """The tests of test/mpi as test/run.py has them, but for what is about the emulated device."""
     line = [sys.executable, "test/run.py", session.build, "--ring", "mpi", "--name", MPI_TESTS, "--jobs", "1",
             "--mpi", ",".join(abis or session.abis()), "--backend", backend or session.options.backend]
+    line += ["--devices", session.devices] if session.options.backend == "cuda" else []
     done = session.command(line, MPI_LIMIT_S)
     return f"{verdict(done.good)} {totals(done.text)} in {done.seconds:.0f} s"
 

@@ -2,7 +2,7 @@
 """Runs the tests that a build declared (tests.jsonl, written by test/telpher_test.cmake).
 
     python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B] [--beyond]
-                        [--backend cuda]
+                        [--backend cuda --devices 2]
 
 One line a test with its time; of a failed test the last 60 lines of output. A test passes if and only if
 its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed with all its
@@ -116,7 +116,10 @@ def variants_of(entry: dict, options) -> list[dict[str, str]]:
 
 def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
     """Rank counts, each with what is forced."""
-    plain, wide, variants = entry["ranks"], entry["wide"] if options.wide else [], variants_of(entry, options)
+    most = options.devices if options.devices and entry["device_each"] else max(entry["ranks"] + entry["wide"])
+    plain, wide = ([min(count, most) for count in counts] for counts in
+                   (entry["ranks"], entry["wide"] if options.wide else []))
+    variants = variants_of(entry, options)
     if options.beyond:
         return [*itertools.product(sorted(set(wide) - set(plain)), [{}]), *itertools.product(plain, variants[1:])]
     return [*itertools.product(sorted(set(plain + wide)), variants)]
@@ -126,7 +129,7 @@ def fits(entry: dict, backend: str) -> bool:
     """Whether a test says something of another back end than the emulated device."""
     if backend == "emu":
         return True
-    own = any(word.startswith(("TELPHER_EMU_", "TELPHER_BACKEND=")) for word in entry["env"])
+    own = any(word.startswith(("TELPHER_EMU_", "TELPHER_BACKEND=")) or "emulated" in word for word in entry["env"])
     return bool(entry["ranks"]) and not entry["plain"] and not own
 
 
@@ -272,6 +275,8 @@ def main() -> int:
                         help="only what a plain run leaves out: WIDE counts, and --vary at the other counts")
     parser.add_argument("--backend", default="emu", help="run ranks on this back end's devices: what is not about "
                         "the emulated device alone")
+    parser.add_argument("--devices", type=int, default=0, help="how many there are: tests that need one a rank "
+                        "run with no more ranks")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()

@@ -17,13 +17,13 @@ class linked_list {
     link() = default;
     link(const link&) = delete;
     link& operator=(const link&) = delete;
-    bool listed() const noexcept { return listed_; }
+    bool listed() const noexcept { return list_ != nullptr; }
 
    private:
     friend class linked_list;
     T* before_ = nullptr;
     T* after_ = nullptr;
-    bool listed_ = false;
+    linked_list* list_ = nullptr;
   };
 
   bool empty() const noexcept { return size_ == 0; }
@@ -35,17 +35,17 @@ class linked_list {
     link& l = member;
     l.before_ = last_;
     l.after_ = nullptr;
-    l.listed_ = true;
+    l.list_ = this;
     (last_ ? of(*last_).after_ : first_) = &member;
     last_ = &member;
     ++size_;
   }
 
-  /// Does nothing if it is not listed.
+  /// Does nothing if it is not in this list.
   void erase(T& member) noexcept {
     link& l = member;
-    if (!l.listed_) return;
-    l.listed_ = false;
+    if (l.list_ != this) return;
+    l.list_ = nullptr;
     if (cursor_ == &member) cursor_ = l.after_;
     (l.before_ ? of(*l.before_).after_ : first_) = l.after_;
     (l.after_ ? of(*l.after_).before_ : last_) = l.before_;

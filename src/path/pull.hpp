@@ -28,6 +28,7 @@ class pull final : public transfer, public recycled<pull> {
 
   status poll() noexcept override { return puller_.poll(job_); }
   kind moved_by() const noexcept override { return is_local_ ? kind::local : job_.moved_by(); }
+  bool in_order() const noexcept override { return true; }
   bool owes_answer() const noexcept override { return true; }
 
  private:

@@ -25,6 +25,9 @@ class transfer {
   virtual status poll() noexcept = 0;
   /// The way the bytes went; meaningful once poll answered ok.
   virtual kind moved_by() const noexcept = 0;
+  /// Whether such transfers end mostly in the order in which they began and need no polling to get
+  /// on: then the oldest are polled, and all of them now and then.
+  virtual bool in_order() const noexcept { return false; }
   /// A sender's end: shared memory that must live on until the receiver is done.
   virtual std::unique_ptr<staging_piece> keep_memory() noexcept { return nullptr; }
   /// A receiver's end: whether the sender still has to be told that the bytes have arrived.

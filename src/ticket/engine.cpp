@@ -23,6 +23,8 @@ constexpr std::uint32_t look_at_all_every = 16;  // polls between two looks at e
 constexpr std::size_t quiet_in_a_row = 1;
 // Looks at everything for one ring: a bell may overtake its ticket.
 constexpr std::uint32_t scans_for_a_bell = 3;
+// Copies that may end in any order: the lanes of the copy engine, and of the kernels.
+constexpr std::size_t copies_side_by_side = 2;
 // Posted receives looked at beside when nothing says that one of them has a ticket.
 constexpr std::size_t window = 64;
 
@@ -78,7 +80,7 @@ void engine::stop() noexcept {
   if (!job_.any_device) return;
   auto held = lock();
   detach(held);
-  wait_until(held, "MPI_Finalize", [&] { return offers_.empty() && moving_.empty(); });
+  wait_until(held, "MPI_Finalize", [&] { return offers_.empty() && arriving() == 0; });
   if (!posted_.empty())
     TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
   posted_.clear();
@@ -115,7 +117,7 @@ void engine::progress() noexcept {
   path::rdma::progress();
   advance_offers();
   scan();
-  path::puller::flush_all(posted_.size() + moving_.size() > 1);
+  path::puller::flush_all(posted_.size() + arriving() > 1);
   advance_moving();
   advance_workers();
   progressing_ = false;
@@ -173,12 +175,6 @@ void engine::release(offer& o) noexcept {
   drop(o);
 }
 
-bool engine::start_on(receive& r) noexcept {
-  r.check();
-  if (r.moving()) moving_.push_back(&r);
-  return r.moving() || r.settled();
-}
-
 // Posted receives complete mostly in the order in which they were posted, so a scan starts at the
 // oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
 // if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
@@ -200,10 +196,8 @@ void engine::scan() noexcept {
   for (std::size_t left = part ? window : posted_.size(); r && left > 0; --left) {
     if (!now_and_then && quiet == quiet_in_a_row) break;
     receive* const next = linked_list<receive>::after(*r);
-    if (start_on(*r))
-      posted_.erase(*r);
-    else
-      ++quiet;
+    check(*r, false);
+    if (r->posted()) ++quiet;
     r = next;
   }
   if (part) posted_.set_cursor(r);
@@ -213,12 +207,32 @@ void engine::note_answer(int world_rank) noexcept {
   answered_ns_[static_cast<std::size_t>(world_rank)] = now_ns();
 }
 
+void engine::start_moving(receive& r) noexcept {
+  (r.in_order() ? copied_ : moving_).push_back(r);
+}
+
+// Of many copies in flight the next to end is one of the oldest: to ask all of them in each pass
+// would cost more than the messages themselves.
 void engine::advance_moving() noexcept {
-  if (moving_.empty()) return;
-  std::erase_if(moving_, [](receive* r) { return r->advance(); });
+  const bool all = polls_ % look_at_all_every == 0;
+  advance(copied_, all ? copied_.size() : copies_side_by_side);
+  advance(moving_, moving_.size());
   for (const owed_rings& o : owed_)
     peer(o.world_rank).header().answers.fetch_add(o.count, std::memory_order_release);
   owed_.clear();
+}
+
+void engine::advance(linked_list<receive>& moving, std::size_t most_quiet) noexcept {
+  std::size_t quiet = 0;
+  for (receive* r = moving.first(); r && quiet < most_quiet;) {
+    const bool ended = r->advance();
+    receive* const next = linked_list<receive>::after(*r);
+    if (ended)
+      moving.erase(*r);
+    else
+      ++quiet;
+    r = next;
+  }
 }
 
 void engine::owe_ring(int world_rank) noexcept {
@@ -244,29 +258,30 @@ void engine::advance_workers() noexcept {
 void engine::watch(receive& r) noexcept {
   if (r.settled()) return;
   if (r.moving())
-    moving_.push_back(&r);
+    start_moving(r);
   else
     posted_.push_back(r);
 }
 
 void engine::check(receive& r, bool last) noexcept {
-  if (r.moving() || r.settled()) return;
+  if (!r.posted()) return;
   r.check(last);
-  if (!r.moving() && !r.settled()) return;
+  if (r.posted()) return;
   posted_.erase(r);
   watch(r);
 }
 
 void engine::forget(receive& r) noexcept {
   posted_.erase(r);
-  if (r.moving()) std::erase(moving_, &r);
+  copied_.erase(r);
+  moving_.erase(r);
 }
 
 // Room for a message may come only when another one has left: those that need us are asked each
 // time.
 void engine::detach(held_lock& held) noexcept {
   wait_until(held, "a call that may block", [&] {
-    bool needed = !moving_.empty();
+    bool needed = arriving() != 0;
     for (offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) needed |= !o->detach();
     busy_offers_ = true;  // what they have begun wants to be polled
     for (std::size_t i = 0; i < workers_.size(); ++i) needed |= !workers_[i]->detach();
@@ -301,7 +316,7 @@ void engine::waiter::pause(engine& e) noexcept {
 
 void engine::report(const char* what, double seconds, log::level details) noexcept {
   TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving",
-               what, seconds, offers_.size(), posted_.size(), moving_.size());
+               what, seconds, offers_.size(), posted_.size(), arriving());
   if (log::threshold.load(std::memory_order_relaxed) < details) return;
   char text[256];
   const auto say = [&](const auto& one) {
@@ -309,8 +324,8 @@ void engine::report(const char* what, double seconds, log::level details) noexce
     log::write(details, TELPHER_SUBSYSTEM, "  %s", text);
   };
   for (const offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) say(o);
-  for (const receive* r = posted_.first(); r; r = linked_list<receive>::after(*r)) say(r);
-  for (const receive* r : moving_) say(r);
+  for (const auto* list : {&posted_, &copied_, &moving_})
+    for (const receive* r = list->first(); r; r = linked_list<receive>::after(*r)) say(r);
   for (const worker* w : workers_) say(w);
 }
 

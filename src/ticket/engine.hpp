@@ -67,11 +67,9 @@ class engine {
 
   /// Nothing of ours is under way: a blocking host MPI call may be used as it is.
   bool idle() const noexcept {
-    return offers_.empty() && posted_.empty() && moving_.empty() && workers_.empty();
+    return offers_.empty() && posted_.empty() && arriving() == 0 && workers_.empty();
   }
-  std::size_t outstanding() const noexcept {
-    return offers_.size() + posted_.size() + moving_.size();
-  }
+  std::size_t outstanding() const noexcept { return offers_.size() + posted_.size() + arriving(); }
 
   /// Calls the worker from now on, until it has nothing left to do.
   void employ(worker& w) noexcept;
@@ -98,6 +96,8 @@ class engine {
   std::uint64_t last_answer_of(int world_rank) const noexcept {
     return answered_ns_[static_cast<std::size_t>(world_rank)];
   }
+  /// The offer whose bytes are being copied out although its receiver may be about to come.
+  const offer* copied_ahead = nullptr;
   /// Whether a rank of this node has taken our messages by itself so far: likely, not certain, of
   /// the next one. One that asked for our help once may do so again (it may have a device that
   /// cannot open our memory), and counts as one that does not.
@@ -168,8 +168,10 @@ class engine {
 
   void advance_offers() noexcept;
   void scan() noexcept;
-  bool start_on(receive& r) noexcept;
+  void start_moving(receive& r) noexcept;
+  std::size_t arriving() const noexcept { return copied_.size() + moving_.size(); }
   void advance_moving() noexcept;
+  void advance(linked_list<receive>& moving, std::size_t most_quiet) noexcept;
   void advance_workers() noexcept;
   bool patience_is_over(std::uint64_t now) const noexcept;
   void drop(offer& o) noexcept;
@@ -184,7 +186,8 @@ class engine {
   std::vector<path::segment> peers_;
   linked_list<offer> offers_;  // owned
   linked_list<receive> posted_;
-  std::vector<receive*> moving_;
+  linked_list<receive> copied_;  // on their way, in order (transfer::in_order)
+  linked_list<receive> moving_;  // on their way otherwise
   struct owed_rings {
     int world_rank;
     std::uint64_t count;

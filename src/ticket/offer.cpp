@@ -47,6 +47,7 @@ bool is_answer(slot_state s) noexcept {
 }  // namespace
 
 offer::~offer() {
+  if (the_engine().copied_ahead == this) the_engine().copied_ahead = nullptr;
   if (cell_) the_engine().own().give_slot(slot_);
 }
 
@@ -167,6 +168,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
 void offer::run(path::transfer& t) noexcept {
   const status s = t.poll();
   if (s == status::would_block) return;
+  if (the_engine().copied_ahead == this) the_engine().copied_ahead = nullptr;
   stored_ = t.keep_memory();
   transfer_.reset();
   if (s == status::ok) {
@@ -179,8 +181,9 @@ void offer::run(path::transfer& t) noexcept {
 }
 
 // The receiver has not come yet. A small message is copied out after a short patience, so that the
-// program's send does not depend on it; any message is, when the receiver is blocked in the host
-// MPI.
+// program's send does not depend on it, and one at a time: while it is copied the receiver may
+// come, and gets the others with less work. Any message is, when the receiver is blocked in the
+// host MPI.
 void offer::consider_staging(std::uint64_t now) noexcept {
   engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
@@ -189,8 +192,10 @@ void offer::consider_staging(std::uint64_t now) noexcept {
   const bool blocked =
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
   const bool own_message = peer_ == e.job().rank;
-  if (bytes > config().eager_limit && !blocked && !own_message) return;
+  if (blocked || own_message) return static_cast<void>(stage());
+  if (bytes > config().eager_limit || e.copied_ahead) return;
   stage();
+  if (transfer_) e.copied_ahead = this;
 }
 
 // Loses nothing if the receiver claims first: the room goes back. False: there is no room.

@@ -50,8 +50,11 @@ class receive : public linked_list<receive>::link {
   /// Moves bytes on; true once settled.
   bool advance() noexcept;
 
+  bool posted() const noexcept { return phase_ == phase::posted; }
   bool settled() const noexcept { return phase_ == phase::settled; }
   bool moving() const noexcept { return phase_ == phase::moving; }
+  /// While moving: see transfer::in_order.
+  bool in_order() const noexcept { return transfer_->in_order(); }
   status outcome() const noexcept { return outcome_; }
   MPI_Comm comm() const noexcept { return comm_; }
   MPI_Request native() const noexcept { return native_; }
