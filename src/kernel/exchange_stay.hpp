@@ -6,7 +6,7 @@
 // least number that it is to take (first_command), which is larger than any before.
 //   host: writes command s when all earlier ones are done, every word of the command, and after it
 //     (release) the number beside it.
-//   block 0: when its part of a call has ended, waits for a number from s on. Its readers
+//   block 0: when its part of a call has ended, waits for a number from s on. Its program readers
 //     load the first entries together, 16 bytes at a time, the number not before the word; the
 //     other entries if the numbers say so. The same number everywhere: the command is whole. Where
 //     the kernel has other blocks it writes the command to the relay, in the same form. Then the
@@ -50,7 +50,7 @@ TELPHER_DEVICE std::uint64_t read_part(W w, const exchange_command* from, unsign
                                        std::uint64_t* words) {
   std::uint64_t seen = 0;
   bool mine = true;
-  for (unsigned i = w.id(); i < exchange_command::first_part; i += W::readers) {
+  for (unsigned i = w.id(); i < exchange_command::first_part; i += W::program_readers) {
     const unsigned entry = part * exchange_command::first_part + i;
     const word_pair pair = load_pair_system(&from->at[entry]);
     words[entry] = pair.low;
@@ -58,10 +58,10 @@ TELPHER_DEVICE std::uint64_t read_part(W w, const exchange_command* from, unsign
     seen = pair.high;
   }
   const std::uint64_t first = w.of_first(seen);
-  return w.readers_agree(mine && seen == first) ? first : 0;
+  return w.readers_agree(W::program_readers, mine && seen == first) ? first : 0;
 }
 
-/// Run by the readers together: the number of the next command from `number` on; 0 when
+/// Run by the program readers together: the number of the next command from `number` on; 0 when
 /// none came in time.
 template <class W>
 TELPHER_DEVICE std::uint64_t await_call(W w, const exchange_command* from, std::uint64_t number,
@@ -75,18 +75,18 @@ TELPHER_DEVICE std::uint64_t await_call(W w, const exchange_command* from, std::
       return mark;
     }
     const bool late = polls % 4 == 0 && now_ns() - start > stay_ns;
-    if (w.readers_agree(late)) return 0;
+    if (w.readers_agree(W::program_readers, late)) return 0;
     relax();
   }
 }
 
-/// Run by the readers together.
+/// Run by the program readers together.
 template <class W>
 TELPHER_DEVICE void relay_call(W w, const exchange& p, std::uint64_t mark,
                                const std::uint64_t* command) {
   const bool two = (mark & exchange_command::two_parts) != 0;
   const unsigned entries = two ? exchange_command::entries : exchange_command::first_part;
-  for (unsigned i = w.id(); i < entries; i += W::readers)
+  for (unsigned i = w.id(); i < entries; i += W::program_readers)
     store_pair_system(&resolve(p.relay)->at[i], {command[i], mark});
 }
 
@@ -96,7 +96,7 @@ template <class W>
 TELPHER_DEVICE bool next_call(W w, const exchange& p, std::uint64_t& number, std::uint64_t* command,
                               exchange_call& c) {
   TELPHER_SHARED(std::uint64_t, taken);
-  if (w.id() < W::readers) {
+  if (w.id() < W::program_readers) {
     const bool first = w.block() == 0;
     const std::uint64_t mark = await_call(w, first ? resolve(p.next) : resolve(p.relay), number,
                                           first ? p.stay_ns : ~std::uint64_t{0}, command);
@@ -125,9 +125,9 @@ TELPHER_DEVICE void arrive(W w, const exchange& p) {
 template <class W>
 TELPHER_DEVICE void leave(W w, const exchange& p, std::uint64_t number, std::uint32_t parts) {
   if (w.block() != 0) return;
-  if (w.blocks() > 1 && w.id() < W::readers) {
+  if (w.blocks() > 1 && w.id() < W::program_readers) {
     while (load_acquire_system(resolve(p.arrivals)) != parts) relax();
-    for (unsigned i = w.id(); i < exchange_command::first_part; i += W::readers)
+    for (unsigned i = w.id(); i < exchange_command::first_part; i += W::program_readers)
       store_pair_system(&resolve(p.relay)->at[i], {0, number});
   }
   w.barrier();  // all readers have seen the counter

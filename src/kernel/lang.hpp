@@ -88,7 +88,8 @@ inline T* resolve(T* pointer) {
 /// The view of one work item: which of how many it is, in its block and its grid.
 class work {
  public:
-  static constexpr unsigned readers = 1;  // work items that read the host's commands together
+  static constexpr unsigned command_readers = 1;  // work items that read a linger_command together
+  static constexpr unsigned program_readers = 1;  // and an exchange_command
 
   work(unsigned block, unsigned blocks) : block_(block), blocks_(blocks) {}
   unsigned id() const { return 0; }
@@ -102,11 +103,9 @@ class work {
   /// As barrier(), and after it a store of work item 0 publishes to the system what the block
   /// wrote.
   void publish() const {}  // that store releases, and the block is one thread
-  /// These three are called by all readers. True where `mine` holds for each of them.
-  bool readers_agree(bool mine) const { return mine; }
-  /// For how many of the first readers `mine` holds, before one for which it does not.
-  unsigned readers_leading(bool mine) const { return mine ? 1 : 0; }
-  /// What work item 0 has.
+  /// True where `mine` holds for the first `readers` work items, which all call it.
+  bool readers_agree(unsigned, bool mine) const { return mine; }
+  /// What work item 0 has, for all program readers.
   std::uint64_t of_first(std::uint64_t value) const { return value; }
 
  private:
@@ -139,7 +138,8 @@ TELPHER_DEVICE T* resolve(T* pointer) {
 /// A free-function kernel's place in its launch of one dimension.
 class work {
  public:
-  static constexpr unsigned readers = 1;
+  static constexpr unsigned command_readers = 1;
+  static constexpr unsigned program_readers = 1;
 
   unsigned id() const { return static_cast<unsigned>(item_.get_local_id(0)); }
   unsigned size() const { return static_cast<unsigned>(item_.get_local_range(0)); }
@@ -151,8 +151,7 @@ class work {
     sycl::atomic_fence(sycl::memory_order::acq_rel, sycl::memory_scope::system);
     sycl::group_barrier(item_.get_group());
   }
-  bool readers_agree(bool mine) const { return mine; }
-  unsigned readers_leading(bool mine) const { return mine ? 1 : 0; }
+  bool readers_agree(unsigned, bool mine) const { return mine; }
   std::uint64_t of_first(std::uint64_t value) const { return value; }
 
  private:
@@ -173,7 +172,8 @@ inline std::uint64_t now_ns() {
 
 class work {
  public:
-  static constexpr unsigned readers = 32;
+  static constexpr unsigned command_readers = 2;
+  static constexpr unsigned program_readers = 32;
 
   TELPHER_DEVICE unsigned id() const { return threadIdx.x; }
   TELPHER_DEVICE unsigned size() const { return blockDim.x; }
@@ -189,11 +189,8 @@ class work {
     __syncthreads();
     if (threadIdx.x == 0) asm volatile("fence.acq_rel.sys;" ::: "memory");
   }
-  TELPHER_DEVICE bool readers_agree(bool mine) const {
-    return __all_sync(~0u, mine) != 0;
-  }
-  TELPHER_DEVICE unsigned readers_leading(bool mine) const {
-    return leading_ones(__ballot_sync(~0u, mine));
+  TELPHER_DEVICE bool readers_agree(unsigned readers, bool mine) const {
+    return __all_sync(~0u >> (32 - readers), mine) != 0;
   }
   TELPHER_DEVICE std::uint64_t of_first(std::uint64_t value) const {
     return __shfl_sync(~0u, static_cast<unsigned long long>(value), 0);
@@ -204,21 +201,13 @@ class work {
     __threadfence_system();
     __syncthreads();
   }
-  TELPHER_DEVICE bool readers_agree(bool mine) const {
+  TELPHER_DEVICE bool readers_agree(unsigned, bool mine) const {
     return __all(mine) != 0;
-  }
-  TELPHER_DEVICE unsigned readers_leading(bool mine) const {
-    return leading_ones(static_cast<unsigned>(__ballot(mine)));
   }
   TELPHER_DEVICE std::uint64_t of_first(std::uint64_t value) const {
     return __shfl(static_cast<unsigned long long>(value), 0);
   }
 #endif
-
- private:
-  TELPHER_DEVICE static unsigned leading_ones(unsigned votes) {
-    return votes == ~0u ? readers : static_cast<unsigned>(__ffs(static_cast<int>(~votes)) - 1);
-  }
 };
 
 TELPHER_DEVICE std::uint64_t now_ns() {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <numeric>
 
 #include "base/log.hpp"
 #include "base/trace.hpp"
@@ -15,8 +14,6 @@ namespace {
 // While a kernel runs, pieces are gathered up to this much before the next is launched beside it.
 constexpr std::size_t gather_bytes = std::size_t{1} << 20;
 constexpr std::size_t gather_pieces = 32;
-// Largest message that the lingering copier gets while others are under way.
-constexpr std::size_t linger_of_several = 8 * 1024;
 
 std::deque<puller>& all() {
   static auto* one = new std::deque<puller>;  // a deque: addresses stay
@@ -56,6 +53,7 @@ void puller::enqueue(copy_job& job) noexcept {
   job.moved_by_ = kind::none;
   job.engine_status_ = status::would_block;
   queued_.push_back(&job);
+  queued_bytes_ += job.bytes;
 }
 
 // --- start ---
@@ -63,12 +61,11 @@ void puller::enqueue(copy_job& job) noexcept {
 void puller::flush(bool more_expected) noexcept {
   ++pass_;
   if (queued_.empty()) return;
+  if (more_expected && batch_.in_flight() > 0 && queued_bytes_ < gather_bytes &&
+      queued_.size() < gather_pieces)
+    return;
   if (trace::on()) [[unlikely]]
-    for (copy_job* j : queued_)
-      if (j->started_ns_ == 0) j->started_ns_ = now_ns();
-  start_small(more_expected);
-  const bool gathers = more_expected && batch_.in_flight() > 0;
-  if (gathers && queued_bytes() < gather_bytes && queued_.size() < gather_pieces) return;
+    for (copy_job* j : queued_) j->started_ns_ = now_ns();
   const auto batchable = [](const copy_job* j) {
     return !j->engine_only && (forced() == kind::batch || j->bytes <= config().batch_limit);
   };
@@ -84,35 +81,25 @@ void puller::flush(bool more_expected) noexcept {
       started += n;
     }
   }
-  for (; started < queued_.size(); ++started) start_engine(*queued_[started]);
+  for (; started < queued_.size(); ++started) start_single(*queued_[started]);
   queued_.clear();
+  queued_bytes_ = 0;
 }
 
-std::size_t puller::queued_bytes() const noexcept {
-  return std::accumulate(queued_.begin(), queued_.end(), std::size_t{0},
-                         [](std::size_t sum, const copy_job* j) { return sum + j->bytes; });
+void puller::start_single(copy_job& job) noexcept {
+  if (wants_linger(job)) {
+    if (auto sequence = linger_.submit(job.to, job.from, job.bytes)) {
+      job.sequence_ = *sequence;
+      job.moved_by_ = kind::linger;
+      return;
+    }
+  }
+  start_engine(job);
 }
 
-// The copier has one block, which is quick but has a small part of the link's speed: of several
-// messages it gets the smallest.
-void puller::start_small(bool more_expected) noexcept {
-  if (!allowed(kind::linger)) return;
-  const bool alone = queued_.size() == 1 && !more_expected;
-  const std::size_t limit = alone || forced() == kind::linger
-                                ? config().linger_limit
-                                : std::min<std::size_t>(config().linger_limit, linger_of_several);
-  const auto fits = [limit](const copy_job* j) { return !j->engine_only && j->bytes <= limit; };
-  if (std::none_of(queued_.begin(), queued_.end(), fits)) return;
-  const bool stays = (forced() == kind::linger && config().linger != "off") || burst_.goes_on();
-  if (stays) std::erase_if(queued_, [&](copy_job* j) { return fits(j) && start_linger(*j); });
-}
-
-bool puller::start_linger(copy_job& job) noexcept {
-  const auto sequence = linger_.submit(job.to, job.from, job.bytes);
-  if (!sequence) return false;
-  job.sequence_ = *sequence;
-  job.moved_by_ = kind::linger;
-  return true;
+bool puller::wants_linger(const copy_job& job) noexcept {
+  if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit) return false;
+  return (forced() == kind::linger && config().linger != "off") || burst_.goes_on();
 }
 
 void puller::start_engine(copy_job& job) noexcept {

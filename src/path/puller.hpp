@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies between addresses that one device can reach: collected while a progress pass finds
 // messages, started together at its end, watched until done. What starts them:
-// - the lingering copier, for small messages that follow each other closely, at once;
-// - one batched kernel, for several other small or medium messages found in one pass;
-// - the copy engine, for a message alone and for large ones.
+// - the copy engine, for a message alone and for large ones;
+// - one batched kernel, for several small or medium messages found in one pass;
+// - the lingering copier, for small messages that follow each other closely.
 // Not thread-safe: the engine's lock is held.
 #pragma once
 
@@ -66,15 +66,15 @@ class puller {
 
  private:
   status look(copy_job& job) noexcept;
-  void start_small(bool more_expected) noexcept;
-  bool start_linger(copy_job& job) noexcept;
+  void start_single(copy_job& job) noexcept;
   void start_engine(copy_job& job) noexcept;
   bool start_batch(copy_job** jobs, std::size_t count) noexcept;
-  std::size_t queued_bytes() const noexcept;
+  bool wants_linger(const copy_job& job) noexcept;
   void look_at(int lane) noexcept;
 
   memory::place where_;
   std::vector<copy_job*> queued_;
+  std::size_t queued_bytes_ = 0;
   batch_engine batch_;
   linger_engine linger_;
   burst burst_;
