@@ -165,10 +165,9 @@ def report(session: Session) -> str:
     line = [session.build / "bin/telpher", "report", "-n", "2", "--set", "quick", "--backend", session.options.backend,
             "-o", session.scratch / "report"]
     done = session.command(line, 200, MPI_ENV)
-    made = session.scratch / "report/report.html"
-    if made.is_file():
-        shutil.copy(made, session.out)
-    return verdict(done.good and made.is_file())
+    if done.good:
+        shutil.copytree(session.scratch / "report", session.out / "report", dirs_exist_ok=True)
+    return verdict(done.good)
 
 
 # --- Python ---
