@@ -217,6 +217,7 @@ void engine::advance_moving() noexcept {
   const bool all = polls_ % look_at_all_every == 0;
   advance(copied_, all ? copied_.size() : copies_side_by_side);
   advance(moving_, moving_.size());
+  advance(unpacking_, 1);
   for (const owed_rings& o : owed_)
     peer(o.world_rank).header().answers.fetch_add(o.count, std::memory_order_release);
   owed_.clear();
@@ -227,10 +228,12 @@ void engine::advance(linked_list<receive>& moving, std::size_t most_quiet) noexc
   for (receive* r = moving.first(); r && quiet < most_quiet;) {
     const bool ended = r->advance();
     receive* const next = linked_list<receive>::after(*r);
-    if (ended)
+    const bool unpacks = !ended && r->unpacking() && &moving != &unpacking_;
+    if (ended || unpacks)
       moving.erase(*r);
     else
       ++quiet;
+    if (unpacks) unpacking_.push_back(*r);
     r = next;
   }
 }
@@ -275,6 +278,7 @@ void engine::forget(receive& r) noexcept {
   posted_.erase(r);
   copied_.erase(r);
   moving_.erase(r);
+  unpacking_.erase(r);
 }
 
 // Room for a message may come only when another one has left: those that need us are asked each
@@ -324,7 +328,7 @@ void engine::report(const char* what, double seconds, log::level details) noexce
     log::write(details, TELPHER_SUBSYSTEM, "  %s", text);
   };
   for (const offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) say(o);
-  for (const auto* list : {&posted_, &copied_, &moving_})
+  for (const auto* list : {&posted_, &copied_, &moving_, &unpacking_})
     for (const receive* r = list->first(); r; r = linked_list<receive>::after(*r)) say(r);
   for (const worker* w : workers_) say(w);
 }

@@ -169,7 +169,9 @@ class engine {
   void advance_offers() noexcept;
   void scan() noexcept;
   void start_moving(receive& r) noexcept;
-  std::size_t arriving() const noexcept { return copied_.size() + moving_.size(); }
+  std::size_t arriving() const noexcept {
+    return copied_.size() + moving_.size() + unpacking_.size();
+  }
   void advance_moving() noexcept;
   void advance(linked_list<receive>& moving, std::size_t most_quiet) noexcept;
   void advance_workers() noexcept;
@@ -186,8 +188,9 @@ class engine {
   std::vector<path::segment> peers_;
   linked_list<offer> offers_;  // owned
   linked_list<receive> posted_;
-  linked_list<receive> copied_;  // on their way, in order (transfer::in_order)
-  linked_list<receive> moving_;  // on their way otherwise
+  linked_list<receive> copied_;     // on their way, in order (transfer::in_order)
+  linked_list<receive> moving_;     // on their way otherwise
+  linked_list<receive> unpacking_;  // see receive::unpacking
   struct owed_rings {
     int world_rank;
     std::uint64_t count;

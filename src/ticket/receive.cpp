@@ -349,6 +349,7 @@ status receive::discard() noexcept {
 
 bool receive::advance() noexcept {
   if (phase_ != phase::moving) return settled();
+  if (unpacking()) return scattered();
   status s = transfer_->poll();
   if (s == status::would_block) return false;
   if (s == status::peer_lost || s == status::host_mpi_error) {
@@ -375,7 +376,16 @@ bool receive::advance() noexcept {
   }
   transfer_.reset();  // ends the use of the sender's memory before the sender is told
   if (owes_answer) release_sender();
+  if (unpacking() && s == status::ok) return false;
   settle(outcome_ == status::ok ? s : outcome_);
+  return true;
+}
+
+bool receive::scattered() noexcept {
+  const status s = unpacked_.query();
+  if (s == status::would_block) return false;
+  unpacked_ = {};
+  settle(s);
   return true;
 }
 
@@ -385,6 +395,7 @@ void receive::release_sender() noexcept {
   e.owe_ring(ticket_.sender);
 }
 
+// To a device's buffer it is only started: of several messages the unpacking overlaps.
 status receive::scatter() noexcept {
   if (!packed_) return status::ok;
   if (!where_.on_device()) {
@@ -405,7 +416,11 @@ status receive::scatter() noexcept {
         where_.owner->copy(user_ + whole * layout_->extent + block.offset, from + done, n, *s));
     done += n;
   }
-  return where_.owner->synchronise(*s);
+  auto event = memory::pooled_event::acquire(where_);
+  TELPHER_TRY(event);
+  TELPHER_TRY(event->record(*s));
+  unpacked_ = std::move(*event);
+  return status::ok;
 }
 
 void receive::settle(status outcome) noexcept {

@@ -10,7 +10,8 @@
 //   the payload then covers; where the payload may be smaller (small tickets) they are saved when
 //   the receive is posted and put back before the ticket is redeemed.
 //
-// Phases: posted (the host MPI has it) → moving (bytes on their way) → settled.
+// Phases: posted (the host MPI has it) → moving (bytes on their way, then being unpacked by the
+// device where the program's buffer has gaps) → settled.
 #pragma once
 
 #include <memory>
@@ -18,6 +19,7 @@
 #include "base/linked_list.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "memory/streams.hpp"
 #include "path/segment.hpp"
 #include "path/transfer.hpp"
 #include "ticket/ticket.hpp"
@@ -53,7 +55,10 @@ class receive : public linked_list<receive>::link {
   bool posted() const noexcept { return phase_ == phase::posted; }
   bool settled() const noexcept { return phase_ == phase::settled; }
   bool moving() const noexcept { return phase_ == phase::moving; }
-  /// While moving: see transfer::in_order.
+  /// The bytes are here and the device is laying them out in the program's buffer; not without end
+  /// after the bytes of an earlier receive of the same device.
+  bool unpacking() const noexcept { return static_cast<bool>(unpacked_); }
+  /// While moving, before the bytes are here: see transfer::in_order.
   bool in_order() const noexcept { return transfer_->in_order(); }
   status outcome() const noexcept { return outcome_; }
   MPI_Comm comm() const noexcept { return comm_; }
@@ -93,6 +98,7 @@ class receive : public linked_list<receive>::link {
   status ask_for_put(path::slot& cell, const path::region& to) noexcept;
   status discard() noexcept;
   status scatter() noexcept;
+  bool scattered() noexcept;
   void release_sender() noexcept;
   void settle(status outcome) noexcept;
   void record() const noexcept;
@@ -118,7 +124,8 @@ class receive : public linked_list<receive>::link {
   MPI_Status status_{};
   std::size_t bytes_ = 0;
   std::unique_ptr<path::transfer> transfer_;
-  memory::buffer packed_;  // contiguous bytes of a non-contiguous or discarded message
+  memory::buffer packed_;          // contiguous bytes of a non-contiguous or discarded message
+  memory::pooled_event unpacked_;  // while the device lays them out
   status outcome_ = status::ok;
   // for the trace; 0 while it is off
   std::uint64_t posted_ns_ = 0;
