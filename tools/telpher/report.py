@@ -154,7 +154,9 @@ def measure(options, state: State, steps: list) -> None:
         print(f"{head} ...", end="", flush=True)
         file = os.path.join(data, file_name(name))
         command = command_of(options, arguments, file)
-        shown = shlex.join([*(f"{k}={v}" for k, v in environment.items()), "telpher", *command])
+        # As the page shows it, the file lies where the reader stands.
+        by_hand = command_of(options, arguments, file_name(name))
+        shown = shlex.join([*(f"{k}={v}" for k, v in environment.items()), "telpher", *by_hand])
         begin = time.monotonic()
         code, output = run_step(command, environment)
         seconds = time.monotonic() - begin
