@@ -96,8 +96,13 @@ class engine {
   std::uint64_t last_answer_of(int world_rank) const noexcept {
     return answered_ns_[static_cast<std::size_t>(world_rank)];
   }
-  /// The offer whose bytes are being copied out although its receiver may be about to come.
-  const offer* copied_ahead = nullptr;
+  /// Of the messages that are copied out although their receiver may be about to come there is one
+  /// at a time.
+  bool copies_ahead() const noexcept { return copied_ahead_ != nullptr; }
+  void note_copied_ahead(const offer& o) noexcept { copied_ahead_ = &o; }
+  void note_copied(const offer& o) noexcept {
+    if (copied_ahead_ == &o) copied_ahead_ = nullptr;
+  }
   /// Whether a rank of this node has taken our messages by itself so far: likely, not certain, of
   /// the next one. One that asked for our help once may do so again (it may have a device that
   /// cannot open our memory), and counts as one that does not.
@@ -206,6 +211,7 @@ class engine {
   std::uint64_t last_answers_ = 0;
   std::uint64_t last_answer_ns_ = 0;
   bool busy_offers_ = false;
+  const offer* copied_ahead_ = nullptr;
   bool progressing_ = false;
   std::uint32_t polls_ = 0;
   int reply_tag_ = 0;

@@ -47,7 +47,7 @@ bool is_answer(slot_state s) noexcept {
 }  // namespace
 
 offer::~offer() {
-  if (the_engine().copied_ahead == this) the_engine().copied_ahead = nullptr;
+  the_engine().note_copied(*this);
   if (cell_) the_engine().own().give_slot(slot_);
 }
 
@@ -168,7 +168,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
 void offer::run(path::transfer& t) noexcept {
   const status s = t.poll();
   if (s == status::would_block) return;
-  if (the_engine().copied_ahead == this) the_engine().copied_ahead = nullptr;
+  the_engine().note_copied(*this);
   stored_ = t.keep_memory();
   transfer_.reset();
   if (s == status::ok) {
@@ -193,9 +193,9 @@ void offer::consider_staging(std::uint64_t now) noexcept {
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
   const bool own_message = peer_ == e.job().rank;
   if (blocked || own_message) return static_cast<void>(stage());
-  if (bytes > config().eager_limit || e.copied_ahead) return;
+  if (bytes > config().eager_limit || e.copies_ahead()) return;
   stage();
-  if (transfer_) e.copied_ahead = this;
+  if (transfer_) e.note_copied_ahead(*this);
 }
 
 // Loses nothing if the receiver claims first: the room goes back. False: there is no room.

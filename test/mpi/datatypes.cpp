@@ -3,6 +3,7 @@
 // them untouched, and receives that get less than they asked for. The reference is the type's byte
 // map, found by packing host memory that holds its own offsets.
 #include <functional>
+#include <memory>
 
 #include "forms.hpp"
 
@@ -344,6 +345,48 @@ void freed_type(suite& s) {
   });
 }
 
+/// Messages of every type under way together. Each one must be whole when MPI says that it is
+/// there.
+void together(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  const std::vector<datatype> types = make_types();
+  constexpr int messages = 24;
+  std::vector<layout> layouts;
+  for (int i = 0; i < messages; ++i)
+    layouts.emplace_back(types[static_cast<std::size_t>(i) % types.size()].get(), 1 + i % 3 * 30);
+  with_all_kinds([&](kind from, kind to) {
+    s.note("%s to %s", name(from), name(to));
+    std::vector<std::unique_ptr<buffer>> out, in;
+    std::vector<MPI_Request> sends(messages), receives(messages);
+    const auto id = [&](int i, int rank) {
+      return mix(s.opt.seed) + static_cast<std::uint64_t>(i * 2 + rank);
+    };
+    for (const layout& l : layouts) {
+      out.push_back(std::make_unique<buffer>(from, l.span));
+      in.push_back(std::make_unique<buffer>(to, l.span, 8));
+    }
+    for (std::size_t i = 0; i < messages; ++i) {
+      const int tag = static_cast<int>(i);
+      put(*out[i], layouts[i], id(tag, s.rank));
+      in[i]->clear();
+      MPI_Irecv(in[i]->data() + layouts[i].origin, layouts[i].elements,
+                types[i % types.size()].get(), peer, tag, MPI_COMM_WORLD, &receives[i]);
+    }
+    for (std::size_t i = messages; i-- > 0;)
+      MPI_Isend(out[i]->data() + layouts[i].origin, layouts[i].elements,
+                types[i % types.size()].get(), peer, static_cast<int>(i), MPI_COMM_WORLD,
+                &sends[i]);
+    for (int left = messages; left > 0; --left) {
+      int which = MPI_UNDEFINED;
+      MPI_Waitany(messages, receives.data(), &which, MPI_STATUS_IGNORE);
+      const auto i = static_cast<std::size_t>(which);
+      s.expect_none(check(*in[i], layouts[i], id(which, peer), layouts[i].place.size()));
+    }
+    MPI_Waitall(messages, sends.data(), MPI_STATUSES_IGNORE);
+  });
+}
+
 /// MPI_Sendrecv_replace through a gapped type: the gaps stay.
 void replace(suite& s) {
   const int peer = s.rank ^ 1;
@@ -375,6 +418,7 @@ int main(int argc, char** argv) {
     s.run("partial", [&] { partial(s); });
     s.run("predefined", [&] { predefined(s); });
     s.run("freed type", [&] { freed_type(s); });
+    s.run("together", [&] { together(s); });
     s.run("replace", [&] { replace(s); });
   }
   return s.finish();
