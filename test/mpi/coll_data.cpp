@@ -203,7 +203,7 @@ void check_all(suite& s, const std::vector<collective>& list) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  suite s(&argc, &argv, 2);
+  suite s(&argc, &argv, 1);
   {
     const strided_type strided;
     const element elements[] = {{"doubles", MPI_DOUBLE, 8}, strided.get()};

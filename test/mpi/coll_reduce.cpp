@@ -209,7 +209,7 @@ void fill_bits(unsigned char* to, std::size_t bytes, std::uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  suite w(&argc, &argv, 2);
+  suite w(&argc, &argv, 1);
   const std::string path = take_wanted_path(w);
   for (const operation& o : operations())
     w.run(std::string("operation/") + o.name, [&] {
