@@ -62,7 +62,7 @@ function(telpher_abi abi)
   add_library(telpher_${abi} SHARED ${sources} $<TARGET_OBJECTS:telpher_below_${abi}>)
   target_link_libraries(telpher_${abi} PRIVATE
     telpher_mpi_${abi} $<LINK_LIBRARY:WHOLE_ARCHIVE,telpher_core> telpher_base telpher_closed)
-  target_link_options(telpher_${abi} PRIVATE -Wl,--version-script=${exports})
+  target_link_options(telpher_${abi} PRIVATE -Wl,--version-script=${exports} -Wl,-Bsymbolic-functions)
   set_target_properties(telpher_${abi} PROPERTIES
     OUTPUT_NAME telpher-${abi}
     LINK_DEPENDS ${exports}

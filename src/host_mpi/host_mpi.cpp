@@ -136,11 +136,20 @@ void* private_handle() {
   return ::dlopen(program->path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
 }
 
+// Telpher shows PMPI's names too (mpi/fortran.hpp).
+bool is_ours(void* address) {
+  Dl_info there{}, here{};
+  return address && ::dladdr(address, &there) != 0 &&
+         ::dladdr(reinterpret_cast<void*>(&find), &here) != 0 && there.dli_fbase == here.dli_fbase;
+}
+
 }  // namespace
 
 void* find(const char* name) noexcept {
   static void* const handle = private_handle();
-  if (void* address = ::dlsym(RTLD_DEFAULT, name)) return address;
+  void* address = ::dlsym(RTLD_DEFAULT, name);
+  if (is_ours(address)) address = ::dlsym(RTLD_NEXT, name);
+  if (address && !is_ours(address)) return address;
   return handle ? ::dlsym(handle, name) : nullptr;
 }
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 HERE = pathlib.Path(__file__).resolve().parent
 BANNER = "// SPDX-License-Identifier: BSD-3-Clause\n// generated from api.toml by generate.py; do not edit\n"
 COLUMNS = 100
+FROM_FORTRAN = "mpi::from_fortran(__builtin_return_address(0))"
 LOCAL_NAME = {"input": "s", "output": "r", "inout": "r", "broadcast": "b"}
 
 
@@ -263,6 +264,15 @@ def wrapper(function, types):
     return "\n".join([*lines, "}"])
 
 
+def binding_entry(function, types):
+    """What the host MPI's Fortran bindings call where a C program calls the wrapper."""
+    signature = ", ".join(declare(p, types, function.large) for p in function.parameters)
+    arguments = ", ".join(p.name for p in function.parameters)
+    lines = [*wrap(f"int P{function.mpi_name}({signature}) {{"), *wrap(f"  const bool fortran = {FROM_FORTRAN};")]
+    lines += wrap(f"  return fortran ? {function.mpi_name}({arguments}) : {host_call(function)};")
+    return "\n".join([*lines, "}"])
+
+
 # --- files -------------------------------------------------------------------------------------------
 
 
@@ -275,13 +285,13 @@ class Unit:
     functions: list = field(default_factory=list)
 
 
-def guarded(functions, types):
-    """Wrappers, those of newer standards between guards that ask whether the host MPI has them."""
+def guarded(functions, types, make=wrapper):
+    """What `make` makes of each, of newer standards between guards that ask whether the host MPI has it."""
     groups = {}
     for function in functions:
         groups.setdefault((function.large, function.since), []).append(function)
     for (large, since), members in sorted(groups.items()):
-        text = "\n\n".join(wrapper(f, types) for f in members)
+        text = "\n\n".join(make(f, types) for f in members)
         if since == "3.1":
             yield text
         else:
@@ -298,6 +308,15 @@ def render(unit, types):
     return f'{head}extern "C" {{\n\n{wrappers}\n\n}}  // extern "C"\n'
 
 
+def render_binding(unit, types):
+    entries = "\n\n".join(guarded(unit.functions, types, binding_entry))
+    title = f"// {unit.title}:\n// PMPI's names, for the host MPI's Fortran bindings (mpi/fortran.hpp).\n"
+    return (f"{BANNER}{title}"
+            '#include "host_mpi/host_mpi.hpp"\n#include "mpi/fortran.hpp"\n\nusing namespace telpher;\n\n'
+            "#if !defined(MPI_ABI)  // the MPI beneath it may have other PMPI functions\n\n"
+            f'extern "C" {{\n\n{entries}\n\n}}  // extern "C"\n\n#endif  // !defined(MPI_ABI)\n')
+
+
 def outputs(api):
     """Path and text of each file."""
     units, listed = {}, []
@@ -309,6 +328,8 @@ def outputs(api):
         units[function.file].functions.append(function)
         listed.append(f"TELPHER_PMPI({function.name})\n")
     files = {HERE / "generated" / f"{name}.cpp": render(unit, api["types"]) for name, unit in units.items()}
+    for name, unit in units.items():
+        files[HERE / "generated" / f"fortran_{name}.cpp"] = render_binding(unit, api["types"])
     files[HERE.parent / "host_mpi" / "wrapped.def"] = (
         BANNER + "// PMPI functions that Telpher wraps. Those it only calls are in used.def.\n\n" + "".join(listed))
     return files

@@ -4,8 +4,9 @@
 
 usage: exports.py LIBRARY HOST_MPI_DECLARED.hpp WRAPPED.def
 
-It must export MPI_X for exactly those wrapped functions that the host's mpi.h declares, besides names of
-its own; refer to no symbol of an MPI library; and need neither MPI nor the C++ runtime.
+It must export MPI_X for exactly those wrapped functions that the host's mpi.h declares, and PMPI_X, for
+Fortran's bindings, but for the standard ABI, besides names of its own; refer to no symbol of an MPI
+library; and need neither MPI nor the C++ runtime.
 """
 import pathlib
 import re
@@ -29,16 +30,17 @@ def dynamic_symbols(library):
             {name for section, name in rows if section == "UND"})
 
 
-def expected_exports(declared, wrapped):
+def expected_exports(library, declared, wrapped):
     present = set(re.findall(r"HAS_(\w+) 1$", pathlib.Path(declared).read_text(), re.M))
     names = re.findall(r"^TELPHER_PMPI\((\w+)\)", pathlib.Path(wrapped).read_text(), re.M)
-    return {f"MPI_{name}" for name in names if name in present}
+    layers = ("MPI",) if "mpi_abi" in pathlib.Path(library).name else ("MPI", "PMPI")
+    return {f"{layer}_{name}" for name in names if name in present for layer in layers}
 
 
 def main(library, declared, wrapped):
     defined, undefined = dynamic_symbols(library)
     exported = {name for name in defined if not OWN_NAMES.fullmatch(name)}
-    expected = expected_exports(declared, wrapped)
+    expected = expected_exports(library, declared, wrapped)
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", library))
     problems = [f"exports {name}, which it should not" for name in sorted(exported - expected)]
     problems += [f"does not export {name}" for name in sorted(expected - exported)]
