@@ -36,8 +36,8 @@ range mapped(const dl_phdr_info& object) noexcept {
 
 bool is_binding(std::string_view path) noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-  return name.starts_with("libmpi_mpifh.") || name.starts_with("libmpi_usempi") ||
-         name.starts_with("libmpifort.") || name.starts_with("libmpichfort.");
+  return name.starts_with("libmpi_mpifh") || name.starts_with("libmpi_usempi") ||
+         name.starts_with("libmpifort") || name.starts_with("libmpichfort");
 }
 
 [[gnu::cold, gnu::noinline]] bool from_fortran_slow(std::uintptr_t caller) noexcept {
