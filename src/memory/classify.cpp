@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/address_range.hpp"
 #include "base/thread_local.hpp"
 #include "device/registry.hpp"
 #include "memory/memory.hpp"
@@ -23,19 +24,13 @@ extern "C" char* __curbrk __attribute__((weak));
 namespace telpher::memory {
 namespace {
 
-struct range {
-  std::uintptr_t first = 0;
-  std::uintptr_t last = 0;  // one past
-  bool holds(std::uintptr_t a) const noexcept { return a - first < last - first; }
-};
-
 // Without a limit of the stack its range reaches down to whatever was mapped last, and device
 // memory may be put into it later (runtimes choose addresses themselves): only the uppermost part
 // counts.
 constexpr std::uintptr_t most_stack = 8 << 20;
 
-range own_stack() noexcept {
-  range stack;
+address_range own_stack() noexcept {
+  address_range stack;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
   void* low = nullptr;
@@ -50,22 +45,15 @@ range own_stack() noexcept {
 }
 
 // The first object that dl_iterate_phdr reports is the program itself.
-range program_data() noexcept {
-  range data{UINTPTR_MAX, 0};
+address_range program_data() noexcept {
+  address_range data;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* out) {
-        auto& r = *static_cast<range*>(out);
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const auto& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD) continue;
-          const std::uintptr_t at = info->dlpi_addr + segment.p_vaddr;
-          r.first = std::min(r.first, at);
-          r.last = std::max(r.last, at + segment.p_memsz);
-        }
+        *static_cast<address_range*>(out) = mapped(*info);
         return 1;
       },
       &data);
-  return data.last ? data : range{};
+  return data;
 }
 
 std::uintptr_t heap_end() noexcept {
@@ -90,7 +78,8 @@ bool heap_is_host() noexcept {
   return true;
 }
 
-constinit thread_local TELPHER_NEAR_TLS range stack;  // empty until the thread's first look-up
+constinit thread_local TELPHER_NEAR_TLS address_range
+    stack;  // empty until the thread's first look-up
 
 [[gnu::cold, gnu::noinline]] bool on_stack_slow(std::uintptr_t a) noexcept {
   stack = own_stack();
@@ -100,7 +89,7 @@ constinit thread_local TELPHER_NEAR_TLS range stack;  // empty until the thread'
 
 bool certainly_host(std::uintptr_t a) noexcept {
   struct fixed {
-    range data = program_data();
+    address_range data = program_data();
     std::uintptr_t heap = heap_start();
   };
   static const fixed host;
