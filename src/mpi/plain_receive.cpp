@@ -31,7 +31,7 @@ using ticket::ticket_bytes;
 }
 
 bool is_ticket(const std::byte* bytes, std::size_t count) noexcept {
-  return count == ticket_bytes && ticket::is_ticket(bytes, ticket::the_engine().job().nonce);
+  return ticket::may_be_ticket(count) && ticket::is_ticket(bytes, ticket::the_engine().job().nonce);
 }
 
 // A ticket may come for any message, so there must be room for one.
@@ -42,7 +42,7 @@ int receive_small(const receive_args& a, std::byte* to, std::size_t capacity,
   if (const int rc = pmpi::Recv(landing, ticket_bytes, MPI_BYTE, a.source, a.tag, a.comm, &s))
     return rc;
   const std::size_t count = host_mpi::bytes_of(s);
-  if (count > capacity) [[unlikely]]
+  if (count > capacity || is_ticket(landing, count)) [[unlikely]]
     return receive_slow(a, landing, count, s, status);
   std::memcpy(to, landing, count);
   host_mpi::copy_status(status, s);
@@ -57,11 +57,12 @@ int receive_large(const receive_args& a, std::byte* to, MPI_Status* status) noex
   MPI_Status s;
   const int count = static_cast<int>(a.count);
   if (const int rc = pmpi::Recv(a.buffer, count, a.type, a.source, a.tag, a.comm, &s)) return rc;
-  if (is_ticket(to, host_mpi::bytes_of(s))) [[unlikely]] {
+  const std::size_t bytes = host_mpi::bytes_of(s);
+  if (is_ticket(to, bytes)) [[unlikely]] {
     alignas(16) std::byte ticket[ticket_bytes];
     std::memcpy(ticket, to, ticket_bytes);
     if (small_tickets) std::memcpy(to, before, ticket_bytes);
-    return receive_slow(a, ticket, ticket_bytes, s, status);
+    return receive_slow(a, ticket, bytes, s, status);
   }
   host_mpi::copy_status(status, s);
   return MPI_SUCCESS;

@@ -55,6 +55,7 @@ status gather(const send_args& a, const outgoing& o, ticket::message& m) noexcep
   m.destination = a.destination;
   m.tag = a.tag;
   m.comm = a.comm;
+  m.element_bytes = l->size;
   m.synchronous = a.mode == send_mode::synchronous;
   if (l->contiguous) {
     m.payload = {where, data + l->true_lower_bound, bytes};

@@ -79,9 +79,11 @@ status offer::send() noexcept {
     remote_ = std::make_unique<path::pipelined_send>(
         path::wire{e.job().control, peer_, t.reply_tag}, travels, meant);
   }
-  seal(t, e.job().nonce);
+  const std::size_t size =
+      near && short_will_do(message_.element_bytes) ? short_ticket_bytes : ticket_bytes;
+  seal(t, e.job().nonce, size);
   since_ns_ = now_ns();
-  TELPHER_TRY(send_carrier(wire_bytes));
+  TELPHER_TRY(send_carrier(wire_bytes, static_cast<int>(size)));
   if (near) e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
   return status::ok;
 }
@@ -102,8 +104,7 @@ path::region offer::compressed(ticket& t) noexcept {
   return {message_.payload.where, static_cast<std::byte*>(coded_.data.data()), coded_.bytes};
 }
 
-status offer::send_carrier(const void* bytes) noexcept {
-  const int size = static_cast<int>(ticket_bytes);
+status offer::send_carrier(const void* bytes, int size) noexcept {
   const int rc = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
                                                      message_.tag, message_.comm, &carrier_)
                                       : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,

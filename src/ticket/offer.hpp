@@ -11,6 +11,7 @@
 #include "base/linked_list.hpp"
 #include "base/recycled.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "ticket/ticket.hpp"
 #include "path/compressed.hpp"
 #include "path/pipelined.hpp"
 #include "path/staged.hpp"
@@ -28,6 +29,7 @@ struct message {
   int destination;            // rank in comm
   int tag;
   MPI_Comm comm;
+  std::size_t element_bytes;  // of the datatype
   bool synchronous = false;
   codec::plan coding;  // if it leaves the node
 };
@@ -63,7 +65,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
 
  private:
   bool on_node() const noexcept { return cell_ != nullptr; }
-  status send_carrier(const void* ticket) noexcept;
+  status send_carrier(const void* ticket, int size) noexcept;
   path::region compressed(ticket& t) noexcept;
   bool advance_on_node(std::uint64_t now) noexcept;
   void advance_off_node() noexcept;
@@ -103,7 +105,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   status outcome_ = status::ok;
 
  public:
-  alignas(16) std::byte wire_bytes[480];  // the ticket, until its message has left
+  alignas(16) std::byte wire_bytes[ticket_bytes];  // the ticket, until its message has left
 };
 
 }  // namespace telpher::ticket

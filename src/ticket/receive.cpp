@@ -163,7 +163,7 @@ void receive::take(const void* bytes, std::size_t count, const MPI_Status& envel
   status_ = envelope;
   bytes_ = count;
   const auto* first = static_cast<const std::byte*>(bytes);
-  if (count == ticket_bytes && is_ticket(first, the_engine().job().nonce)) return redeem(first);
+  if (may_be_ticket(count) && is_ticket(first, the_engine().job().nonce)) return redeem(first);
   if (!lands_) {  // plain bytes for a host buffer
     const std::size_t n = std::min(bytes_, capacity_);
     datatype::unpack_host(*layout_, first, 0, n, user_);
@@ -176,7 +176,7 @@ void receive::take(const void* bytes, std::size_t count, const MPI_Status& envel
 const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
   if (lands_) return landing_ ? static_cast<const std::byte*>(landing_.data()) : saved_;
   if (layout_->contiguous) return contiguous_data();
-  datatype::pack_host(*layout_, user_, 0, ticket_bytes, scratch);
+  datatype::pack_host(*layout_, user_, 0, bytes_, scratch);
   return scratch;
 }
 
@@ -189,7 +189,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
     if (cancelled) return settle(status::ok);
   }
   bytes_ = host_mpi::bytes_of(status_);
-  if (bytes_ == ticket_bytes && (lands_ || capacity_ >= ticket_bytes)) {
+  if (may_be_ticket(bytes_) && (lands_ || capacity_ >= bytes_)) {
     std::byte scratch[ticket_bytes];
     const std::byte* first = first_bytes(scratch);
     if (is_ticket(first, the_engine().job().nonce)) return redeem(first);
@@ -240,7 +240,7 @@ result<path::region> receive::destination() noexcept {
 
 void receive::redeem(const std::byte* bytes) noexcept {
   engine& e = the_engine();
-  status s = read(bytes, e.job().size, e.own().header().slots, ticket_);
+  status s = read(bytes, bytes_, e.job().size, e.own().header().slots, ticket_);
   restore_prefix();
   if (s == status::ok) {
     if (ticket_.slot != no_slot) e.saw_ticket();

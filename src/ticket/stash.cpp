@@ -27,10 +27,10 @@ stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
   return entries_.end();
 }
 
-// Keeps a message just taken from the host MPI. One of 480 bytes is received and looked at.
+// Keeps a message just taken from the host MPI. One of a ticket's size is received and looked at.
 int stash::keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept {
-  entry e{comm, envelope, message, {}, MPI_REQUEST_NULL};
-  if (host_mpi::bytes_of(envelope) == ticket_bytes) {
+  entry e{comm, envelope, message, {}, host_mpi::bytes_of(envelope), MPI_REQUEST_NULL};
+  if (may_be_ticket(e.size)) {
     MPI_Status s;
     if (const int rc = pmpi::Mrecv(e.bytes, ticket_bytes, MPI_BYTE, &e.message, &s)) return rc;
     e.message = MPI_MESSAGE_NULL;
@@ -57,16 +57,16 @@ int stash::extract_until(int source, int tag, MPI_Comm comm) noexcept {
   }
 }
 
-// The first matching message here; if there is none and the host MPI has one of 480 bytes, that
-// one. Any other message of the host MPI is told by `flag` and `native`: asking it twice could meet
-// a message that came in between.
+// The first matching message here; if there is none and the host MPI has one of a ticket's size,
+// that one. Any other message of the host MPI is told by `flag` and `native`: asking it twice could
+// meet a message that came in between.
 int stash::look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
                 MPI_Status* native) noexcept {
   *found = find(source, tag, comm);
   *flag = 0;
   if (*found != entries_.end()) return MPI_SUCCESS;
   if (const int rc = pmpi::Iprobe(source, tag, comm, flag, native)) return rc;
-  if (!*flag || host_mpi::bytes_of(*native) != ticket_bytes) return MPI_SUCCESS;
+  if (!*flag || !may_be_ticket(host_mpi::bytes_of(*native))) return MPI_SUCCESS;
   *flag = 0;
   if (const int rc = extract_until(native->MPI_SOURCE, native->MPI_TAG, comm)) return rc;
   *found = find(source, tag, comm);
@@ -124,7 +124,7 @@ bool stash::give(receive& r, int source, int tag, MPI_Comm comm, int* rc) noexce
   if (e->message != MPI_MESSAGE_NULL)
     *rc = r.post_matched(&e->message);
   else
-    r.take(e->bytes, ticket_bytes, e->envelope);
+    r.take(e->bytes, e->size, e->envelope);
   entries_.erase(e);
   return true;
 }
@@ -136,7 +136,7 @@ int stash::give_matched(receive& r, MPI_Message* message) noexcept {
   matched_.erase(found);
   if (const int rc = pmpi::Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE)) return rc;
   pmpi::Wait(&kept.carrier, MPI_STATUS_IGNORE);
-  r.take(kept.bytes, ticket_bytes, kept.envelope);
+  r.take(kept.bytes, kept.size, kept.envelope);
   return MPI_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that a probe took out of the host MPI. A probed message of exactly 480 bytes may be a
+// Messages that a probe took out of the host MPI. A probed message of a ticket's size may be a
 // ticket, whose real size only its content tells, so it is extracted, received and kept here; later
 // receives and probes look here first. To keep the order in which messages of a source match, every
 // older message of that source is extracted before it (unreceived, as an MPI_Message). So all that
@@ -40,6 +40,7 @@ class stash {
     MPI_Status envelope;  // source, tag, and the payload's size
     MPI_Message message;  // MPI_MESSAGE_NULL once received into `bytes`
     std::byte bytes[ticket_bytes];
+    std::size_t size;                        // of them
     MPI_Request carrier = MPI_REQUEST_NULL;  // of the message that stands for it, see match
   };
   using iterator = std::list<entry>::iterator;

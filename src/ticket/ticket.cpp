@@ -9,8 +9,12 @@ namespace telpher::ticket {
 namespace {
 
 constexpr std::size_t checked_from = offsetof(ticket, version);
-constexpr std::size_t checked_to = offsetof(ticket, unused);
-static_assert((checked_to - checked_from) % 4 == 0);
+constexpr std::size_t checked_to(std::size_t size) noexcept {
+  return size == ticket_bytes ? offsetof(ticket, unused) : offsetof(ticket, coded_bytes);
+}
+static_assert((checked_to(ticket_bytes) - checked_from) % 4 == 0 &&
+              (checked_to(short_ticket_bytes) - checked_from) % 4 == 0 &&
+              checked_to(short_ticket_bytes) <= short_ticket_bytes);
 
 template <class Word>
 Word load(const std::uint8_t* from) noexcept {
@@ -21,25 +25,27 @@ Word load(const std::uint8_t* from) noexcept {
 
 // FNV-1a over 8-byte words in four lanes, whose multiplications overlap: finds damage, not malice
 // (the nonce keeps strangers out).
-std::uint32_t checksum_of(const ticket& t) noexcept {
+std::uint32_t checksum_of(const ticket& t, std::size_t size) noexcept {
   constexpr std::uint64_t prime = 1099511628211u;
   constexpr std::size_t lanes = 4;
   std::uint64_t sum[lanes] = {14695981039346656037u, 1, 2, 3};
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&t);
+  const std::size_t end = checked_to(size);
   std::size_t i = checked_from;
-  for (; i + 8 * lanes <= checked_to; i += 8 * lanes)
+  for (; i + 8 * lanes <= end; i += 8 * lanes)
     for (std::size_t lane = 0; lane < lanes; ++lane)
       sum[lane] = (sum[lane] ^ load<std::uint64_t>(bytes + i + 8 * lane)) * prime;
-  for (; i + 4 <= checked_to; i += 4) sum[0] = (sum[0] ^ load<std::uint32_t>(bytes + i)) * prime;
+  for (; i + 4 <= end; i += 4) sum[0] = (sum[0] ^ load<std::uint32_t>(bytes + i)) * prime;
   std::uint64_t all = 0;
   for (const std::uint64_t s : sum) all = (all ^ s ^ s >> 32) * prime;
   return static_cast<std::uint32_t>(all >> 32);
 }
 
-const char* flaw(const ticket& t, int ranks, std::uint32_t slots) noexcept {
+const char* flaw(const ticket& t, std::size_t size, int ranks, std::uint32_t slots) noexcept {
   if (t.version != ticket_version) return "another version";
-  if (t.checksum != checksum_of(t)) return "wrong checksum";
+  if (t.checksum != checksum_of(t, size)) return "wrong checksum";
   if (t.sender < 0 || t.sender >= ranks) return "no such sender";
+  if (t.slot == no_slot && size != ticket_bytes) return "short, and between nodes";
   if (t.slot == no_slot && t.reply_tag < 0) return "neither slot nor reply tag";
   if (t.slot != no_slot && (t.slot >= slots || t.epoch > path::epoch_mask)) return "no such slot";
   const auto& m = t.memory;
@@ -53,19 +59,22 @@ const char* flaw(const ticket& t, int ranks, std::uint32_t slots) noexcept {
 
 }  // namespace
 
-void seal(ticket& t, const nonce& mark) noexcept {
+void seal(ticket& t, const nonce& mark, std::size_t size) noexcept {
   t.mark = mark;
   t.version = ticket_version;
-  t.checksum = checksum_of(t);
+  t.checksum = checksum_of(t, size);
 }
 
 bool is_ticket(const void* bytes, const nonce& mark) noexcept {
   return std::memcmp(bytes, mark.data(), mark.size()) == 0;
 }
 
-status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept {
-  std::memcpy(static_cast<void*>(&out), bytes, checked_to);
-  const char* why = flaw(out, ranks, slots);
+status read(const void* bytes, std::size_t size, int ranks, std::uint32_t slots,
+            ticket& out) noexcept {
+  out.coding = {};
+  out.announces = 0;
+  std::memcpy(static_cast<void*>(&out), bytes, checked_to(size));
+  const char* why = flaw(out, size, ranks, slots);
   if (!why) return status::ok;
   TELPHER_ERROR("a ticket was refused: %s (says sender %d, %llu bytes)", why, out.sender,
                 static_cast<unsigned long long>(out.bytes));

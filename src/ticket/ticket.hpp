@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ticket: what travels through the host MPI in place of a message in device memory. Its size is
-// a multiple of every predefined datatype's size (MPICH asserts that what arrives is a whole number
-// of elements). It is recognised by size and by the job's nonce, and everything in it is checked
-// before use.
+// The ticket: what travels through the host MPI in place of a message in device memory. It is
+// recognised by size and by the job's nonce, and everything in it is checked before use. Its size
+// is a multiple of every predefined datatype's size (MPICH asserts that what arrives is a whole
+// number of elements). Inside a node a short form is enough: its beginning, which Open MPI moves in
+// half the time of the whole (at most 256 bytes; results/README.md). Only MPI_C_LONG_DOUBLE_COMPLEX
+// does not divide it.
 #pragma once
 
 #include <array>
@@ -17,6 +19,15 @@
 namespace telpher::ticket {
 
 constexpr std::size_t ticket_bytes = 480;
+constexpr std::size_t short_ticket_bytes = 240;
+constexpr bool may_be_ticket(std::size_t bytes) noexcept {
+  return bytes == ticket_bytes || bytes == short_ticket_bytes;
+}
+/// Whether the short form will do for elements of this size: they hold nothing that is larger.
+constexpr bool short_will_do(std::size_t element_bytes) noexcept {
+  return element_bytes > 0 && element_bytes < 32 && short_ticket_bytes % element_bytes == 0;
+}
+
 constexpr std::uint32_t no_slot = 0xffffffff;
 
 using nonce = std::array<std::uint8_t, 16>;
@@ -30,7 +41,7 @@ struct ticket {
   std::int32_t reply_tag;        // on the private communicator; -1 where a slot carries the answers
   std::uint32_t slot;            // index in the sender's segment, or no_slot
   std::uint32_t epoch;           // of the slot's use
-  path::exported_memory memory;  // where the payload lies
+  path::exported_memory memory;  // where the payload lies; the last of a short ticket
   std::uint64_t coded_bytes;     // what travels, where `coding` compresses it
   codec::plan coding;
   std::uint32_t announces;  // 1: a grant comes in front of the blocks (path/rdma.hpp)
@@ -42,16 +53,17 @@ static_assert(sizeof(ticket) == ticket_bytes && std::is_trivially_copyable_v<tic
 
 constexpr std::uint32_t ticket_version = 3;
 
-/// Fills mark, version and checksum; the rest must be set.
-void seal(ticket& t, const nonce& mark) noexcept;
+/// Fills mark, version and checksum; the rest must be set. `size`: of the form that is sent.
+void seal(ticket& t, const nonce& mark, std::size_t size = ticket_bytes) noexcept;
 
-/// Whether 480 bytes are one of our tickets.
+/// Whether bytes of which there are as many as a ticket has are one of our tickets.
 bool is_ticket(const void* bytes, const nonce& mark) noexcept;
 
-/// Copies a recognised ticket (all but its unused end) out of `bytes` and checks it against itself:
-/// version, checksum, ranges. `ranks` is the size of the job, `slots` the slots of a segment.
-/// corrupt, with a logged reason, if anything is wrong.
-status read(const void* bytes, int ranks, std::uint32_t slots, ticket& out) noexcept;
+/// Copies a recognised ticket of `size` bytes (all but its unused end) out of `bytes` and checks it
+/// against itself: version, checksum, ranges. `ranks` is the size of the job, `slots` the slots of
+/// a segment. corrupt, with a logged reason, if anything is wrong.
+status read(const void* bytes, std::size_t size, int ranks, std::uint32_t slots,
+            ticket& out) noexcept;
 
 /// What names a message among its sender's in a trace, on both sides.
 constexpr long long ticket_id(std::uint32_t slot, std::uint32_t epoch, int reply_tag) noexcept {

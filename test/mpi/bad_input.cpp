@@ -11,7 +11,7 @@ using namespace mpi_test;
 
 namespace {
 
-constexpr std::size_t ticket_bytes = 480;
+constexpr std::size_t sizes_of_tickets[] = {240, 480};
 
 std::uint64_t identity(const suite& s, int sender, std::size_t step) {
   return mix(s.opt.seed) + step * 64 + static_cast<std::uint64_t>(sender);
@@ -40,7 +40,7 @@ class returned_errors {
 };
 
 /// Host bytes of a ticket's size that are no ticket arrive as they are, in every kind of memory.
-void garbage(suite& s) {
+void garbage(suite& s, std::size_t ticket_bytes) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   for (kind to : kinds())
@@ -63,11 +63,11 @@ void garbage(suite& s) {
       }
 }
 
-using test_ticket = int(void*);
+using test_ticket = int(void*, int);
 
 /// A ticket with the job's nonce whose other bytes were changed: an MPI error, or the plain bytes
 /// if the nonce itself was hit, but never a wild copy; and the next message is as good as ever.
-void damaged_tickets(suite& s, test_ticket* make) {
+void damaged_tickets(suite& s, test_ticket* make, std::size_t ticket_bytes) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   const returned_errors returned;
@@ -75,7 +75,7 @@ void damaged_tickets(suite& s, test_ticket* make) {
     for (std::size_t at = 0; at < ticket_bytes; at += 3) {
       s.note("byte %zu of a ticket changed, into %s", at, name(to));
       std::vector<unsigned char> ticket(ticket_bytes);
-      s.expect_equal(make(ticket.data()), 0, "telpher_test_ticket");
+      s.expect_equal(make(ticket.data(), as_int(ticket_bytes)), 0, "telpher_test_ticket");
       ticket[at] = static_cast<unsigned char>(ticket[at] ^ (1u << (at % 8)));
       buffer in(to, 4000), out(to, 4000), after(to, 4000);
       in.clear();
@@ -97,17 +97,17 @@ void damaged_tickets(suite& s, test_ticket* make) {
 
 /// A whole, valid ticket sent as host bytes a second time: its slot is not on offer, so an error.
 /// A ticket cut short has another size than a ticket and is plain bytes.
-void replayed_and_truncated_tickets(suite& s, test_ticket* make) {
+void replayed_and_truncated_tickets(suite& s, test_ticket* make, std::size_t ticket_bytes) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   const returned_errors returned;
   std::vector<unsigned char> ticket(ticket_bytes);
-  s.expect_equal(make(ticket.data()), 0, "telpher_test_ticket");
+  s.expect_equal(make(ticket.data(), as_int(ticket_bytes)), 0, "telpher_test_ticket");
   for (kind to : kinds()) {
     s.note("a replayed ticket into %s", name(to));
     buffer in(to, 4000);
     in.clear();
-    for (int cut : {0, 1, 240}) {
+    for (int cut : {0, 1, 239}) {
       MPI_Request request;
       MPI_Isend(ticket.data(), as_int(ticket_bytes) - cut, MPI_BYTE, peer, 3, MPI_COMM_WORLD,
                 &request);
@@ -219,10 +219,17 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   if (!s.opt.words.empty() && s.opt.words[0] == "die") die_in_transfer(s);
   const bool device = kinds().back() == kind::device;
-  s.run("garbage of a ticket's size", [&] { garbage(s); });
+  s.run("garbage of a ticket's size", [&] {
+    for (const std::size_t bytes : sizes_of_tickets) garbage(s, bytes);
+  });
   if (auto* make = reinterpret_cast<test_ticket*>(dlsym(RTLD_DEFAULT, "telpher_test_ticket"))) {
-    s.run("damaged tickets", [&] { damaged_tickets(s, make); });
-    s.run("replayed and truncated tickets", [&] { replayed_and_truncated_tickets(s, make); });
+    s.run("damaged tickets", [&] {
+      for (const std::size_t bytes : sizes_of_tickets) damaged_tickets(s, make, bytes);
+    });
+    s.run("replayed and truncated tickets", [&] {
+      for (const std::size_t bytes : sizes_of_tickets)
+        replayed_and_truncated_tickets(s, make, bytes);
+    });
   } else if (s.rank == 0) {
     std::printf("# skipped: tickets, no telpher_test_ticket in this process\n");
   }
