@@ -105,6 +105,7 @@ int list() {
       {node_order, "node order unless commutative"},
       {nodes_power_of_two, "2^k nodes"},
       {not_in_place, "not in place"},
+      {no_gaps, "no gaps in elements"},
       {packed, "(packed transport)"},
   };
   for (const algorithm& a : algorithms()) {

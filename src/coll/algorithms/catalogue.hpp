@@ -17,9 +17,10 @@ enum restriction : unsigned {
   one_node = 1u << 2,
   nodes_power_of_two = 1u << 3,
   node_order = 1u << 4,  // if the operation does not commute, ranks of a node follow each other
+  no_gaps = 1u << 5,     // copies results to outputs as whole elements
   // Not restrictions:
-  packed = 1u << 5,         // the packed transport may run it, see below
-  between_nodes = 1u << 6,  // has send and receive steps
+  packed = 1u << 6,         // the packed transport may run it, see below
+  between_nodes = 1u << 7,  // has send and receive steps
 };
 
 /// `packed`: across ranks the schedule only copies own input or own scratch to a peer's scratch,

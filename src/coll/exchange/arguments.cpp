@@ -207,6 +207,10 @@ void arguments::reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexc
   possible = possible && reduce.known && count >= 0;
   if (!possible) return;
   grain = kernel::value_bytes(reduce.type);
+  if (reduce.op == reduce_op::maxloc || reduce.op == reduce_op::minloc) {
+    const auto layout = datatype::layout_of(type);
+    gaps = layout && (*layout)->size != grain;
+  }
   bytes = static_cast<std::uint64_t>(count) * grain;
   for (const void* b : {input, static_cast<const void*>(output)})
     if (reinterpret_cast<std::uintptr_t>(b) % std::min<std::uint64_t>(grain, 8)) possible = false;

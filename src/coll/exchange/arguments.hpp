@@ -76,6 +76,7 @@ class arguments {
   memory::place where;      // of the buffers; host if the call moves nothing here
   std::uint64_t bytes = 0;  // of the vector or one block
   std::uint64_t grain = 16;
+  bool gaps = false;  // in the elements that are reduced
   reduction reduce;
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each

@@ -198,6 +198,7 @@ bool describe_problem(const arguments& a, const agreement& talk, problem& p, std
   p.ranks = a.ranks;
   p.root = a.root;
   p.count = a.bytes / unit;
+  p.gaps = a.gaps;
   p.in_place = talk.description_of(is_rooted(a.what) ? a.root : 0).in_place != 0;
   constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
   p.granule = std::max<std::uint64_t>(1, share_bytes / unit);

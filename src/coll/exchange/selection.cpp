@@ -183,6 +183,8 @@ choice choose(problem& p, const facts& f, int me) noexcept {
       const algorithm* a = find_algorithm(r.what, r.algorithm);
       if (a && accept(c, *a, r.by, p, f, me)) return c;
     }
+    const algorithm* plain = p.gaps ? find_algorithm(p.what, "one_shot") : nullptr;
+    if (plain && accept(c, *plain, transport::exchange, p, f, me)) return c;
   } catch (const std::bad_alloc&) {
   }
   return {};

@@ -66,7 +66,8 @@ void builder::copy(span to, span from) {
 }
 
 void builder::reduce(span to, std::vector<span> sources) {
-  if (sources.size() == 1) return copy(to, sources[0]);
+  const bool as_bytes = !problem_.gaps || to.where == space::scratch;
+  if (sources.size() == 1 && (as_bytes || same_place(to, sources[0]))) return copy(to, sources[0]);
   if (to.count == 0 || sources.empty()) return;
   made_.steps.push_back({.kind = step_kind::reduce, .to = to, .sources = std::move(sources)});
 }

@@ -49,6 +49,7 @@ struct problem {
 
   bool in_place = false;              // at the root, if there is one; else at every rank
   bool commutative = true;            // the reduction operation
+  bool gaps = false;                  // in elements; in the output they stay as they are
   bool mapped = true;                 // peers in the node reach input and output, not scratch alone
   std::uint64_t granule = 1;          // shares of a vector begin at multiples of this
   std::uint64_t chunk = 0;            // pipelines between nodes: elements of a chunk; 0: one chunk
