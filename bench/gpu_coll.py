@@ -5,7 +5,7 @@ from gpu_jobs import Session
 from gpu_measure import cell, judge, shown, size_text
 
 OPERATIONS = "allreduce,bcast,reduce,allgather,alltoall,reduce_scatter_block,gather,scatter"
-SIZES = "8,1k,8k,64k,256k,1m"  # staging by hand takes long above
+SIZES = "4,8,1k,8k,64k,256k,1m"  # staging by hand takes long above
 LARGE_SIZES = "4m,16m,64m,256m"
 TIMED = "--min-time 0.02 --batches 5 --validate"
 # What selection.def chooses from: operation, algorithm, sizes, and blocks of the kernel to try (0: by size), each

@@ -51,7 +51,7 @@ def build(session: Session) -> str:
     make_runnable(session)
     options = session.options
     line = ["cmake", "-S", ROOT, "-B", session.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-            "-DTELPHER_TESTS=ON", "-DTELPHER_HIP=OFF"]
+            "-DTELPHER_LTO=ON", "-DTELPHER_TESTS=ON", "-DTELPHER_HIP=OFF"]
     if options.backend == "cuda":
         line += ["-DTELPHER_HIP_ON_CUDA=ON"]
         line += ["-DTELPHER_CUDA=ON", "-DTELPHER_CUDA_ARCHITECTURES=" + architectures()]
