@@ -244,8 +244,9 @@ std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached
       *rc = entry::fail(a.comm, a.call, info.error(), "the copy of the buffer that is replaced");
       return nullptr;
     }
-    ticket::message m{bytes.payload, *info, std::move(bytes.keep), a.destination, a.send_tag,
-                      a.comm,        false};
+    const datatype::layout* l = layout_of(a.type);
+    ticket::message m{bytes.payload, *info,  std::move(bytes.keep), a.destination,
+                      a.send_tag,    a.comm, l ? l->size : 0};
     return send_device(a.call, send_mode::standard, std::move(m), false, rc);
   }
   MPI_Request native = MPI_REQUEST_NULL;

@@ -19,8 +19,6 @@
 
 namespace telpher::ticket {
 
-struct ticket;
-
 /// A message in device memory, as the program sent it.
 struct message {
   path::region payload;
