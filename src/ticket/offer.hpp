@@ -11,11 +11,11 @@
 #include "base/linked_list.hpp"
 #include "base/recycled.hpp"
 #include "host_mpi/host_mpi.hpp"
-#include "ticket/ticket.hpp"
 #include "path/compressed.hpp"
 #include "path/pipelined.hpp"
 #include "path/staged.hpp"
 #include "path/transfer.hpp"
+#include "ticket/ticket.hpp"
 
 namespace telpher::ticket {
 
