@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the point-to-point programs across namespaced nodes over real TCP, and takes a node away.
+"""Runs the programs of test/mpi across namespaced nodes over real TCP, and takes a node away.
 
     python3 test/nodes.py BUILD [--nodes 2] [--ranks 2] [--mpi mpich,ompi] [--name PART] [--no-loss]
 
@@ -26,7 +26,15 @@ PROGRAMS = {
     "pt2pt": ["--device"], "matching": ["--device"], "completion": ["--device"], "progress": ["--device"],
     "datatypes": ["--device"], "threads": ["--device"], "lifetime": ["--device"],
     "stress": ["--device", "--messages", "4000"],
+    "coll_data": ["--device"], "coll_reduce": ["--device"], "coll_groups": ["--device"],
+    "coll_two_level": ["--device", "even"], "coll_deferred": ["--device", "coll_any_path"],
+    "coll_exchange": ["--device", "coll_any_path"],
 }
+# As their tests on pretended nodes have it: small calls in two levels as well.
+IN_TWO_LEVELS = ("allreduce", "reduce", "bcast", "allgather", "alltoall", "reduce_scatter_block", "allgatherv",
+                 "alltoallv", "reduce_scatter")
+SETTINGS = {"coll_two_level": {"TELPHER_COLL_BLOCK": "4k",
+                               "TELPHER_COLL_ALGORITHM": ",".join(f"{w}=two_level" for w in IN_TWO_LEVELS)}}
 # What a lost node is found by: bounds short enough for a test.
 BOUND = 40.0
 LOSS_SETTINGS = {"TELPHER_TRANSFER_TIMEOUT": "3s", "TELPHER_WAIT_TIMEOUT": "8s"}
@@ -57,7 +65,7 @@ def suites(head: dict, options, abi: str) -> list[bool]:
             if options.name not in program:
                 continue
             ranks = options.ranks or (1 if program in ONE_RANK else 2)
-            line = command(head, nodes, abi, ranks, program, arguments, {})
+            line = command(head, nodes, abi, ranks, program, arguments, SETTINGS.get(program, {}))
             label = f"{program} {abi} {options.nodes} nodes x {ranks}"
             test = run.Test(label, line, run.LAUNCHER_ENV, options.timeout, 1)
             outcome = run.run_test(test, 1.0)
