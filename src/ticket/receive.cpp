@@ -238,24 +238,8 @@ result<path::region> receive::destination() noexcept {
 
 // --- a ticket ---
 
-namespace {
-
-// The sender's cell is in another core's cache: it is on its way while the ticket is checked.
-void fetch_cell(const std::byte* bytes) noexcept {
-  engine& e = the_engine();
-  std::int32_t sender;
-  std::uint32_t slot;
-  std::memcpy(&sender, bytes + offsetof(ticket, sender), sizeof sender);
-  std::memcpy(&slot, bytes + offsetof(ticket, slot), sizeof slot);
-  if (sender < 0 || sender >= e.job().size || slot >= e.own().header().slots) return;
-  if (path::segment& from = e.peer(sender)) __builtin_prefetch(&from.cell(slot), 1);
-}
-
-}  // namespace
-
 void receive::redeem(const std::byte* bytes) noexcept {
   engine& e = the_engine();
-  fetch_cell(bytes);
   status s = read(bytes, bytes_, e.job().size, e.own().header().slots, ticket_);
   restore_prefix();
   if (s == status::ok) {

@@ -3,7 +3,7 @@
 // recognised by size and by the job's nonce, and everything in it is checked before use. Its size
 // is a multiple of every predefined datatype's size (MPICH asserts that what arrives is a whole
 // number of elements). Inside a node a short form is enough: its beginning, which Open MPI moves in
-// half the time of the whole (at most 256 bytes; results/README.md). Only MPI_C_LONG_DOUBLE_COMPLEX
+// half the time of the whole (results/README.md). Only MPI_C_LONG_DOUBLE_COMPLEX
 // does not divide it.
 #pragma once
 
