@@ -13,7 +13,6 @@
 #include "coll/staging.hpp"
 #include "memory/memory.hpp"
 #include "host_mpi/error.hpp"
-#include "path/path.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll {
@@ -51,7 +50,6 @@ class staged {
       ticket::blocking_call blocked;
       return f();
     }
-    path::count(path::kind::coll_staged, 0);
     if (const int code = copy_in(); code != MPI_SUCCESS) return code;
     const int code = [&] {
       ticket::blocking_call blocked;

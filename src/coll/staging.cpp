@@ -7,6 +7,8 @@
 #include <limits>
 #include <new>
 
+#include "path/path.hpp"
+
 namespace telpher::coll {
 namespace {
 
@@ -206,6 +208,7 @@ status staging::copy_image_out(image& i, copies& started) noexcept {
 }
 
 status staging::copy_in() noexcept {
+  path::count(path::kind::coll_staged, static_cast<std::uint64_t>(bytes()));
   copies started;
   status result = status::ok;
   for (image& i : images_)

@@ -19,7 +19,7 @@ class staging final : public pending {
   /// `buffer` itself where no byte of the plan is in device memory. Copies nothing yet.
   result<void*> add(void* buffer, const plan& p) noexcept;
 
-  /// Fills the images; returns when they are complete.
+  /// Begins a round, which is counted as one call: fills the images, returns when they are complete.
   status copy_in() noexcept;
   /// Writes the results to the devices; returns when they are there.
   status copy_out() noexcept;

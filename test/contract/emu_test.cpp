@@ -160,7 +160,7 @@ TEST_CASE(topologies_are_read) {
 }
 
 TEST_CASE(shipped_topologies_are_valid) {
-  for (const char* name : {"8gpu-nvlink", "pcie4", "mi250x"}) {
+  for (const char* name : {"2gpu-nvlink", "8gpu-nvlink", "pcie4", "mi250x"}) {
     std::ifstream file(std::string(TELPHER_SHARE "/topologies/") + name + ".topo");
     std::stringstream text;
     text << file.rdbuf();

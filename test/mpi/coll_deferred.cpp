@@ -244,11 +244,13 @@ void check_persistent(suite& s, const std::string& wanted) {
   MPI_Start(&requests[0]);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   const std::string path = last_path();
-  // Where ranks share a device nothing is packed, in the blocking form neither.
-  s.expect_none(one_call(g, call_kind{}, 10, 0, 0, kind::device, kind::device));
-  const std::string small = last_path() == "coll_stepped" ? "coll_stepped" : "coll_packed";
-  const bool good = wanted == "coll_any_path" || path == (wanted.empty() ? small : wanted);
-  if (!good && !path.empty()) s.fail("it ran by %s", path.c_str());
+  // Twice: where ranks take turns on a device only a communicator's first small call is not staged.
+  for (int call = 0; call < 2; ++call)
+    s.expect_none(one_call(g, call_kind{}, 10, 0, call, kind::device, kind::device));
+  const std::string blocking = last_path();
+  const bool as_wanted = wanted.empty() || wanted == "coll_any_path" || path == wanted;
+  if (path != blocking || !as_wanted)
+    s.fail("it ran by %s, its blocking form by %s", path.c_str(), blocking.c_str());
   for (MPI_Request& r : requests) MPI_Request_free(&r);
 }
 #else
