@@ -9,6 +9,7 @@ work from any folder: `bench/gpu_session.py --ucx .carry/ucx --mpich .carry/mpic
 packages is kept, since their libraries find each other relative to their own place.
 """
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -53,8 +54,9 @@ def size_of(folder: Path) -> float:
 def works(part: str, target: Path) -> bool:
     """Starts the copy's own program from where it now lies."""
     command = {"ucx": [target / "libucx/bin/ucx_info", "-v"], "mpich": [target / "bin/mpirun", "-n", "2", "hostname"]}
+    env = os.environ | ({"LD_LIBRARY_PATH": str(target / "libucx/lib")} if part == "ucx" else {})
     try:
-        done = subprocess.run([str(word) for word in command[part]], capture_output=True, timeout=30)
+        done = subprocess.run([str(word) for word in command[part]], capture_output=True, timeout=30, env=env)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
