@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/ipc_cache.hpp"
 
+#include <time.h>
+
 #include <chrono>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/thread_use.hpp"
 
 namespace telpher::memory {
 
-using clock = std::chrono::steady_clock;
+namespace {
+
+// Milliseconds are fine enough for what is idle for seconds, and cost a quarter of a reading of the
+// steady clock.
+struct clock {
+  using duration = std::chrono::nanoseconds;
+  using time_point = std::chrono::time_point<clock, duration>;
+  static time_point now() noexcept {
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return time_point(std::chrono::seconds(t.tv_sec) + duration(t.tv_nsec));
+  }
+};
+
+}  // namespace
 
 struct ipc_entry {
   ipc_cache::key name;
@@ -45,7 +62,7 @@ std::byte* ipc_cache::mapping::base() const noexcept {
 ipc_cache::mapping::~mapping() {
   if (!entry_) return;
   ipc_cache& cache = instance();
-  std::lock_guard lock(cache.guard_);
+  const guard_threads lock(cache.guard_);
   --entry_->users;
   if (!entry_->address) {
     if (entry_->users == 0) cache.closed_.remove_if([&](auto& e) { return &e == entry_; });
@@ -56,7 +73,7 @@ ipc_cache::mapping::~mapping() {
 
 result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
                                               const device::ipc_handle& handle) noexcept {
-  std::lock_guard lock(guard_);
+  const guard_threads lock(guard_);
   for (auto e = entries_.begin(); e != entries_.end(); ++e) {
     if (!(e->name == k)) continue;
     entries_.splice(entries_.begin(), entries_, e);
@@ -142,12 +159,12 @@ void ipc_cache::trim_locked(std::size_t entries, std::size_t bytes) noexcept {
 }
 
 void ipc_cache::trim() noexcept {
-  std::lock_guard lock(guard_);
+  const guard_threads lock(guard_);
   trim_locked(static_cast<std::size_t>(config().ipc_cache_entries), config().ipc_cache_bytes);
 }
 
 void ipc_cache::clear() noexcept {
-  std::lock_guard lock(guard_);
+  const guard_threads lock(guard_);
   trim_locked(0, 0);
 }
 

@@ -18,7 +18,11 @@ class ticket_send final : public operation, public recycled<ticket_send> {
   bool check() noexcept override { return offer_.complete(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
-  bool abandon() noexcept override { return true; }  // the engine goes on with the offer
+  // The engine goes on with the offer.
+  bool abandon() noexcept override {
+    offer_.abandon();
+    return true;
+  }
   MPI_Request request() const noexcept override { return request_; }
 
  private:
@@ -56,6 +60,10 @@ class receive_operation final : public operation, public recycled<receive_operat
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { receive_.fill(out); }
   void cancel() noexcept override { receive_.cancel(); }
+  bool abandon() noexcept override {
+    receive_.abandon();
+    return false;
+  }
   MPI_Request request() const noexcept override { return request_; }
 
  private:
@@ -75,6 +83,11 @@ class pair_operation final : public operation {
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { receive_->fill(out); }
   void cancel() noexcept override { receive_->cancel(); }
+  bool abandon() noexcept override {
+    send_->abandon();
+    receive_->abandon();
+    return false;  // both are kept until they are done
+  }
   MPI_Request request() const noexcept override { return request_; }
 
  private:

@@ -69,7 +69,7 @@ int send(const send_args& a) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   engine& e = the_engine();
   if (mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
-  const mpi::outgoing o = mpi::inspect(a);
+  mpi::outgoing o = mpi::inspect(a);
   auto held = e.lock();
   if (!o.on_device() && e.idle()) {
     if (!held) return mpi::host_send(a);
@@ -79,7 +79,7 @@ int send(const send_args& a) noexcept {
   }
   if (!o.on_device()) return send_beside(e, held, a);
   int rc = MPI_SUCCESS;
-  auto op = mpi::start_device_send(a, o, false, &rc);
+  auto op = mpi::start_device_send(a, std::move(o), false, &rc);
   if (!op) return rc;
   return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
 }
@@ -87,11 +87,11 @@ int send(const send_args& a) noexcept {
 int isend(const send_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   if (mpi::stays_on_host(a)) return mpi::host_isend(a, request);
-  const mpi::outgoing o = mpi::inspect(a);
+  mpi::outgoing o = mpi::inspect(a);
   if (!o.on_device()) return mpi::host_isend(a, request);
   auto held = the_engine().lock();
   int rc = MPI_SUCCESS;
-  auto op = mpi::start_device_send(a, o, true, &rc);
+  auto op = mpi::start_device_send(a, std::move(o), true, &rc);
   return op ? publish(std::move(op), request) : rc;
 }
 

@@ -47,8 +47,9 @@ status bounce(ticket::message& m) noexcept {
 }
 
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
-status gather(const send_args& a, const outgoing& o, ticket::message& m) noexcept {
+status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
+  m.lease = std::move(o.lease);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
   auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
   const memory::place where = o.where;
@@ -169,14 +170,14 @@ outgoing inspect(const send_args& a) noexcept {
   o.layout = layout_of(a.type);
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;
-  o.where = memory::classify(first, o.info);
+  o.where = memory::classify(first, o.info, o.lease);
   return o;
 }
 
-std::unique_ptr<operation> start_device_send(const send_args& a, const outgoing& o,
-                                             bool for_program, int* rc) noexcept {
+std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, bool for_program,
+                                             int* rc) noexcept {
   ticket::message m;
-  if (const status s = gather(a, o, m); s != status::ok) {
+  if (const status s = gather(a, std::move(o), m); s != status::ok) {
     *rc = entry::fail(a.comm, a.call, s, "packing the send buffer");
     return nullptr;
   }
@@ -184,14 +185,14 @@ std::unique_ptr<operation> start_device_send(const send_args& a, const outgoing&
 }
 
 std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int* rc) noexcept {
-  const outgoing o = inspect(a);
+  outgoing o = inspect(a);
   if (!o.on_device()) {
     MPI_Request native = MPI_REQUEST_NULL;
     *rc = host_isend(a, &native);
     if (*rc != MPI_SUCCESS) return nullptr;
     return std::make_unique<native_send>(native, memory::buffer());
   }
-  return start_device_send(a, o, for_program, rc);
+  return start_device_send(a, std::move(o), for_program, rc);
 }
 
 std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
@@ -215,7 +216,7 @@ std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc
   auto copy = [&]() -> result<detached_bytes> {
     if (!l) return status::invalid_argument;
     const std::size_t bytes = static_cast<std::size_t>(a.count) * l->size;
-    const outgoing o = inspect(s);
+    outgoing o = inspect(s);
     if (!o.on_device()) {
       auto b = memory::buffer::host(std::max<std::size_t>(bytes, 1), nullptr);
       TELPHER_TRY(b);
@@ -223,7 +224,7 @@ std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc
       return detached_bytes{{{}, static_cast<std::byte*>(b->data()), bytes}, std::move(*b)};
     }
     ticket::message m;
-    TELPHER_TRY(gather(s, o, m));
+    TELPHER_TRY(gather(s, std::move(o), m));
     if (m.packed) return detached_bytes{m.payload, std::move(m.packed)};
     auto b = memory::buffer::device(m.payload.where, bytes);
     TELPHER_TRY(b);
@@ -245,8 +246,8 @@ std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached
       return nullptr;
     }
     const datatype::layout* l = layout_of(a.type);
-    ticket::message m{bytes.payload, *info,  std::move(bytes.keep), a.destination,
-                      a.send_tag,    a.comm, l ? l->size : 0};
+    ticket::message m{bytes.payload, *info,      {},     std::move(bytes.keep),
+                      a.destination, a.send_tag, a.comm, l ? l->size : 0};
     return send_device(a.call, send_mode::standard, std::move(m), false, rc);
   }
   MPI_Request native = MPI_REQUEST_NULL;

@@ -16,6 +16,7 @@ struct outgoing {
   const datatype::layout* layout = nullptr;
   memory::place where;
   device::pointer_info info;  // of a device buffer
+  memory::lease lease;
   bool on_device() const noexcept { return where.on_device(); }
 };
 /// Recognises most host buffers by their address alone. An element's bytes lie in the same memory
@@ -27,7 +28,7 @@ outgoing inspect(const pt2pt::send_args& a) noexcept;
 
 /// Starts the send of a device buffer; null and an MPI error code in `rc` on failure.
 /// `for_program`: the operation carries a request.
-std::unique_ptr<operation> start_device_send(const pt2pt::send_args& a, const outgoing& o,
+std::unique_ptr<operation> start_device_send(const pt2pt::send_args& a, outgoing&& o,
                                              bool for_program, int* rc) noexcept;
 
 /// PMPI's send of the mode, with the form that fits the count.

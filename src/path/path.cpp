@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/thread_use.hpp"
+
 namespace telpher::path {
 namespace {
 
@@ -18,6 +20,14 @@ struct counter {
 };
 std::array<counter, static_cast<int>(kind::count_)> counters;
 std::atomic<kind> last_used{kind::none};
+
+void add(std::atomic<std::uint64_t>& sum, std::uint64_t n) noexcept {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  if (several_threads.load(relaxed))
+    sum.fetch_add(n, relaxed);
+  else
+    sum.store(sum.load(relaxed) + n, relaxed);
+}
 
 }  // namespace
 
@@ -36,8 +46,8 @@ kind forced() noexcept {
 
 void count(kind k, std::uint64_t bytes) noexcept {
   counter& c = counters[static_cast<std::size_t>(k)];
-  c.messages.fetch_add(1, std::memory_order_relaxed);
-  c.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  add(c.messages, 1);
+  add(c.bytes, bytes);
   last_used.store(k, std::memory_order_relaxed);
 }
 

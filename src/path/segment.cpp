@@ -23,6 +23,11 @@ std::size_t segment_bytes() noexcept {
 segment::segment(std::byte* base) noexcept
     : base_(base), pins_(base + header().arena_at, header().arena_bytes) {}
 
+void segment::take_doorbell() noexcept {
+  const std::size_t index = header().doorbells_taken.fetch_add(1, std::memory_order_relaxed);
+  if (index < most_doorbells) doorbell_ = &doorbells()[index];
+}
+
 std::byte* segment::staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept {
   const segment_header& h = header();
   if (at < h.arena_at || bytes > h.arena_bytes || at - h.arena_at > h.arena_bytes - bytes)
@@ -39,22 +44,31 @@ own_segment::own_segment(std::byte* base) noexcept {
   h.arena_bytes = segment_bytes() - h.arena_at;
   for (std::uint32_t i = 0; i < h.slots; ++i) new (base + h.slots_at + i * sizeof(slot)) slot{};
   static_cast<segment&>(*this) = segment(base);
+  for (std::size_t i = 0; i < most_doorbells; ++i)
+    new (&doorbells()[i]) std::atomic<std::uint64_t>{0};
   arena_ = memory::arena(h.arena_at, h.arena_bytes);
-  for (std::uint32_t i = h.slots; i > 0; --i) free_slots_.push_back(i - 1);
+  for (std::uint32_t i = h.slots; i > 0; --i) free_slots_.push_back({i - 1, 0});
+}
+
+std::uint64_t own_segment::rung() const noexcept {
+  const std::size_t taken = header().doorbells_taken.load(std::memory_order_relaxed);
+  std::uint64_t sum = header().common_doorbell.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < std::min(taken, most_doorbells); ++i)
+    sum += doorbells()[i].load(std::memory_order_acquire);
+  return sum;
 }
 
 std::optional<std::uint32_t> own_segment::take_slot(std::uint32_t& epoch) noexcept {
   if (free_slots_.empty()) return std::nullopt;
-  const std::uint32_t index = free_slots_.back();
+  const free_slot last = free_slots_.back();
   free_slots_.pop_back();
-  epoch = ((cell(index).word.load(std::memory_order_relaxed) >> 8) + 1) & epoch_mask;
-  return index;
+  epoch = (last.epoch + 1) & epoch_mask;
+  return last.index;
 }
 
-void own_segment::give_slot(std::uint32_t index) noexcept {
-  slot& s = cell(index);
-  s.set(s.word.load(std::memory_order_relaxed) >> 8, slot_state::free);
-  free_slots_.push_back(index);
+void own_segment::give_slot(std::uint32_t index, std::uint32_t epoch) noexcept {
+  cell(index).set(epoch, slot_state::free);
+  free_slots_.push_back({index, epoch});
 }
 
 // --- pieces of the arena ---

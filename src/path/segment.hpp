@@ -28,6 +28,15 @@ class segment {
   slot& cell(std::uint32_t index) const noexcept {
     return reinterpret_cast<slot*>(base_ + header().slots_at)[index];
   }
+  /// Before the first ring: takes a doorbell of this segment for this process.
+  void take_doorbell() noexcept;
+  /// Says that a ticket for the owner has left.
+  void ring() noexcept {
+    if (doorbell_) [[likely]]
+      doorbell_->store(++rings_, std::memory_order_release);
+    else
+      header().common_doorbell.fetch_add(1, std::memory_order_release);
+  }
   /// A receiver's change of a slot in its sender's segment, and the ring of the sender's bell.
   void answer(slot& cell, std::uint32_t epoch, slot_state s) const noexcept {
     cell.set(epoch, s);
@@ -43,9 +52,16 @@ class segment {
   }
   void release_pins() noexcept { pins_.release(); }
 
+ protected:
+  std::atomic<std::uint64_t>* doorbells() const noexcept {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + segment_doorbells_at);
+  }
+
  private:
   std::byte* base_ = nullptr;
   memory::pinned_range pins_;
+  std::atomic<std::uint64_t>* doorbell_ = nullptr;  // null: the common one
+  std::uint64_t rings_ = 0;
 };
 
 /// The owner's side: lays the segment out and deals out its parts.
@@ -56,12 +72,19 @@ class own_segment : public segment {
 
   /// A free slot, with its epoch advanced; nothing when all are in flight.
   std::optional<std::uint32_t> take_slot(std::uint32_t& epoch) noexcept;
-  void give_slot(std::uint32_t index) noexcept;
+  void give_slot(std::uint32_t index, std::uint32_t epoch) noexcept;
+  /// How many tickets ranks of this node have sent here.
+  std::uint64_t rung() const noexcept;
 
   memory::arena& arena() noexcept { return arena_; }
 
  private:
-  std::vector<std::uint32_t> free_slots_;
+  // The last epoch is kept here too: the slot's line is where its last receiver is.
+  struct free_slot {
+    std::uint32_t index;
+    std::uint32_t epoch;
+  };
+  std::vector<free_slot> free_slots_;
   memory::arena arena_;
 };
 

@@ -107,9 +107,12 @@ struct segment_header {
   std::uint64_t slots_at;
   std::uint64_t arena_at;
   std::uint64_t arena_bytes;
-  /// The doorbell: how many tickets ranks of this node have sent to this rank. Written by senders
-  /// (fetch_add after the ticket's message was started), read by the owner.
-  alignas(64) std::atomic<std::uint64_t> tickets_sent_here;
+  /// The doorbell: how many tickets ranks of this node have sent to this rank is the sum of all
+  /// words in `doorbells` and of `common_doorbell`. Each sender takes a word of its own at start
+  /// (fetch_add on `doorbells_taken`) and alone writes it: a store, after the ticket's message was
+  /// started. A sender for whom none is left does a fetch_add on the common one.
+  alignas(64) std::atomic<std::uint32_t> doorbells_taken;
+  std::atomic<std::uint64_t> common_doorbell;
   /// How often a receiver changed one of this rank's slots to a state that the owner must act on
   /// (pipe_asked, put_asked, done). Written by receivers (fetch_add after the state, or after the
   /// states of several slots), read by the owner, who looks for as many slots when it has changed.
@@ -119,6 +122,10 @@ struct segment_header {
   alignas(64) std::atomic<std::uint32_t> blocked;
 };
 
-constexpr std::size_t segment_slots_at = 4096;
+constexpr std::size_t segment_doorbells_at = 4096;
+constexpr std::size_t most_doorbells = 512;
+constexpr std::size_t segment_slots_at =
+    segment_doorbells_at + most_doorbells * sizeof(std::atomic<std::uint64_t>);
+static_assert(sizeof(segment_header) <= segment_doorbells_at && segment_slots_at % 4096 == 0);
 
 }  // namespace telpher::path

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/thread_use.hpp"
 #include "device/registry.hpp"
 #include "path/direct.hpp"
 #include "path/puller.hpp"
@@ -53,6 +54,7 @@ std::uint64_t now_ns() noexcept {
 
 status engine::start(bool threaded) noexcept {
   threaded_ = threaded;
+  several_threads.store(threaded, std::memory_order_relaxed);
   if (config().enable) device::discover();
   TELPHER_TRY(
       host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
@@ -60,8 +62,10 @@ status engine::start(bool threaded) noexcept {
   own_ = path::own_segment(job_.own.data());
   pmpi::Barrier(job_.control);  // every segment is laid out
   peers_.resize(static_cast<std::size_t>(job_.size));
-  for (int r : job_.node)
+  for (int r : job_.node) {
     if (r != job_.rank) peers_[static_cast<std::size_t>(r)] = path::segment(job_.segment(r));
+    peer(r).take_doorbell();
+  }
   takes_.assign(static_cast<std::size_t>(job_.size), taking::unknown);
   answered_ns_.assign(static_cast<std::size_t>(job_.size), 0);
   bell_.start(job_);
@@ -155,7 +159,7 @@ void engine::advance_offers() noexcept {
 
 bool engine::patience_is_over(std::uint64_t now) const noexcept {
   const auto patience = static_cast<std::uint64_t>(config().eager_patience.value * 1e3);
-  return now >= std::max(offers_.first()->since_ns(), last_answer_ns_) + patience;
+  return now >= std::max(offers_.first()->since_ns(now), last_answer_ns_) + patience;
 }
 
 void engine::add(std::unique_ptr<offer> o) noexcept {
@@ -181,7 +185,7 @@ void engine::release(offer& o) noexcept {
 // here, a bell that is silent says that there is nothing to look for.
 void engine::scan() noexcept {
   if (posted_.empty()) return;
-  const std::uint64_t rung = own_.header().tickets_sent_here.load(std::memory_order_acquire);
+  const std::uint64_t rung = own_.rung();
   const bool waiting_here = rung != tickets_seen_;
   const bool now_and_then = polls_ % look_at_all_every == 0;
   const bool told = waiting_here || full_scans_ > 0;
@@ -192,15 +196,25 @@ void engine::scan() noexcept {
   const bool part = now_and_then && !all;
   if (all && full_scans_ > 0) --full_scans_;
   std::size_t quiet = 0;
+  linked_list<receive> found;
   receive* r = part ? posted_.cursor() : posted_.first();
   for (std::size_t left = part ? window : posted_.size(); r && left > 0; --left) {
     if (!now_and_then && quiet == quiet_in_a_row) break;
     receive* const next = linked_list<receive>::after(*r);
-    check(*r, false);
-    if (r->posted()) ++quiet;
+    r->check();
+    if (r->posted()) {
+      ++quiet;
+    } else {
+      posted_.erase(*r);
+      found.push_back(*r);
+    }
     r = next;
   }
   if (part) posted_.set_cursor(r);
+  while (receive* const one = found.first()) {
+    found.erase(*one);
+    watch(*one);
+  }
 }
 
 void engine::note_answer(int world_rank) noexcept {
@@ -259,6 +273,7 @@ void engine::advance_workers() noexcept {
 }
 
 void engine::watch(receive& r) noexcept {
+  r.start();
   if (r.settled()) return;
   if (r.moving())
     start_moving(r);

@@ -48,7 +48,7 @@ bool is_answer(slot_state s) noexcept {
 
 offer::~offer() {
   the_engine().note_copied(*this);
-  if (cell_) the_engine().own().give_slot(slot_);
+  if (cell_) the_engine().own().give_slot(slot_, epoch_);
 }
 
 // --- sending the ticket ---
@@ -82,9 +82,9 @@ status offer::send() noexcept {
   const std::size_t size =
       near && short_will_do(message_.element_bytes) ? short_ticket_bytes : ticket_bytes;
   seal(t, e.job().nonce, size);
-  since_ns_ = now_ns();
+  if (!near || trace::on()) since_ns_ = now_ns();
   TELPHER_TRY(send_carrier(wire_bytes, static_cast<int>(size)));
-  if (near) e.peer(peer_).header().tickets_sent_here.fetch_add(1, std::memory_order_release);
+  if (near) e.peer(peer_).ring();
   return status::ok;
 }
 
@@ -189,7 +189,7 @@ void offer::consider_staging(std::uint64_t now) noexcept {
   engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
   // A receiver that answers other messages is there: it will come to this one.
-  if (now < std::max(since_ns_, e.last_answer_ns()) + nanoseconds(config().eager_patience)) return;
+  if (now < std::max(since_ns(now), e.last_answer_ns()) + nanoseconds(config().eager_patience)) return;
   const bool blocked =
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
   const bool own_message = peer_ == e.job().rank;
@@ -263,7 +263,8 @@ bool offer::detach() noexcept {
   }
   if (cell_->state_in(epoch_) != slot_state::offered) return false;
   const bool likely = exportable_ && the_engine().pulls(peer_);
-  if (likely && now_ns() - since_ns_ < nanoseconds(config().eager_patience)) return false;
+  const std::uint64_t now = now_ns();
+  if (likely && now - since_ns(now) < nanoseconds(config().eager_patience)) return false;
   if (!stage()) return likely;
   return !needs_us();
 }
@@ -293,6 +294,7 @@ void offer::complete(status outcome) noexcept {
   complete_ = true;
   if (trace::on()) complete_ns_ = now_ns();
   outcome_ = outcome;
+  message_.lease.release();
   message_.packed = {};
 }
 

@@ -11,6 +11,7 @@
 #include "base/linked_list.hpp"
 #include "base/recycled.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "memory/lease.hpp"
 #include "path/compressed.hpp"
 #include "path/pipelined.hpp"
 #include "path/staged.hpp"
@@ -23,6 +24,7 @@ namespace telpher::ticket {
 struct message {
   path::region payload;
   device::pointer_info info;  // of the payload's address
+  memory::lease lease;        // of the program's buffer, until the send is complete
   memory::buffer packed;      // keeps the payload alive where it is a packed copy
   int destination;            // rank in comm
   int tag;
@@ -43,6 +45,9 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   status send() noexcept;
   /// The message of an offer that could not be sent.
   message take_back() noexcept { return std::move(message_); }
+  /// The program will not ask for this send again, and may free the buffer when it knows otherwise
+  /// that the message has arrived.
+  void abandon() noexcept { message_.lease.release(); }
   /// Does what can be done now. True if the receiver has answered since the last time.
   bool advance(std::uint64_t now) noexcept;
   /// This rank is about to block: makes the send complete without the receiver if that is possible
@@ -54,8 +59,11 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   status outcome() const noexcept { return outcome_; }
   /// Has work of its own that must be polled, beside what the receiver's answers bring.
   bool busy() const noexcept { return !retired_ && (transfer_ || remote_ || awaits_carrier_); }
-  /// When the ticket left.
-  std::uint64_t since_ns() const noexcept { return since_ns_; }
+  /// Since when the receiver has been awaited: on a node since this rank first looked for it.
+  std::uint64_t since_ns(std::uint64_t now) noexcept {
+    if (since_ns_ == 0) since_ns_ = now;
+    return since_ns_;
+  }
   bool held = true;  // a caller still looks at it
 
   /// One line for the stall report.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/prefetch.hpp"
 #include "memory/windows.hpp"
 #include "path/compressed.hpp"
 #include "path/ipc_put.hpp"
@@ -78,7 +79,10 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   type_ = type;
   comm_ = comm;
   capacity_ = static_cast<std::size_t>(count) * layout_->size;
-  if (capacity_ > 0) where_ = memory::classify(user_ + layout_->blocks.front().offset);
+  if (capacity_ > 0) {
+    device::pointer_info info;
+    where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
+  }
   const bool expects_small = the_engine().small_tickets() && capacity_ < ticket_bytes;
   if (!where_.on_device() && !expects_small) {
     save_prefix();
@@ -240,35 +244,44 @@ result<path::region> receive::destination() noexcept {
 
 void receive::redeem(const std::byte* bytes) noexcept {
   engine& e = the_engine();
-  status s = read(bytes, bytes_, e.job().size, e.own().header().slots, ticket_);
+  const status s = read(bytes, bytes_, e.job().size, e.own().header().slots, ticket_);
   restore_prefix();
-  if (s == status::ok) {
-    if (ticket_.slot != no_slot) e.saw_ticket();
-    bytes_ = ticket_.bytes;
-    by_ticket_ = true;
-    host_mpi::set_bytes(status_, bytes_);
-    phase_ = phase::moving;
-    s = bytes_ > capacity_ ? discard() : choose_path();
+  if (s != status::ok) return settle(s);
+  if (ticket_.slot != no_slot) {
+    e.saw_ticket();
+    if (const path::segment& sender = e.peer(ticket_.sender))
+      prefetch_to_write(&sender.cell(ticket_.slot));
   }
-  if (s != status::ok) settle(s);
+  bytes_ = ticket_.bytes;
+  by_ticket_ = true;
+  host_mpi::set_bytes(status_, bytes_);
+  phase_ = phase::redeemed;
 }
 
-status receive::choose_path() noexcept {
-  engine& e = the_engine();
+void receive::start() noexcept {
+  if (phase_ != phase::redeemed) return;
+  phase_ = phase::moving;
+  if (const status s = bytes_ > capacity_ ? discard() : claim(); s != status::ok) settle(s);
+}
+
+status receive::claim() noexcept {
   auto to = destination();
   TELPHER_TRY(to);
-  if (ticket_.slot == no_slot) return ask_for_blocks(*to);
-  path::segment& sender = e.peer(ticket_.sender);
+  return ticket_.slot == no_slot ? ask_for_blocks(*to) : choose_path(*to);
+}
+
+status receive::choose_path(const path::region& to) noexcept {
+  path::segment& sender = the_engine().peer(ticket_.sender);
   if (!sender) return status::corrupt;
   path::slot& cell = sender.cell(ticket_.slot);
-  if (cell.take(ticket_.epoch, slot_state::claimed)) return pull_or_ask(sender, cell, *to);
+  if (cell.take(ticket_.epoch, slot_state::claimed)) return pull_or_ask(sender, cell, to);
   const slot_state now = cell.state_in(ticket_.epoch);
   if (now != slot_state::staging && now != slot_state::staged && now != slot_state::refused) {
     TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", ticket_.sender,
                   ticket_.slot);
     return status::corrupt;
   }
-  transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, *to);
+  transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
   return status::ok;
 }
 
@@ -426,6 +439,7 @@ status receive::scatter() noexcept {
 void receive::settle(status outcome) noexcept {
   outcome_ = outcome;
   phase_ = phase::settled;
+  lease_.release();
   if (packed_) packed_ = {};
   if (arrived_ns_ != 0 && trace::on()) [[unlikely]]
     record();

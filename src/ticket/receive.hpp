@@ -10,8 +10,8 @@
 //   the payload then covers; where the payload may be smaller (small tickets) they are saved when
 //   the receive is posted and put back before the ticket is redeemed.
 //
-// Phases: posted (the host MPI has it) → moving (bytes on their way, then being unpacked by the
-// device where the program's buffer has gaps) → settled.
+// Phases: posted (the host MPI has it) → redeemed (a ticket, read and found right) → moving (bytes
+// on their way, then being unpacked by the device where the program's buffer has gaps) → settled.
 #pragma once
 
 #include <memory>
@@ -19,6 +19,7 @@
 #include "base/linked_list.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "memory/lease.hpp"
 #include "memory/streams.hpp"
 #include "path/segment.hpp"
 #include "path/transfer.hpp"
@@ -28,7 +29,7 @@ namespace telpher::ticket {
 
 class receive : public linked_list<receive>::link {
  public:
-  enum class phase { posted, moving, settled };
+  enum class phase { posted, redeemed, moving, settled };
 
   receive() = default;
   receive(const receive&) = delete;
@@ -46,9 +47,12 @@ class receive : public linked_list<receive>::link {
   /// Takes a message that was received elsewhere: at most 480 bytes, or what fits the buffer.
   void take(const void* bytes, std::size_t count, const MPI_Status& envelope) noexcept;
 
-  /// Asks the host MPI whether the message is there, and starts on it. `last`: the program will not
-  /// use the request again, so the host MPI may end it with the same call.
+  /// Asks the host MPI whether the message is there. `last`: the program will not use the request
+  /// again, so the host MPI may end it with the same call.
   void check(bool last = false) noexcept;
+  /// Of a redeemed ticket: claims the message and starts on its bytes. Apart from check(), so that
+  /// the slots of several tickets are fetched from their senders side by side.
+  void start() noexcept;
   /// Moves bytes on; true once settled.
   bool advance() noexcept;
 
@@ -64,6 +68,9 @@ class receive : public linked_list<receive>::link {
   MPI_Comm comm() const noexcept { return comm_; }
   MPI_Request native() const noexcept { return native_; }
   void cancel() noexcept;
+  /// The program will not ask for this receive again, and may free the buffer when it knows
+  /// otherwise that the message is there.
+  void abandon() noexcept { lease_.release(); }
 
   /// After it has settled: frees the native request and fills the status (which may be ignored).
   /// Returns PMPI's code; outcome() is for the caller to raise.
@@ -92,7 +99,8 @@ class receive : public linked_list<receive>::link {
   void raw_arrived(const std::byte* landed) noexcept;
   void redeem(const std::byte* bytes) noexcept;
   result<path::region> destination() noexcept;
-  status choose_path() noexcept;
+  status claim() noexcept;
+  status choose_path(const path::region& to) noexcept;
   status ask_for_blocks(const path::region& to) noexcept;
   status pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept;
   status ask_for_put(path::slot& cell, const path::region& to) noexcept;
@@ -110,6 +118,7 @@ class receive : public linked_list<receive>::link {
   MPI_Comm comm_ = MPI_COMM_NULL;
   datatype::hold layout_;  // the program may free the type before the message is here
   memory::place where_;
+  memory::lease lease_;  // of a device buffer's allocation, until the receive has settled
   std::size_t capacity_ = 0;
 
   // the host MPI's part

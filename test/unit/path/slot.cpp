@@ -107,7 +107,7 @@ TEST_CASE(a_slot_has_another_epoch_with_each_use) {
   const auto a = own.take_slot(first);
   REQUIRE(a.has_value());
   own.cell(*a).set(first, slot_state::offered);
-  own.give_slot(*a);
+  own.give_slot(*a, first);
   const auto b = own.take_slot(second);
   REQUIRE(b.has_value());
   CHECK_EQ(*a, *b);
@@ -123,8 +123,7 @@ TEST_CASE(an_epoch_wraps_inside_the_word) {
   std::uint32_t e = 0;
   const auto a = own.take_slot(e);
   REQUIRE(a.has_value());
-  own.cell(*a).set(epoch_mask, slot_state::done);
-  own.give_slot(*a);
+  own.give_slot(*a, epoch_mask);
   own.take_slot(e);
   CHECK_EQ(e, 0);
 }
