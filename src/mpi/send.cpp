@@ -56,7 +56,7 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   m.destination = a.destination;
   m.tag = a.tag;
   m.comm = a.comm;
-  m.element_bytes = l->size;
+  m.element_bytes = a.type == MPI_PACKED ? 0 : l->size;  // its receiver may name any types
   m.synchronous = a.mode == send_mode::synchronous;
   if (l->contiguous) {
     m.payload = {where, data + l->true_lower_bound, bytes};

@@ -66,14 +66,16 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
   free.outstanding = count;
   ++in_flight_;
+  for (std::size_t i = 0; i < count; ++i) bytes_in_flight_ += pieces[i].bytes;
   return ticket{static_cast<std::uint16_t>(*index), 0};
 }
 
-status batch_engine::poll(const ticket& t) noexcept {
+status batch_engine::poll(const ticket& t, std::size_t bytes) noexcept {
   slot& s = slots_[t.batch];
   // Acquire pairs with the kernel's system-scope release after the piece's bytes.
   const std::uint32_t seen = std::atomic_ref(s.done[t.piece]).load(std::memory_order_acquire);
   if (seen != s.round) return status::would_block;
+  bytes_in_flight_ -= bytes;
   if (--s.outstanding == 0) --in_flight_;
   return status::ok;
 }

@@ -24,10 +24,12 @@ class batch_engine {
   /// Starts one kernel for `count` pieces (1 to copy_batch::capacity); the ticket of the first
   /// piece, the others follow it. An error means nothing was started.
   result<ticket> launch(const kernel::copy_batch::piece* pieces, std::size_t count) noexcept;
-  /// ok once the piece has arrived; each piece must be asked until then.
-  status poll(const ticket& t) noexcept;
+  /// ok once the piece, which has that many bytes, has arrived; each piece must be asked until then.
+  status poll(const ticket& t, std::size_t bytes) noexcept;
   /// Launches of which some piece has not been seen done.
   int in_flight() const noexcept { return in_flight_; }
+  /// Of the pieces that have not been seen done.
+  std::size_t bytes_in_flight() const noexcept { return bytes_in_flight_; }
 
  private:
   struct slot {
@@ -45,6 +47,7 @@ class batch_engine {
   std::vector<slot> slots_;
   int processors_ = 0;
   int in_flight_ = 0;
+  std::size_t bytes_in_flight_ = 0;
 };
 
 }  // namespace telpher::path

@@ -11,9 +11,12 @@
 namespace telpher::path {
 namespace {
 
-// While a kernel runs, pieces are gathered up to this much before the next is launched beside it.
+// Pieces are gathered up to this much before a kernel is launched.
 constexpr std::size_t gather_bytes = std::size_t{1} << 20;
 constexpr std::size_t gather_pieces = 32;
+// What kernels under way move in the time that a launch takes: while it is more, nothing is gained
+// by another.
+constexpr std::size_t busy_bytes = std::size_t{2} << 20;
 
 std::deque<puller>& all() {
   static auto* one = new std::deque<puller>;  // a deque: addresses stay
@@ -40,8 +43,8 @@ puller& puller::of(const memory::place& where) noexcept {
   return all().emplace_back(where);
 }
 
-void puller::flush_all(bool more_expected) noexcept {
-  for (puller& p : all()) p.flush(more_expected);
+void puller::flush_all(const outlook& o) noexcept {
+  for (puller& p : all()) p.flush(o);
 }
 
 void puller::shut_down() noexcept {
@@ -58,12 +61,16 @@ void puller::enqueue(copy_job& job) noexcept {
 
 // --- start ---
 
-void puller::flush(bool more_expected) noexcept {
+bool puller::gathers(const outlook& o) const noexcept {
+  if (!o.more) return false;
+  if (batch_.bytes_in_flight() >= busy_bytes) return true;
+  if (queued_bytes_ >= gather_bytes || queued_.size() >= gather_pieces) return false;
+  return o.coming || batch_.in_flight() > 0;
+}
+
+void puller::flush(const outlook& o) noexcept {
   ++pass_;
-  if (queued_.empty()) return;
-  if (more_expected && batch_.in_flight() > 0 && queued_bytes_ < gather_bytes &&
-      queued_.size() < gather_pieces)
-    return;
+  if (queued_.empty() || gathers(o)) return;
   if (trace::on()) [[unlikely]]
     for (copy_job* j : queued_) j->started_ns_ = now_ns();
   const auto batchable = [](const copy_job* j) {
@@ -71,7 +78,7 @@ void puller::flush(bool more_expected) noexcept {
   };
   const auto middle = std::stable_partition(queued_.begin(), queued_.end(), batchable);
   const auto small = static_cast<std::size_t>(middle - queued_.begin());
-  const bool one_will_do = more_expected || forced() == kind::batch;
+  const bool one_will_do = o.others || forced() == kind::batch;
   const std::size_t fewest = one_will_do ? 1 : static_cast<std::size_t>(config().batch_minimum);
   std::size_t started = 0;
   if (allowed(kind::batch) && small >= fewest) {
@@ -152,7 +159,7 @@ status puller::look(copy_job& job) noexcept {
     case kind::none:
       return status::would_block;  // waits for the flush
     case kind::batch:
-      return batch_.poll(job.batch_);
+      return batch_.poll(job.batch_, job.bytes);
     case kind::linger:
       return linger_.poll(job.sequence_);
     default:

@@ -52,19 +52,25 @@ class puller {
 
   /// The puller of a device. `lingering` tells at the first call whether the device is ours alone.
   static puller& of(const memory::place& where) noexcept;
-  /// Starts what was asked for on any device. `more_expected` says that other messages are about to
-  /// come: then a kernel is the right start for one piece too, and while a kernel runs the pieces
-  /// that come in are gathered for the next, because a launch costs as much as several messages.
-  static void flush_all(bool more_expected) noexcept;
+  /// What a progress pass knows of messages to come.
+  struct outlook {
+    bool others;  // there are more under way than this one: a kernel is the right start for one too
+    bool more;    // more may come
+    bool coming;  // more have come in this pass
+  };
+  /// Starts what was asked for on any device, or gathers it while more is to come, because a launch
+  /// costs as much as several messages.
+  static void flush_all(const outlook& o) noexcept;
   /// Ends lingering kernels and forgets all pullers; before the devices go away.
   static void shut_down() noexcept;
 
   /// Asks for a copy; it starts at the next flush.
   void enqueue(copy_job& job) noexcept;
-  void flush(bool more_expected) noexcept;
+  void flush(const outlook& o) noexcept;
   status poll(copy_job& job) noexcept;
 
  private:
+  bool gathers(const outlook& o) const noexcept;
   status look(copy_job& job) noexcept;
   void start_single(copy_job& job) noexcept;
   void start_engine(copy_job& job) noexcept;

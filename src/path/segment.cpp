@@ -47,7 +47,7 @@ own_segment::own_segment(std::byte* base) noexcept {
   for (std::size_t i = 0; i < most_doorbells; ++i)
     new (&doorbells()[i]) std::atomic<std::uint64_t>{0};
   arena_ = memory::arena(h.arena_at, h.arena_bytes);
-  for (std::uint32_t i = h.slots; i > 0; --i) free_slots_.push_back({i - 1, 0});
+  for (std::uint32_t i = h.slots; i > 0; --i) free_slots_.push_back({i - 1, 0, 0});
 }
 
 std::uint64_t own_segment::rung() const noexcept {
@@ -58,17 +58,17 @@ std::uint64_t own_segment::rung() const noexcept {
   return sum;
 }
 
-std::optional<std::uint32_t> own_segment::take_slot(std::uint32_t& epoch) noexcept {
+std::optional<slot_use> own_segment::take_slot() noexcept {
   if (free_slots_.empty()) return std::nullopt;
-  const free_slot last = free_slots_.back();
+  slot_use next = free_slots_.back();
   free_slots_.pop_back();
-  epoch = (last.epoch + 1) & epoch_mask;
-  return last.index;
+  next.epoch = (next.epoch + 1) & epoch_mask;
+  return next;
 }
 
-void own_segment::give_slot(std::uint32_t index, std::uint32_t epoch) noexcept {
-  cell(index).set(epoch, slot_state::free);
-  free_slots_.push_back({index, epoch});
+void own_segment::give_slot(const slot_use& last) noexcept {
+  cell(last.index).set(last.epoch, slot_state::free);
+  free_slots_.push_back(last);
 }
 
 // --- pieces of the arena ---

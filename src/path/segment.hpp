@@ -64,6 +64,13 @@ class segment {
   std::uint64_t rings_ = 0;
 };
 
+/// One use of a slot of ours.
+struct slot_use {
+  std::uint32_t index = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t described = 0;  // by which number the sender knows what `payload` says; 0: unknown
+};
+
 /// The owner's side: lays the segment out and deals out its parts.
 class own_segment : public segment {
  public:
@@ -71,20 +78,15 @@ class own_segment : public segment {
   explicit own_segment(std::byte* base) noexcept;
 
   /// A free slot, with its epoch advanced; nothing when all are in flight.
-  std::optional<std::uint32_t> take_slot(std::uint32_t& epoch) noexcept;
-  void give_slot(std::uint32_t index, std::uint32_t epoch) noexcept;
+  std::optional<slot_use> take_slot() noexcept;
+  void give_slot(const slot_use& last) noexcept;
   /// How many tickets ranks of this node have sent here.
   std::uint64_t rung() const noexcept;
 
   memory::arena& arena() noexcept { return arena_; }
 
  private:
-  // The last epoch is kept here too: the slot's line is where its last receiver is.
-  struct free_slot {
-    std::uint32_t index;
-    std::uint32_t epoch;
-  };
-  std::vector<free_slot> free_slots_;
+  std::vector<slot_use> free_slots_;  // the last use of each: its line is where its receiver is
   memory::arena arena_;
 };
 

@@ -5,7 +5,8 @@
 // Protocol. `word` holds epoch << 8 | state. Who may write which state, and what it publishes:
 //
 //   free       sender    the cell is unused; only the sender leaves this state
-//   offered    sender    store(release), before the ticket is sent; the receiver may claim
+//   offered    sender    store(release), before the ticket is sent: `payload` says where the bytes
+//                        lie; the receiver may claim
 //   claimed    receiver  compare-and-swap from offered: the receiver sees to the bytes; whether it
 //                        needs the sender is not known until it has tried to open the memory, which
 //                        it does at once
@@ -60,11 +61,17 @@ struct exported_memory {
   std::uint64_t base;     // of its allocation
   std::uint64_t allocation_bytes;
   std::uint64_t generation;
-  device::ipc_handle handle;
-  device::device_uuid uuid;
   std::int16_t device;
   device::vendor owner;
   std::uint8_t exportable;  // 0: `handle` is not valid
+  device::device_uuid uuid;
+  device::ipc_handle handle;
+
+  /// Whether that many bytes from `address` on lie in the allocation.
+  bool holds(std::uint64_t bytes) const noexcept {
+    return bytes <= allocation_bytes && address >= base &&
+           address - base <= allocation_bytes - bytes;
+  }
 };
 
 struct alignas(64) slot {
@@ -72,6 +79,8 @@ struct alignas(64) slot {
   std::uint32_t ring_blocks;
   std::uint64_t where;  // offset in the sender's segment
   std::uint64_t ring_block_bytes;
+  exported_memory payload;  // written by the sender before `offered`; what each message needs of it
+                            // is in the line of `word`
   alignas(64) std::atomic<std::uint64_t> produced;
   alignas(64) std::atomic<std::uint64_t> consumed;
   exported_memory target;  // put: written by the receiver
@@ -126,6 +135,7 @@ constexpr std::size_t segment_doorbells_at = 4096;
 constexpr std::size_t most_doorbells = 512;
 constexpr std::size_t segment_slots_at =
     segment_doorbells_at + most_doorbells * sizeof(std::atomic<std::uint64_t>);
+static_assert(offsetof(slot, payload.uuid) <= 64);
 static_assert(sizeof(segment_header) <= segment_doorbells_at && segment_slots_at % 4096 == 0);
 
 }  // namespace telpher::path

@@ -120,8 +120,10 @@ void engine::progress() noexcept {
   if (polls_ % look_at_all_every == 0) listen();
   path::rdma::progress();
   advance_offers();
-  scan();
-  path::puller::flush_all(posted_.size() + arriving() > 1);
+  const bool coming = scan();
+  path::puller::flush_all({.others = posted_.size() + arriving() > 1,
+                           .more = !posted_.empty(),
+                           .coming = coming});
   advance_moving();
   advance_workers();
   progressing_ = false;
@@ -183,14 +185,14 @@ void engine::release(offer& o) noexcept {
 // oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
 // if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
 // here, a bell that is silent says that there is nothing to look for.
-void engine::scan() noexcept {
-  if (posted_.empty()) return;
+bool engine::scan() noexcept {
+  if (posted_.empty()) return false;
   const std::uint64_t rung = own_.rung();
   const bool waiting_here = rung != tickets_seen_;
   const bool now_and_then = polls_ % look_at_all_every == 0;
   const bool told = waiting_here || full_scans_ > 0;
-  if (!told && all_ring_here_) return;
-  if (!waiting_here && !now_and_then && rung == last_rung_) return;
+  if (!told && all_ring_here_) return false;
+  if (!waiting_here && !now_and_then && rung == last_rung_) return false;
   last_rung_ = rung;
   const bool all = now_and_then && (told || posted_.size() <= window);
   const bool part = now_and_then && !all;
@@ -211,10 +213,12 @@ void engine::scan() noexcept {
     r = next;
   }
   if (part) posted_.set_cursor(r);
+  const bool any = !found.empty();
   while (receive* const one = found.first()) {
     found.erase(*one);
     watch(*one);
   }
+  return any;
 }
 
 void engine::note_answer(int world_rank) noexcept {

@@ -172,7 +172,8 @@ class engine {
   };
 
   void advance_offers() noexcept;
-  void scan() noexcept;
+  /// True if messages were found.
+  bool scan() noexcept;
   void start_moving(receive& r) noexcept;
   std::size_t arriving() const noexcept {
     return copied_.size() + moving_.size() + unpacking_.size();

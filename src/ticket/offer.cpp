@@ -19,24 +19,29 @@ std::uint64_t nanoseconds(duration_us d) noexcept {
   return static_cast<std::uint64_t>(d.value * 1e3);
 }
 
-// Programs send from few allocations, so the last one's description is kept: all but the address
-// is the same. Under the engine's lock.
-status describe_payload(const path::region& r, const device::pointer_info& info,
-                        path::exported_memory& out) noexcept {
-  static path::exported_memory last{};
-  static device::backend* owner = nullptr;
-  if (owner != r.where.owner || last.base != info.base || last.generation != info.generation ||
-      last.allocation_bytes != info.bytes || last.device != info.device) {
-    owner = nullptr;
-    TELPHER_TRY(path::export_region(r, info, out));
-    if (!out.exportable) return status::ok;  // it may be another time
-    last = out;
-    owner = r.where.owner;
-    return status::ok;
-  }
-  out = last;
-  out.address = reinterpret_cast<std::uintptr_t>(r.data);
-  return status::ok;
+// What slots say of a payload, but for its address. Programs send from few allocations, so the last
+// description is kept, and a slot that has it from its last use is not written anew.
+struct description {
+  path::exported_memory memory{};
+  device::backend* owner = nullptr;
+  std::uint64_t number = 0;  // 0: not to be kept
+};
+
+// Under the engine's lock.
+result<const description*> describe_payload(const path::region& r,
+                                            const device::pointer_info& info) noexcept {
+  static description last;
+  static std::uint64_t numbers = 0;
+  const path::exported_memory& m = last.memory;
+  if (last.number != 0 && last.owner == r.where.owner && m.base == info.base &&
+      m.generation == info.generation && m.allocation_bytes == info.bytes &&
+      m.device == info.device)
+    return &last;
+  last.number = 0;
+  TELPHER_TRY(path::export_region(r, info, last.memory));
+  last.owner = r.where.owner;
+  if (m.exportable) last.number = ++numbers;  // else it may be another time
+  return &last;
 }
 
 // The states of which the receiver's bell tells.
@@ -48,7 +53,7 @@ bool is_answer(slot_state s) noexcept {
 
 offer::~offer() {
   the_engine().note_copied(*this);
-  if (cell_) the_engine().own().give_slot(slot_, epoch_);
+  if (cell_) the_engine().own().give_slot(use_);
 }
 
 // --- sending the ticket ---
@@ -61,16 +66,10 @@ status offer::send() noexcept {
   t.sender = e.job().rank;
   t.slot = no_slot;
   t.reply_tag = -1;
-  TELPHER_TRY(describe_payload(message_.payload, message_.info, t.memory));
-  exportable_ = t.memory.exportable;
   if (near) {
-    const auto slot = e.own().take_slot(epoch_);
-    if (!slot) return status::would_block;
-    slot_ = *slot;
-    cell_ = &e.own().cell(slot_);
-    cell_->set(epoch_, slot_state::offered);
-    t.slot = slot_;
-    t.epoch = epoch_;
+    TELPHER_TRY(take_slot());
+    t.slot = use_.index;
+    t.epoch = use_.epoch;
   } else {
     t.reply_tag = reply_tag_ = e.next_reply_tag();
     const path::region travels = compressed(t);
@@ -85,6 +84,23 @@ status offer::send() noexcept {
   if (!near || trace::on()) since_ns_ = now_ns();
   TELPHER_TRY(send_carrier(wire_bytes, static_cast<int>(size)));
   if (near) e.peer(peer_).ring();
+  return status::ok;
+}
+
+status offer::take_slot() noexcept {
+  const auto payload = describe_payload(message_.payload, message_.info);
+  TELPHER_TRY(payload);
+  path::own_segment& own = the_engine().own();
+  const auto use = own.take_slot();
+  if (!use) return status::would_block;
+  use_ = *use;
+  cell_ = &own.cell(use_.index);
+  const description& d = **payload;
+  if (d.number == 0 || use_.described != d.number) cell_->payload = d.memory;
+  use_.described = d.number;
+  cell_->payload.address = reinterpret_cast<std::uintptr_t>(message_.payload.data);
+  exportable_ = d.memory.exportable;
+  cell_->set(use_.epoch, slot_state::offered);
   return status::ok;
 }
 
@@ -132,7 +148,7 @@ bool offer::advance(std::uint64_t now) noexcept {
 
 bool offer::advance_on_node(std::uint64_t now) noexcept {
   engine& e = the_engine();
-  const slot_state state = cell_->state_in(epoch_);
+  const slot_state state = cell_->state_in(use_.epoch);
   const bool answered = is_answer(state) && state != answer_;
   if (answered) answer_ = state;
   switch (state) {
@@ -142,7 +158,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
     case slot_state::pipe_asked:
       e.note_help(peer_);
       if (!transfer_)
-        transfer_ = std::make_unique<path::staged_feed>(e.own(), *cell_, epoch_, message_.payload);
+        transfer_ = std::make_unique<path::staged_feed>(e.own(), *cell_, use_.epoch, message_.payload);
       [[fallthrough]];
     case slot_state::piping:
     case slot_state::staging:
@@ -151,7 +167,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
     case slot_state::put_asked:
       e.note_help(peer_);
       if (!transfer_)
-        transfer_ = std::make_unique<path::put_push>(*cell_, epoch_, message_.payload, peer_);
+        transfer_ = std::make_unique<path::put_push>(*cell_, use_.epoch, message_.payload, peer_);
       run(*transfer_);
       break;
     case slot_state::done:
@@ -176,8 +192,8 @@ void offer::run(path::transfer& t) noexcept {
     bytes_left_ = true;
     return;
   }
-  put_refused_ = cell_->state_in(epoch_) == slot_state::put_asked;
-  cell_->set(epoch_, slot_state::refused);
+  put_refused_ = cell_->state_in(use_.epoch) == slot_state::put_asked;
+  cell_->set(use_.epoch, slot_state::refused);
   if (s != status::not_supported) complete(s);
 }
 
@@ -204,8 +220,8 @@ bool offer::stage() noexcept {
   auto room = path::staging_piece::take(the_engine().own(), message_.payload.bytes,
                                         message_.payload.where.owner);
   if (!room) return false;
-  if (!cell_->take(epoch_, slot_state::staging)) return true;
-  transfer_ = std::make_unique<path::staged_whole>(the_engine().own(), *cell_, epoch_,
+  if (!cell_->take(use_.epoch, slot_state::staging)) return true;
+  transfer_ = std::make_unique<path::staged_whole>(the_engine().own(), *cell_, use_.epoch,
                                                    message_.payload, std::move(room));
   run(*transfer_);
   return true;
@@ -261,7 +277,7 @@ bool offer::detach() noexcept {
     hurry();
     return !needs_us();
   }
-  if (cell_->state_in(epoch_) != slot_state::offered) return false;
+  if (cell_->state_in(use_.epoch) != slot_state::offered) return false;
   const bool likely = exportable_ && the_engine().pulls(peer_);
   const std::uint64_t now = now_ns();
   if (likely && now - since_ns(now) < nanoseconds(config().eager_patience)) return false;
@@ -273,7 +289,7 @@ bool offer::detach() noexcept {
 bool offer::needs_us() const noexcept {
   if (retired_) return false;
   if (!on_node()) return remote_ && !remote_->all_sent();
-  switch (cell_->state_in(epoch_)) {
+  switch (cell_->state_in(use_.epoch)) {
     case slot_state::pipe_asked:
     case slot_state::piping:
       return !bytes_left_;
@@ -316,7 +332,7 @@ void offer::record() const noexcept {
   trace::facts f;
   f.add("to", peer_).add("tag", message_.tag);
   f.add("bytes", static_cast<long long>(message_.payload.bytes));
-  f.add("id", ticket_id(slot_, epoch_, reply_tag_));
+  f.add("id", ticket_id(use_.index, use_.epoch, reply_tag_));
   f.add("complete", static_cast<long long>(complete_ns_));
   trace::record("send", "device message", since_ns_, now_ns(), f);
 }
@@ -324,7 +340,7 @@ void offer::record() const noexcept {
 void offer::describe(char* text, std::size_t bytes) const noexcept {
   std::snprintf(text, bytes, "send of %zu bytes to rank %d, tag %d: %s%s", message_.payload.bytes,
                 peer_, message_.tag,
-                on_node() ? to_string(cell_->state_in(epoch_))
+                on_node() ? to_string(cell_->state_in(use_.epoch))
                           : (remote_ && remote_->asked() ? "blocks on their way" : "no answer yet"),
                 complete_ ? " (complete, receiver not done)" : "");
 }

@@ -29,7 +29,7 @@ struct message {
   int destination;            // rank in comm
   int tag;
   MPI_Comm comm;
-  std::size_t element_bytes;  // of the datatype
+  std::size_t element_bytes;  // of the datatype; 0: what it consists of is not known
   bool synchronous = false;
   codec::plan coding;  // if it leaves the node
 };
@@ -71,6 +71,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
 
  private:
   bool on_node() const noexcept { return cell_ != nullptr; }
+  status take_slot() noexcept;
   status send_carrier(const void* ticket, int size) noexcept;
   path::region compressed(ticket& t) noexcept;
   bool advance_on_node(std::uint64_t now) noexcept;
@@ -90,8 +91,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   message message_;
   int peer_;
   path::slot* cell_ = nullptr;
-  std::uint32_t slot_ = 0;
-  std::uint32_t epoch_ = 0;
+  path::slot_use use_;
   path::slot_state answer_ = path::slot_state::offered;  // the receiver's last one that was seen
   MPI_Request carrier_ = MPI_REQUEST_NULL;               // the ticket's own message
   std::unique_ptr<path::transfer> transfer_;

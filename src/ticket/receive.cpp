@@ -274,7 +274,12 @@ status receive::choose_path(const path::region& to) noexcept {
   path::segment& sender = the_engine().peer(ticket_.sender);
   if (!sender) return status::corrupt;
   path::slot& cell = sender.cell(ticket_.slot);
-  if (cell.take(ticket_.epoch, slot_state::claimed)) return pull_or_ask(sender, cell, to);
+  if (cell.take(ticket_.epoch, slot_state::claimed)) {
+    if (cell.payload.holds(bytes_)) return pull_or_ask(sender, cell, to);
+    TELPHER_ERROR("slot %u of rank %d names a payload outside its allocation", ticket_.slot,
+                  ticket_.sender);
+    return status::corrupt;
+  }
   const slot_state now = cell.state_in(ticket_.epoch);
   if (now != slot_state::staging && now != slot_state::staged && now != slot_state::refused) {
     TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", ticket_.sender,
@@ -303,18 +308,19 @@ status receive::pull_or_ask(path::segment& sender, path::slot& cell,
   const path::kind forced = path::forced();
   if (forced == path::kind::ipc_put && ask_for_put(cell, to) == status::ok) return status::ok;
   if (forced != path::kind::staged) {
-    device::backend* owner = device::find(ticket_.memory.owner);
+    const path::exported_memory& payload = cell.payload;
+    device::backend* owner = device::find(payload.owner);
     // No back end can copy between its own memory and another's.
     const bool one_owner = !to.where.on_device() || to.where.owner == owner;
     if (ticket_.sender == e.job().rank && one_owner) {
-      const memory::place from{owner, ticket_.memory.device};
+      const memory::place from{owner, payload.device};
       transfer_ = path::pull::local(path::mover_of(to.where, from), to,
-                                    reinterpret_cast<const void*>(ticket_.memory.address));
+                                    reinterpret_cast<const void*>(payload.address));
       cell.set(ticket_.epoch, slot_state::pulling);
       return status::ok;
     }
     if (one_owner) {
-      if (auto p = path::pull::imported(ticket_.sender, ticket_.memory, to)) {
+      if (auto p = path::pull::imported(ticket_.sender, payload, to)) {
         transfer_ = std::move(*p);
         cell.set(ticket_.epoch, slot_state::pulling);
         return status::ok;

@@ -10,11 +10,10 @@ namespace {
 
 constexpr std::size_t checked_from = offsetof(ticket, version);
 constexpr std::size_t checked_to(std::size_t size) noexcept {
-  return size == ticket_bytes ? offsetof(ticket, unused) : offsetof(ticket, coded_bytes);
+  return size == ticket_bytes ? offsetof(ticket, unused) : short_ticket_bytes;
 }
 static_assert((checked_to(ticket_bytes) - checked_from) % 4 == 0 &&
-              (checked_to(short_ticket_bytes) - checked_from) % 4 == 0 &&
-              checked_to(short_ticket_bytes) <= short_ticket_bytes);
+              (checked_to(short_ticket_bytes) - checked_from) % 4 == 0);
 
 template <class Word>
 Word load(const std::uint8_t* from) noexcept {
@@ -48,10 +47,6 @@ const char* flaw(const ticket& t, std::size_t size, int ranks, std::uint32_t slo
   if (t.slot == no_slot && size != ticket_bytes) return "short, and between nodes";
   if (t.slot == no_slot && t.reply_tag < 0) return "neither slot nor reply tag";
   if (t.slot != no_slot && (t.slot >= slots || t.epoch > path::epoch_mask)) return "no such slot";
-  const auto& m = t.memory;
-  if (m.allocation_bytes < t.bytes || m.address < m.base ||
-      m.address - m.base > m.allocation_bytes - t.bytes)
-    return "payload outside its allocation";
   if (t.coding && t.slot != no_slot) return "compressed, and on one node";
   if (t.coding && !codec::sound(t.coding, t.bytes, t.coded_bytes)) return "no such compression";
   return nullptr;

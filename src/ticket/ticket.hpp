@@ -2,9 +2,10 @@
 // The ticket: what travels through the host MPI in place of a message in device memory. It is
 // recognised by size and by the job's nonce, and everything in it is checked before use. Its size
 // is a multiple of every predefined datatype's size (MPICH asserts that what arrives is a whole
-// number of elements). Inside a node a short form is enough: its beginning, which Open MPI moves in
-// half the time of the whole (results/README.md). Only MPI_C_LONG_DOUBLE_COMPLEX
-// does not divide it.
+// number of elements). Inside a node its beginning is enough, because where the payload lies stands
+// in the sender's slot: the less a host MPI has to move the faster it is (results/README.md), and
+// the receiver must fetch the slot's line anyway. Types whose size does not divide the short form
+// take the whole.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@
 namespace telpher::ticket {
 
 constexpr std::size_t ticket_bytes = 480;
-constexpr std::size_t short_ticket_bytes = 240;
+constexpr std::size_t short_ticket_bytes = 48;
 constexpr bool may_be_ticket(std::size_t bytes) noexcept {
   return bytes == ticket_bytes || bytes == short_ticket_bytes;
 }
@@ -36,22 +37,21 @@ struct ticket {
   nonce mark;
   std::uint32_t checksum;  // of all that follows
   std::uint32_t version;
-  std::uint64_t bytes;           // of the payload
-  std::int32_t sender;           // world rank
-  std::int32_t reply_tag;        // on the private communicator; -1 where a slot carries the answers
-  std::uint32_t slot;            // index in the sender's segment, or no_slot
-  std::uint32_t epoch;           // of the slot's use
-  path::exported_memory memory;  // where the payload lies; the last of a short ticket
-  std::uint64_t coded_bytes;     // what travels, where `coding` compresses it
+  std::uint64_t bytes;     // of the payload
+  std::int32_t sender;     // world rank
+  std::int32_t reply_tag;  // on the private communicator; -1 where a slot carries the answers
+  std::uint32_t slot;         // index in the sender's segment, or no_slot
+  std::uint32_t epoch;        // of the slot's use; the last of a short ticket
+  std::uint64_t coded_bytes;  // what travels, where `coding` compresses it
   codec::plan coding;
   std::uint32_t announces;  // 1: a grant comes in front of the blocks (path/rdma.hpp)
   std::uint32_t reserved;
-  std::uint8_t unused[ticket_bytes - 16 - 8 - 8 - 16 - sizeof(path::exported_memory) - 8 -
-                      sizeof(codec::plan) - 8];
+  std::uint8_t unused[ticket_bytes - short_ticket_bytes - 8 - sizeof(codec::plan) - 8];
 };
-static_assert(sizeof(ticket) == ticket_bytes && std::is_trivially_copyable_v<ticket>);
+static_assert(sizeof(ticket) == ticket_bytes && std::is_trivially_copyable_v<ticket> &&
+              offsetof(ticket, coded_bytes) == short_ticket_bytes);
 
-constexpr std::uint32_t ticket_version = 3;
+constexpr std::uint32_t ticket_version = 4;
 
 /// Fills mark, version and checksum; the rest must be set. `size`: of the form that is sent.
 void seal(ticket& t, const nonce& mark, std::size_t size = ticket_bytes) noexcept;

@@ -11,7 +11,7 @@ using namespace mpi_test;
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t sizes[] = {0,   1,    7,    8,     240,          479,         480,
+constexpr std::size_t sizes[] = {0,   1,    7,    8,     48,           479,         480,
                                  481, 1000, 4096, 65536, mebibyte + 3, 5 * mebibyte};
 constexpr std::size_t large = 65536;  // from here on the combinations are thinned
 

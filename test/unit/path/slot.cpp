@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <thread>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "check.hpp"
@@ -103,29 +104,81 @@ TEST_CASE(a_slot_has_another_epoch_with_each_use) {
   const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
   const own_memory memory;
   own_segment own(memory.base());
-  std::uint32_t first = 0, second = 0;
-  const auto a = own.take_slot(first);
+  const auto a = own.take_slot();
   REQUIRE(a.has_value());
-  own.cell(*a).set(first, slot_state::offered);
-  own.give_slot(*a, first);
-  const auto b = own.take_slot(second);
+  own.cell(a->index).set(a->epoch, slot_state::offered);
+  own.give_slot(*a);
+  const auto b = own.take_slot();
   REQUIRE(b.has_value());
-  CHECK_EQ(*a, *b);
-  CHECK(first != second);
-  for (int i = 1; i < 16; ++i) CHECK(own.take_slot(first).has_value());
-  CHECK(!own.take_slot(first).has_value());
+  CHECK_EQ(a->index, b->index);
+  CHECK(a->epoch != b->epoch);
+  CHECK(!own.cell(b->index).take(a->epoch, slot_state::claimed));
+  for (int i = 1; i < 16; ++i) CHECK(own.take_slot().has_value());
+  CHECK(!own.take_slot().has_value());
 }
 
 TEST_CASE(an_epoch_wraps_inside_the_word) {
   const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
   const own_memory memory;
   own_segment own(memory.base());
-  std::uint32_t e = 0;
-  const auto a = own.take_slot(e);
+  auto a = own.take_slot();
   REQUIRE(a.has_value());
-  own.give_slot(*a, epoch_mask);
-  own.take_slot(e);
-  CHECK_EQ(e, 0);
+  a->epoch = epoch_mask;
+  own.give_slot(*a);
+  a = own.take_slot();
+  REQUIRE(a.has_value());
+  CHECK_EQ(a->epoch, 0);
+}
+
+TEST_CASE(a_slot_remembers_what_it_describes) {
+  const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
+  const own_memory memory;
+  own_segment own(memory.base());
+  auto a = own.take_slot();
+  REQUIRE(a.has_value());
+  CHECK_EQ(a->described, 0);
+  a->described = 5;
+  own.give_slot(*a);
+  a = own.take_slot();
+  REQUIRE(a.has_value());
+  CHECK_EQ(a->described, 5);
+}
+
+TEST_CASE(a_payload_lies_in_its_allocation_or_is_refused) {
+  exported_memory m{};
+  m.base = 0x10000;
+  m.address = 0x10100;
+  m.allocation_bytes = 4096;
+  CHECK(m.holds(4096 - 0x100));
+  CHECK(!m.holds(4096 - 0x100 + 1));
+  CHECK(!m.holds(4097));
+  CHECK(!m.holds(~std::uint64_t{0}));
+  m.address = m.base - 1;
+  CHECK(!m.holds(1));
+  m.address = ~std::uint64_t{0};
+  CHECK(!m.holds(1));
+}
+
+TEST_CASE(doorbells_add_up) {
+  const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
+  const own_memory memory;
+  own_segment own(memory.base());
+  constexpr std::size_t ringers = most_doorbells + 2, each = 3;  // two find no word of their own
+  std::vector<segment> senders;
+  for (std::size_t i = 0; i < ringers; ++i) {
+    senders.emplace_back(memory.base());
+    senders.back().take_doorbell();
+  }
+  CHECK_EQ(own.rung(), 0);
+  const auto ring = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = 0; i < each; ++i)
+      for (std::size_t k = first; k < last; ++k) senders[k].ring();
+  };
+  std::thread other([&] { ring(0, ringers / 2); });
+  ring(ringers / 2, ringers - 1);
+  other.join();
+  ring(ringers - 1, ringers);
+  CHECK_EQ(own.rung(), ringers * each);
 }
 
 TEST_CASE(ranges_outside_the_arena_are_refused) {

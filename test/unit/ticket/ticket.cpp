@@ -27,9 +27,6 @@ ticket::ticket good() {
   t.reply_tag = -1;
   t.slot = 5;
   t.epoch = 9;
-  t.memory.base = 0x10000;
-  t.memory.address = 0x10100;
-  t.memory.allocation_bytes = 4096;
   return t;
 }
 
@@ -56,6 +53,7 @@ TEST_CASE(a_sealed_ticket_is_read_as_it_was) {
 
 TEST_CASE(a_short_ticket_is_the_beginning_of_a_whole_one) {
   ticket::ticket t = good(), out;
+  t.coding.how = codec::method::mpc;  // no part of it
   out.announces = 1;
   out.coding.how = codec::method::mpc;
   ticket::seal(t, mark, brief);
@@ -127,11 +125,6 @@ TEST_CASE(fields_that_cannot_be_are_refused) {
     ticket::seal(t, mark, brief);
     CHECK_EQ(ticket::read(&t, brief, ranks, slots, out), status::corrupt);
   }
-  refused("payload outside its allocation", [](auto& t) { t.bytes = 4097; });
-  refused("payload outside its allocation", [](auto& t) { t.bytes = 4096 - 0x100 + 1; });
-  refused("payload outside its allocation", [](auto& t) { t.memory.address = t.memory.base - 1; });
-  refused("payload outside its allocation", [](auto& t) { t.memory.address = ~std::uint64_t{0}; });
-  refused("payload outside its allocation", [](auto& t) { t.bytes = ~std::uint64_t{0}; });
 }
 
 TEST_CASE(another_version_is_refused) {
