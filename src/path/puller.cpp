@@ -11,12 +11,13 @@
 namespace telpher::path {
 namespace {
 
-// Pieces are gathered up to this much before a kernel is launched.
+// Pieces are gathered up to this much before a kernel is launched: a launch costs the host 4 us, in
+// which a link moves more than a megabyte. Where kernels under way have that much left to do nothing
+// is gained by another one soon, and it may be larger.
+constexpr std::size_t gather_pieces = 64;
 constexpr std::size_t gather_bytes = std::size_t{1} << 20;
-constexpr std::size_t gather_pieces = 32;
-// What kernels under way move in the time that a launch takes: while it is more, nothing is gained
-// by another.
 constexpr std::size_t busy_bytes = std::size_t{2} << 20;
+constexpr std::size_t gather_bytes_busy = std::size_t{4} << 20;
 
 std::deque<puller>& all() {
   static auto* one = new std::deque<puller>;  // a deque: addresses stay
@@ -63,8 +64,9 @@ void puller::enqueue(copy_job& job) noexcept {
 
 bool puller::gathers(const outlook& o) const noexcept {
   if (!o.more) return false;
-  if (batch_.bytes_in_flight() >= busy_bytes) return true;
-  if (queued_bytes_ >= gather_bytes || queued_.size() >= gather_pieces) return false;
+  const bool busy = batch_.bytes_in_flight() >= busy_bytes;
+  if (queued_bytes_ >= (busy ? gather_bytes_busy : gather_bytes)) return false;
+  if (queued_.size() >= gather_pieces) return false;
   return o.coming || batch_.in_flight() > 0;
 }
 
