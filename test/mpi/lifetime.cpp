@@ -142,6 +142,49 @@ void freed_after_wait(suite& s) {
     }
 }
 
+/// The program learns otherwise than by a wait that its buffers are free, while other messages of
+/// theirs may still be known inside: from the peer's answer after MPI_Request_free, or from
+/// MPI_Request_get_status.
+void freed_without_wait(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  const auto done = [](MPI_Request r) {
+    int flag = 0;
+    while (!flag) MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE);
+  };
+  for (kind k : kinds())
+    for (int step = 0; step < 40; ++step) {
+      const std::size_t bytes = step % 3 == 0 ? 480 : step % 3 == 1 ? 3000 : 200000;
+      s.note("step %d, %s, %zu bytes", step, name(k), bytes);
+      const bool given_up = step % 2 == 0;
+      MPI_Request sent, received;
+      {
+        buffer out(k, bytes), in(k, bytes);
+        out.fill(identity(s, s.rank, step));
+        in.clear();
+        MPI_Irecv(in.data(), as_int(bytes), MPI_BYTE, peer, 4, MPI_COMM_WORLD, &received);
+        MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, peer, 4, MPI_COMM_WORLD, &sent);
+        done(received);
+        s.expect_none(in.compare(identity(s, peer, step), bytes));
+        if (given_up) {
+          MPI_Request_free(&sent);
+          MPI_Sendrecv(nullptr, 0, MPI_BYTE, peer, 5, nullptr, 0, MPI_BYTE, peer, 5, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE);
+        } else {
+          done(sent);
+        }
+      }
+      buffer out(k, bytes), in(k, bytes);  // likely at the same addresses
+      out.fill(identity(s, s.rank, step + 1000));
+      in.clear();
+      MPI_Sendrecv(out.data(), as_int(bytes), MPI_BYTE, peer, 6, in.data(), as_int(bytes), MPI_BYTE,
+                   peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      s.expect_none(in.compare(identity(s, peer, step + 1000), bytes));
+      MPI_Wait(&received, MPI_STATUS_IGNORE);
+      if (!given_up) MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    }
+}
+
 /// Many allocations live at once, each used several times: more than TELPHER_IPC_CACHE_ENTRIES.
 void many_allocations(suite& s) {
   const int peer = s.rank ^ 1;
@@ -195,6 +238,7 @@ int main(int argc, char** argv) {
   s.run("churn", [&] { churn(s); });
   s.run("two sizes", [&] { two_sizes(s); });
   s.run("freed after the wait", [&] { freed_after_wait(s); });
+  s.run("freed without a wait", [&] { freed_without_wait(s); });
   s.run("many allocations", [&] { many_allocations(s); });
   s.run("memory returns", [&] { memory_returns(s); });
   return s.finish();
