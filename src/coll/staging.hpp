@@ -19,7 +19,8 @@ class staging final : public pending {
   /// `buffer` itself where no byte of the plan is in device memory. Copies nothing yet.
   result<void*> add(void* buffer, const plan& p) noexcept;
 
-  /// Begins a round, which is counted as one call: fills the images, returns when they are complete.
+  /// Begins a round, which is counted as one call: fills the images, returns when they are
+  /// complete.
   status copy_in() noexcept;
   /// Writes the results to the devices; returns when they are there.
   status copy_out() noexcept;

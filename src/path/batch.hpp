@@ -24,7 +24,8 @@ class batch_engine {
   /// Starts one kernel for `count` pieces (1 to copy_batch::capacity); the ticket of the first
   /// piece, the others follow it. An error means nothing was started.
   result<ticket> launch(const kernel::copy_batch::piece* pieces, std::size_t count) noexcept;
-  /// ok once the piece, which has that many bytes, has arrived; each piece must be asked until then.
+  /// ok once the piece, which has that many bytes, has arrived; each piece must be asked until
+  /// then.
   status poll(const ticket& t, std::size_t bytes) noexcept;
   /// Launches of which some piece has not been seen done.
   int in_flight() const noexcept { return in_flight_; }

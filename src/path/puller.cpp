@@ -12,8 +12,8 @@ namespace telpher::path {
 namespace {
 
 // Pieces are gathered up to this much before a kernel is launched: a launch costs the host 4 us, in
-// which a link moves more than a megabyte. Where kernels under way have that much left to do nothing
-// is gained by another one soon, and it may be larger.
+// which a link moves more than a megabyte. Where kernels under way have that much left to do
+// nothing is gained by another one soon, and it may be larger.
 constexpr std::size_t gather_pieces = 64;
 constexpr std::size_t gather_bytes = std::size_t{1} << 20;
 constexpr std::size_t busy_bytes = std::size_t{2} << 20;

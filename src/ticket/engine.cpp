@@ -121,9 +121,8 @@ void engine::progress() noexcept {
   path::rdma::progress();
   advance_offers();
   const bool coming = scan();
-  path::puller::flush_all({.others = posted_.size() + arriving() > 1,
-                           .more = !posted_.empty(),
-                           .coming = coming});
+  path::puller::flush_all(
+      {.others = posted_.size() + arriving() > 1, .more = !posted_.empty(), .coming = coming});
   advance_moving();
   advance_workers();
   progressing_ = false;

@@ -158,7 +158,8 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
     case slot_state::pipe_asked:
       e.note_help(peer_);
       if (!transfer_)
-        transfer_ = std::make_unique<path::staged_feed>(e.own(), *cell_, use_.epoch, message_.payload);
+        transfer_ =
+            std::make_unique<path::staged_feed>(e.own(), *cell_, use_.epoch, message_.payload);
       [[fallthrough]];
     case slot_state::piping:
     case slot_state::staging:
@@ -205,7 +206,8 @@ void offer::consider_staging(std::uint64_t now) noexcept {
   engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
   // A receiver that answers other messages is there: it will come to this one.
-  if (now < std::max(since_ns(now), e.last_answer_ns()) + nanoseconds(config().eager_patience)) return;
+  if (now < std::max(since_ns(now), e.last_answer_ns()) + nanoseconds(config().eager_patience))
+    return;
   const bool blocked =
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
   const bool own_message = peer_ == e.job().rank;

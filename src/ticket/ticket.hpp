@@ -37,9 +37,9 @@ struct ticket {
   nonce mark;
   std::uint32_t checksum;  // of all that follows
   std::uint32_t version;
-  std::uint64_t bytes;     // of the payload
-  std::int32_t sender;     // world rank
-  std::int32_t reply_tag;  // on the private communicator; -1 where a slot carries the answers
+  std::uint64_t bytes;        // of the payload
+  std::int32_t sender;        // world rank
+  std::int32_t reply_tag;     // on the private communicator; -1 where a slot carries the answers
   std::uint32_t slot;         // index in the sender's segment, or no_slot
   std::uint32_t epoch;        // of the slot's use; the last of a short ticket
   std::uint64_t coded_bytes;  // what travels, where `coding` compresses it
