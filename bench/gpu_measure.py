@@ -148,6 +148,23 @@ def pt2pt(session: Session) -> str:
     return judge(rows, len(runs), done)
 
 
+def sizes(session: Session) -> str:
+    """Every byte of every size from 1 B to 256 MiB, each kind of memory, on two devices and on one."""
+    line = "-s 1:256m --mode telpher --validate --min-time 0.01 --batches 3 -w 4 --window-memory 256m"
+    runs = [(f"{test} {kinds} {devices}", test, f"{line} -b {kinds} --device {devices}")
+            for devices in dict.fromkeys((session.devices_of_ranks(), "0:0"))
+            for kinds in ("D:D", "D:H", "H:D", "M:D") for test in ("latency", "bw", "bibw")]
+    rows, done, lines = [], 0, []
+    for label, test, words in runs:
+        found = session.bench("sizes " + label, test, words)
+        rows += found
+        done += bool(found)
+        wrong = sum(row["validated"] is not True for row in found)
+        lines.append([label, str(len(found)), size_text(max((row["bytes"] for row in found), default=0)), str(wrong)])
+    session.table("1 B to 256 MiB, every byte looked at", ["run", "sizes", "largest", "wrong"], lines)
+    return judge(rows, len(runs), done)
+
+
 def memory(session: Session) -> str:
     kinds = ("telpher", "malloc", "async", "vmm", "vmm-fd") if session.options.backend == "cuda" else ("telpher",)
     rows, done, lines = [], 0, []

@@ -36,6 +36,7 @@ STEPS = {
     "peers": (gpu_measure.peers, "against Open MPI over UCX, in turn"),
     "paths": (gpu_measure.paths, "every way of moving bytes, forced"),
     "pt2pt": (gpu_measure.pt2pt, "latency, bandwidth, both ways; kinds of memory; one device for two ranks"),
+    "sizes": (gpu_measure.sizes, "1 B to 256 MiB, each kind of memory, two devices and one: every byte looked at"),
     "memory": (gpu_measure.memory, "device memory by every kind of allocation"),
     "rate": (gpu_measure.rate, "messages a second"),
     "codec": (gpu_measure.codec, "encode and decode of ZFP and MPC against a device copy"),
