@@ -50,13 +50,13 @@ class puller {
  public:
   explicit puller(const memory::place& where) noexcept;
 
-  /// The puller of a device. `lingering` tells at the first call whether the device is ours alone.
+  /// The puller of a device.
   static puller& of(const memory::place& where) noexcept;
   /// What a progress pass knows of messages to come.
   struct outlook {
     bool others;  // there are more under way than this one: a kernel is the right start for one too
     bool more;    // more may come
-    bool coming;  // more have come in this pass
+    bool coming;  // some came in this pass, and the next follows at once
   };
   /// Starts what was asked for on any device, or gathers it while more is to come, because a launch
   /// costs as much as several messages.

@@ -111,7 +111,7 @@ int engine::next_reply_tag() noexcept {
 // --- progress ---
 
 // An error handler of the program that is called from here may call MPI: it makes no progress.
-void engine::progress() noexcept {
+void engine::progress(bool waiting) noexcept {
   if (idle() || progressing_) return;
   progressing_ = true;
   ++polls_;
@@ -122,7 +122,7 @@ void engine::progress() noexcept {
   advance_offers();
   const bool coming = scan();
   path::puller::flush_all(
-      {.others = posted_.size() + arriving() > 1, .more = !posted_.empty(), .coming = coming});
+      {.others = posted_.size() + arriving() > 1, .more = !posted_.empty(), .coming = coming && waiting});
   advance_moving();
   advance_workers();
   progressing_ = false;

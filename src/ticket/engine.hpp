@@ -117,8 +117,9 @@ class engine {
     takes_[static_cast<std::size_t>(world_rank)] = taking::with_help;
   }
 
-  /// Under the lock: does what can be done now.
-  void progress() noexcept;
+  /// Under the lock: does what can be done now. `waiting`: it is called again at once, so that what
+  /// comes meanwhile may be started together.
+  void progress(bool waiting = false) noexcept;
   /// Under the lock: makes the host MPI move its own messages, and hears the bell between nodes.
   void listen() noexcept;
   /// More ranks than cores on this node: whoever waits yields at once.
@@ -135,7 +136,7 @@ class engine {
   template <class Done>
   void wait_until(held_lock& held, const char* what, Done&& done) noexcept {
     for (waiter w(what); !done();) {
-      progress();
+      progress(true);
       if (done()) return;
       if (held) held.unlock();
       w.pause(*this);
