@@ -121,8 +121,9 @@ void engine::progress(bool waiting) noexcept {
   path::rdma::progress();
   advance_offers();
   const bool coming = scan();
-  path::puller::flush_all(
-      {.others = posted_.size() + arriving() > 1, .more = !posted_.empty(), .coming = coming && waiting});
+  path::puller::flush_all({.others = posted_.size() + arriving() > 1,
+                           .more = !posted_.empty(),
+                           .coming = coming && waiting});
   advance_moving();
   advance_workers();
   progressing_ = false;
