@@ -248,8 +248,10 @@ void check_persistent(suite& s, const std::string& wanted) {
   for (int call = 0; call < 2; ++call)
     s.expect_none(one_call(g, call_kind{}, 10, 0, call, kind::device, kind::device));
   const std::string blocking = last_path();
-  const bool as_wanted = wanted.empty() || wanted == "coll_any_path" || path == wanted;
-  if (path != blocking || !as_wanted)
+  // Where ranks share a device nothing is packed.
+  const std::string small = blocking == "coll_stepped" ? blocking : "coll_packed";
+  const bool good = wanted == "coll_any_path" || path == (wanted.empty() ? small : wanted);
+  if ((path != blocking || !good) && !path.empty())
     s.fail("it ran by %s, its blocking form by %s", path.c_str(), blocking.c_str());
   for (MPI_Request& r : requests) MPI_Request_free(&r);
 }
