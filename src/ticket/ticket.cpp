@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ticket/ticket.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #include "base/log.hpp"
@@ -43,6 +44,7 @@ std::uint32_t checksum_of(const ticket& t, std::size_t size) noexcept {
 const char* flaw(const ticket& t, std::size_t size, int ranks, std::uint32_t slots) noexcept {
   if (t.version != ticket_version) return "another version";
   if (t.checksum != checksum_of(t, size)) return "wrong checksum";
+  if (t.bytes > PTRDIFF_MAX) return "more bytes than an allocation can have";
   if (t.sender < 0 || t.sender >= ranks) return "no such sender";
   if (t.slot == no_slot && size != ticket_bytes) return "short, and between nodes";
   if (t.slot == no_slot && t.reply_tag < 0) return "neither slot nor reply tag";

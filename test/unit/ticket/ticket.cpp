@@ -109,6 +109,8 @@ TEST_CASE(every_damaged_byte_is_found) {
 }
 
 TEST_CASE(fields_that_cannot_be_are_refused) {
+  refused("more bytes than", [](auto& t) { t.bytes = ~std::uint64_t{0}; });
+  refused("more bytes than", [](auto& t) { t.bytes = std::uint64_t{1} << 63; });
   refused("no such sender", [](auto& t) { t.sender = -1; });
   refused("no such sender", [](auto& t) { t.sender = ranks; });
   refused("no such slot", [](auto& t) { t.slot = slots; });
