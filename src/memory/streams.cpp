@@ -12,7 +12,7 @@
 namespace telpher::memory {
 namespace {
 
-constexpr int lanes = 4;
+constexpr auto lanes = static_cast<std::size_t>(lane::count_);
 
 struct device_objects {
   place where;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 #include "kernel/copy_batch.hpp"
 #include "path/path.hpp"
@@ -13,8 +14,13 @@ namespace {
 
 constexpr std::size_t slot_count = 32;
 constexpr int threads = 512;
+constexpr memory::lane lanes[] = {memory::lane::batch_a, memory::lane::batch_b,
+                                  memory::lane::batch_c, memory::lane::batch_d};
 // One block moves about this much before another pays (results/: 8 to 16 blocks fill an NVLink).
 constexpr std::uint64_t block_bytes = 16 * 1024;
+// Twice what a device holds at a time: the pieces then end one after another, and the host sees to
+// the first while the last are moving.
+constexpr int blocks_per_processor = 8;
 constexpr std::size_t capacity = kernel::copy_batch::capacity;
 
 }  // namespace
@@ -29,6 +35,7 @@ status batch_engine::prepare() noexcept {
   auto s = memory::stream(where_, memory::lane::kernel);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->fill(counters->data(), 0, bytes, *s));
+  TELPHER_TRY(where_.owner->synchronise(*s));  // launches go to several streams
   device::device_properties properties;
   TELPHER_TRY(where_.owner->properties(where_.device, properties));
   processors_ = std::max(1, properties.processors);
@@ -59,9 +66,9 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   k.done = free.done;
   k.arrivals = free.arrivals;
   k.done_value = ++free.round;
-  const int blocks = kernel::deal_blocks(k, 2 * processors_, block_bytes);
-  // Two streams in turn: a batch need not wait for the tail of the one before.
-  auto s = memory::stream(where_, *index % 2 ? memory::lane::in : memory::lane::kernel);
+  const int blocks = kernel::deal_blocks(k, blocks_per_processor * processors_, block_bytes);
+  // Streams in turn: between two kernels of a stream a link idles for 6 us.
+  auto s = memory::stream(where_, lanes[turn_++ % std::size(lanes)]);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
   free.outstanding = count;

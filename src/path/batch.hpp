@@ -47,6 +47,7 @@ class batch_engine {
   memory::buffer counters_;  // arrival counters of all slots
   std::vector<slot> slots_;
   int processors_ = 0;
+  unsigned turn_ = 0;  // of the streams
   int in_flight_ = 0;
   std::size_t bytes_in_flight_ = 0;
 };

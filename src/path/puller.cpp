@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <limits>
 
 #include "base/log.hpp"
 #include "base/trace.hpp"
@@ -18,6 +19,8 @@ constexpr std::size_t gather_pieces = 64;
 constexpr std::size_t gather_bytes = std::size_t{1} << 20;
 constexpr std::size_t busy_bytes = std::size_t{2} << 20;
 constexpr std::size_t gather_bytes_busy = std::size_t{4} << 20;
+// A link moves these while the host finds and starts two dozen messages of 256 KB.
+constexpr std::size_t first_bytes = std::size_t{4} << 20;
 
 std::deque<puller>& all() {
   static auto* one = new std::deque<puller>;  // a deque: addresses stay
@@ -46,6 +49,12 @@ puller& puller::of(const memory::place& where) noexcept {
 
 void puller::flush_all(const outlook& o) noexcept {
   for (puller& p : all()) p.flush(o);
+}
+
+std::size_t puller::bytes_to_start_with() noexcept {
+  const bool moving = std::any_of(all().begin(), all().end(),
+                                  [](const puller& p) { return p.batch_.in_flight() > 0; });
+  return moving ? std::numeric_limits<std::size_t>::max() : first_bytes;
 }
 
 void puller::shut_down() noexcept {

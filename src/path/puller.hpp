@@ -61,6 +61,9 @@ class puller {
   /// Starts what was asked for on any device, or gathers it while more is to come, because a launch
   /// costs as much as several messages.
   static void flush_all(const outlook& o) noexcept;
+  /// Found messages of so many bytes are started before more are looked for: a kernel then moves
+  /// them meanwhile. No limit where one is under way already, because each launch costs.
+  static std::size_t bytes_to_start_with() noexcept;
   /// Ends lingering kernels and forgets all pullers; before the devices go away.
   static void shut_down() noexcept;
 

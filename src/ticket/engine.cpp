@@ -184,7 +184,8 @@ void engine::release(offer& o) noexcept {
 // Posted receives complete mostly in the order in which they were posted, so a scan starts at the
 // oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
 // if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
-// here, a bell that is silent says that there is nothing to look for.
+// here, a bell that is silent says that there is nothing to look for. While no kernel moves
+// anything a scan also stops when it has found enough for one.
 bool engine::scan() noexcept {
   if (posted_.empty()) return false;
   const std::uint64_t rung = own_.rung();
@@ -197,17 +198,19 @@ bool engine::scan() noexcept {
   const bool all = now_and_then && (told || posted_.size() <= window);
   const bool part = now_and_then && !all;
   if (all && full_scans_ > 0) --full_scans_;
-  std::size_t quiet = 0;
+  const std::size_t enough = path::puller::bytes_to_start_with();
+  std::size_t quiet = 0, bytes = 0;
   linked_list<receive> found;
   receive* r = part ? posted_.cursor() : posted_.first();
   for (std::size_t left = part ? window : posted_.size(); r && left > 0; --left) {
-    if (!now_and_then && quiet == quiet_in_a_row) break;
+    if (!now_and_then && (quiet == quiet_in_a_row || bytes >= enough)) break;
     receive* const next = linked_list<receive>::after(*r);
     r->check();
     if (r->posted()) {
       ++quiet;
     } else {
       posted_.erase(*r);
+      bytes += r->announced();
       found.push_back(*r);
     }
     r = next;

@@ -57,6 +57,8 @@ class receive : public linked_list<receive>::link {
   bool advance() noexcept;
 
   bool posted() const noexcept { return phase_ == phase::posted; }
+  /// What a ticket that was read but not started announces; else 0.
+  std::size_t announced() const noexcept { return phase_ == phase::redeemed ? bytes_ : 0; }
   bool settled() const noexcept { return phase_ == phase::settled; }
   bool moving() const noexcept { return phase_ == phase::moving; }
   /// The bytes are here and the device is laying them out in the program's buffer; not without end

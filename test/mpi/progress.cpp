@@ -291,6 +291,36 @@ void outstanding(suite& s) {
   }
 }
 
+/// A window of large messages, all of which wait before the first receive is posted: more than one
+/// look for messages starts at once.
+void large_window(suite& s) {
+  const int peer = s.rank ^ 1;
+  constexpr int count = 20;
+  const bool paired = peer < s.ranks;
+  std::vector<buffer> out, in;
+  std::vector<MPI_Request> requests;
+  for (int i = 0; paired && i < count; ++i) {
+    out.emplace_back(kinds().back(), large);
+    in.emplace_back(kinds().back(), large);
+    out.back().fill(identity(s, s.rank, 30 + i));
+    in.back().clear();
+    requests.emplace_back();
+    MPI_Isend(out.back().data(), as_int(large), MPI_BYTE, peer, 30 + i, MPI_COMM_WORLD,
+              &requests.back());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; paired && i < count; ++i) {
+    requests.emplace_back();
+    MPI_Irecv(in[static_cast<std::size_t>(i)].data(), as_int(large), MPI_BYTE, peer, 30 + i,
+              MPI_COMM_WORLD, &requests.back());
+  }
+  MPI_Waitall(as_int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  for (int i = 0; paired && i < count; ++i) {
+    s.note("message %d", i);
+    s.expect_none(in[static_cast<std::size_t>(i)].compare(identity(s, peer, 30 + i), large));
+  }
+}
+
 /// A send under way across several collectives; the receive is posted between two of them.
 void across_collectives(suite& s) {
   const int peer = s.rank ^ 1;
@@ -380,6 +410,7 @@ int main(int argc, char** argv) {
   s.run("circular waits", [&] { circular_waits(s, false); });
   s.run("circular Waitall", [&] { circular_waits(s, true); });
   s.run("outstanding", [&] { outstanding(s); });
+  s.run("large window", [&] { large_window(s); });
   s.run("across collectives", [&] { across_collectives(s); });
   s.run("opening refused", [&] { opening_refused(s); });
   s.run("tested now and then", [&] { tested_now_and_then(s); });
