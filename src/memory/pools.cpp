@@ -2,7 +2,7 @@
 // Pooled buffers. A pool is one kind of memory of one owner; its buffers have power-of-two sizes
 // from one page up, kept on a free list for each size. Allocating pinned or device memory costs
 // tens to hundreds of microseconds and may synchronise the device, so what was allocated is kept;
-// at most `kept_of_a_size` idle buffers of a size stay, the rest is released.
+// at most `kept_of_a_size` idle buffers of a size stay, and so many bytes; the rest is released.
 #include <sys/mman.h>
 
 #include <array>
@@ -24,7 +24,10 @@ namespace {
 
 constexpr std::size_t smallest = 4096;
 constexpr std::size_t kept_of_a_size = 256;
-constexpr std::size_t kept_bytes_of_a_size = std::size_t{64} << 20;
+// Idle bytes of a size that stay. Host memory is worth more of them: to fill fresh pages takes
+// seven times as long as to fill old ones (docs/optimization.md).
+constexpr std::size_t kept_pool_bytes = std::size_t{64} << 20;
+constexpr std::size_t kept_host_bytes = std::size_t{256} << 20;
 
 enum class source { mapped, pinned, device };
 
@@ -112,7 +115,8 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
 // landing buffer that only ever sees tickets would otherwise be mapped afresh for each message.
 bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool filled) {
   if (waiting >= kept_of_a_size) return false;
-  return (p.kind == source::mapped && !filled) || waiting * size < kept_bytes_of_a_size;
+  if (p.kind == source::mapped) return !filled || waiting * size < kept_host_bytes;
+  return waiting * size < kept_pool_bytes;
 }
 
 void give_to(int index, void* address, std::size_t bytes, bool filled) {
