@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stays of idle host buffers: any number of untouched ones, 256 MB of a size of filled ones.
+#include <sys/mman.h>
+
+#include <vector>
+
+#include "check.hpp"
+#include "memory/memory.hpp"
+
+using telpher::memory::buffer;
+using telpher::memory::shut_down;
+
+namespace {
+
+constexpr std::size_t bytes = std::size_t{64} << 20;
+
+bool is_mapped(void* page) {
+  return ::msync(page, 1, MS_ASYNC) == 0;
+}
+
+/// Takes `count` buffers and gives them back; how many of them are still mapped then.
+int stay(int count, bool filled) {
+  std::vector<void*> pages;
+  {
+    std::vector<buffer> all;
+    for (int i = 0; i < count; ++i) {
+      auto b = buffer::host(bytes, nullptr);
+      CHECK(b.has_value());
+      if (!b) return -1;
+      if (filled) b->filled();
+      pages.push_back(b->data());
+      all.push_back(std::move(*b));
+    }
+  }
+  int mapped = 0;
+  for (void* page : pages) mapped += is_mapped(page);
+  return mapped;
+}
+
+}  // namespace
+
+TEST_CASE(untouched_host_buffers_stay) {
+  CHECK_EQ(stay(8, false), 8);
+  shut_down();
+}
+
+TEST_CASE(filled_host_buffers_stay_up_to_a_limit) {
+  CHECK_EQ(stay(8, true), 4);
+  CHECK_EQ(stay(8, true), 4);
+  shut_down();
+}
+
+TEST_CASE(one_buffer_of_any_size_stays) {
+  void* page = nullptr;
+  {
+    auto b = buffer::host(8 * bytes, nullptr);
+    REQUIRE(b.has_value());
+    b->filled();
+    page = b->data();
+  }
+  CHECK(is_mapped(page));
+  shut_down();
+  CHECK(!is_mapped(page));
+}
