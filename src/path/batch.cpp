@@ -18,9 +18,6 @@ constexpr memory::lane lanes[] = {memory::lane::batch_a, memory::lane::batch_b,
                                   memory::lane::batch_c, memory::lane::batch_d};
 // One block moves about this much before another pays (results/: 8 to 16 blocks fill an NVLink).
 constexpr std::uint64_t block_bytes = 16 * 1024;
-// Twice what a device holds at a time: the pieces then end one after another, and the host sees to
-// the first while the last are moving.
-constexpr int blocks_per_processor = 8;
 constexpr std::size_t capacity = kernel::copy_batch::capacity;
 
 }  // namespace
@@ -66,7 +63,7 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   k.done = free.done;
   k.arrivals = free.arrivals;
   k.done_value = ++free.round;
-  const int blocks = kernel::deal_blocks(k, blocks_per_processor * processors_, block_bytes);
+  const int blocks = kernel::deal_blocks(k, 2 * processors_, block_bytes);
   // Streams in turn: between two kernels of a stream a link idles for 6 us.
   auto s = memory::stream(where_, lanes[turn_++ % std::size(lanes)]);
   TELPHER_TRY(s);
