@@ -44,8 +44,8 @@ result<device::stream> stream(const place& p, lane l) noexcept;
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept;
 
 /// A pooled buffer, given back on destruction. Host buffers are pinned for `owner` where they are
-/// at most TELPHER_LANDING_PINNED_LIMIT or `pinned` is asked for; larger ones are fresh, lazily
-/// touched address space.
+/// at most TELPHER_LANDING_PINNED_LIMIT or `pinned` is asked for; larger ones are lazily touched
+/// address space.
 class buffer {
  public:
   buffer() = default;
@@ -72,8 +72,7 @@ class buffer {
   explicit operator bool() const noexcept { return address_ != nullptr; }
   void* data() const noexcept { return address_; }
   std::size_t size() const noexcept { return bytes_; }
-  /// Says that more than the first page was written: large host memory goes back to the system
-  /// then.
+  /// Says that more than the first page was written: of large host memory only so much stays then.
   void filled() noexcept { filled_ = true; }
 
  private:

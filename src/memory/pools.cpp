@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pooled buffers. A pool is one kind of memory of one owner; its buffers have power-of-two sizes
 // from one page up, kept on a free list for each size. Allocating pinned or device memory costs
-// tens to hundreds of microseconds and may synchronise the device, so what was allocated is kept;
-// at most `kept_of_a_size` idle buffers of a size stay, and so many bytes; the rest is released.
+// tens to hundreds of microseconds and may synchronise the device, so what was allocated is kept,
+// within limits: `kept_of_a_size` idle buffers of a size; of host memory one of any size, and more
+// of them up to so many bytes; of a device so many bytes in all, because the program wants them.
+// Where memory runs out, what is idle there is released first.
 #include <sys/mman.h>
 
 #include <array>
@@ -24,10 +26,12 @@ namespace {
 
 constexpr std::size_t smallest = 4096;
 constexpr std::size_t kept_of_a_size = 256;
-// Idle bytes of a size that stay. Host memory is worth more of them: to fill fresh pages takes
+// Idle bytes of a size that stay. Mapped memory is worth more of them: to fill fresh pages takes
 // seven times as long as to fill old ones (docs/optimization.md).
-constexpr std::size_t kept_pool_bytes = std::size_t{64} << 20;
-constexpr std::size_t kept_host_bytes = std::size_t{256} << 20;
+constexpr std::size_t kept_pinned_bytes = std::size_t{64} << 20;
+constexpr std::size_t kept_mapped_bytes = std::size_t{256} << 20;
+// Idle bytes of a device that stay.
+constexpr std::size_t kept_device_bytes = std::size_t{256} << 20;
 
 enum class source { mapped, pinned, device };
 
@@ -35,13 +39,14 @@ struct pool {
   source kind;
   place where;  // whose pinned or device memory
   std::array<std::vector<void*>, 48> free;
+  std::size_t idle_bytes = 0;
 
-  result<void*> take(std::size_t bytes) noexcept;
-  void give(void* address, std::size_t bytes) noexcept;
+  result<void*> make(std::size_t bytes) noexcept;
   void release(void* address, std::size_t bytes) noexcept;
+  void release_idle() noexcept;
 };
 
-result<void*> pool::take(std::size_t bytes) noexcept {
+result<void*> pool::make(std::size_t bytes) noexcept {
   switch (kind) {
     case source::pinned:
       return where.owner->allocate_pinned(bytes);
@@ -73,6 +78,14 @@ void pool::release(void* address, std::size_t bytes) noexcept {
   }
 }
 
+void pool::release_idle() noexcept {
+  for (std::size_t c = 0; c < free.size(); ++c) {
+    for (void* address : free[c]) release(address, std::size_t{1} << c);
+    free[c].clear();
+  }
+  idle_bytes = 0;
+}
+
 std::mutex guard;
 std::deque<pool>& pools() {
   static auto* one = new std::deque<pool>;  // a deque: addresses stay
@@ -91,6 +104,19 @@ std::size_t class_of(std::size_t bytes) {
   return static_cast<std::size_t>(std::bit_width(std::max(bytes, smallest) - 1));
 }
 
+// What is never kept need not be rounded up.
+std::size_t size_of(const pool& p, std::size_t bytes) {
+  if (p.kind == source::device && bytes > kept_device_bytes) return bytes;
+  return std::size_t{1} << class_of(bytes);
+}
+
+result<void*> make_room_for(pool& p, std::size_t size) {
+  auto fresh = p.make(size);
+  if (fresh.error() != status::out_of_memory || p.idle_bytes == 0) return fresh;
+  p.release_idle();
+  return p.make(size);
+}
+
 struct taken {
   void* address;
   int pool;
@@ -101,12 +127,15 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
   const int index = pool_of(kind, where);
   pool& p = pools()[static_cast<std::size_t>(index)];
   const std::size_t c = class_of(bytes);
+  if (c >= p.free.size()) return status::out_of_memory;
   if (!p.free[c].empty()) {
     void* address = p.free[c].back();
     p.free[c].pop_back();
+    p.idle_bytes -= std::size_t{1} << c;
     return taken{address, index};
   }
-  auto fresh = p.take(std::size_t{1} << c);
+  const std::size_t size = size_of(p, bytes);
+  auto fresh = make_room_for(p, size);
   if (!fresh) return fresh.error();
   return taken{*fresh, index};
 }
@@ -115,19 +144,25 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
 // landing buffer that only ever sees tickets would otherwise be mapped afresh for each message.
 bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool filled) {
   if (waiting >= kept_of_a_size) return false;
-  if (p.kind == source::mapped) return !filled || waiting * size < kept_host_bytes;
-  return waiting * size < kept_pool_bytes;
+  switch (p.kind) {
+    case source::mapped:
+      return !filled || waiting * size < kept_mapped_bytes;
+    case source::pinned:
+      return waiting * size < kept_pinned_bytes;
+    case source::device:
+      break;
+  }
+  return p.idle_bytes + size <= kept_device_bytes;
 }
 
 void give_to(int index, void* address, std::size_t bytes, bool filled) {
   std::lock_guard lock(guard);
   pool& p = pools()[static_cast<std::size_t>(index)];
   const std::size_t c = class_of(bytes);
-  const std::size_t size = std::size_t{1} << c;
-  if (worth_keeping(p, p.free[c].size(), size, filled))
-    p.free[c].push_back(address);
-  else
-    p.release(address, size);
+  const std::size_t size = size_of(p, bytes);
+  if (!worth_keeping(p, p.free[c].size(), size, filled)) return p.release(address, size);
+  p.free[c].push_back(address);
+  p.idle_bytes += size;
 }
 
 }  // namespace
@@ -157,11 +192,7 @@ void shut_down() noexcept {
   release_windows();
   release_streams();
   std::lock_guard lock(guard);
-  for (pool& p : pools())
-    for (std::size_t c = 0; c < p.free.size(); ++c) {
-      for (void* address : p.free[c]) p.release(address, std::size_t{1} << c);
-      p.free[c].clear();
-    }
+  for (pool& p : pools()) p.release_idle();
 }
 
 }  // namespace telpher::memory

@@ -60,7 +60,7 @@ struct toy_rt {
 
   static status to_status(error e) noexcept;
   static const char* error_text(error e) noexcept;
-  static void clear_error() noexcept {}
+  static void clear_error(error_type) noexcept {}
 
   static bool started() noexcept;
   static int device_count() noexcept { return 1; }

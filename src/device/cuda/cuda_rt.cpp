@@ -216,13 +216,16 @@ bool still_there(const pointer_info& e, const void* address) noexcept {
 // memory, or from other device memory); then our streams, and other processes, could still read old
 // ones. SYNC_MEMOPS makes it wait for copies of this allocation from now on, and those of before
 // are waited for here, as far as the default stream's work ends soon: work that waits for MPI must
-// not hang us.
+// not hang us. While a stream that waits for the default stream is being captured, whoever uses the
+// latter ends the capture, so it is left alone then.
 void settle_copies(const pointer_info& info) noexcept {
   unsigned on = 1;
   driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
   CUdevice current;
   if (driver.cuCtxGetDevice(&current) != CUDA_SUCCESS || current != info.device) return;
   const relaxed_capture relaxed;
+  CUstreamCaptureStatus captures{};
+  if (driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) != CUDA_SUCCESS) return;
   constexpr auto patience = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + patience;
   while (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY &&

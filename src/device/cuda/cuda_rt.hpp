@@ -34,7 +34,10 @@ struct cuda_rt {
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return cudaGetErrorString(e); }
-  static void clear_error() noexcept { static_cast<void>(cudaGetLastError()); }
+  // Events are asked through the driver, whose answers the runtime does not keep.
+  static void clear_error(error_type e) noexcept {
+    if (e != cudaErrorNotReady) static_cast<void>(cudaGetLastError());
+  }
 
   static bool started() noexcept;
   static int device_count() noexcept;

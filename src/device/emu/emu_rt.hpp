@@ -27,7 +27,7 @@ struct emu_rt {
 
   static status to_status(error e) noexcept;
   static const char* error_text(error e) noexcept { return text_of(e); }
-  static void clear_error() noexcept {}
+  static void clear_error(error_type) noexcept {}
 
   static bool started() noexcept;
   static int device_count() noexcept;

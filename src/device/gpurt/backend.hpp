@@ -5,6 +5,7 @@
 // handles cached by allocation.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -41,7 +42,7 @@ status check(typename R::error_type error, const char* call) noexcept {
   if (error == R::success) [[likely]]
     return status::ok;
   const status s = R::to_status(error);
-  R::clear_error();
+  R::clear_error(error);
   if (s == status::would_block || process_exit::begun()) return s;
   if (s == status::not_supported)
     TELPHER_TRACE("%s %s: %s", R::name, call, R::error_text(error));
@@ -145,7 +146,10 @@ class backend final : public device::backend {
   status classify(const void* address, bool detail, pointer_info& out) noexcept override {
     out = {};
     if (!started()) return status::ok;
-    return check<R>(R::classify(address, detail, out), "pointer attributes");
+    TELPHER_TRY(check<R>(R::classify(address, detail, out), "pointer attributes"));
+    if (out.kind == memory_kind::device && home_.load(std::memory_order_relaxed) < 0) [[unlikely]]
+      home_.store(out.device, std::memory_order_relaxed);
+    return status::ok;
   }
 
   // --- our memory ---
@@ -340,10 +344,11 @@ class backend final : public device::backend {
 
   bool valid(int device) noexcept { return device >= 0 && device < device_count(); }
 
-  /// For calls that need some device: the thread's own, else the one that we last worked on.
+  /// For calls that need some device: the one that we last worked on, or whose memory we saw first,
+  /// because another one may have no context yet; else the thread's own.
   int any_device() noexcept {
-    const int current = process_exit::begun() ? -1 : R::current_device();
-    return current >= 0 ? current : home_.load(std::memory_order_relaxed);
+    const int home = home_.load(std::memory_order_relaxed);
+    return home >= 0 || process_exit::begun() ? home : std::max(R::current_device(), 0);
   }
 
   // --- copies that are not left to the driver ---
@@ -397,7 +402,7 @@ class backend final : public device::backend {
     return address;
   }
 
-  std::atomic<int> home_{0};
+  std::atomic<int> home_{-1};
   export_cache exports_;
   const copy_choice choice_ = configured_choice();
   address_set opened_;  // kept where copies are made by kernels

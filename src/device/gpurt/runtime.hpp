@@ -31,7 +31,7 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   { R::success } -> std::convertible_to<typename R::error_type>;
   { R::to_status(error) } -> std::same_as<status>;
   { R::error_text(error) } -> std::same_as<const char*>;
-  R::clear_error();
+  R::clear_error(error);
 
   // --- the runtime; these start nothing ---
   { R::started() } -> std::same_as<bool>;

@@ -128,7 +128,7 @@ hipError_t hip_rt::classify(const void* address, bool detail, pointer_info& out)
   const hipError_t e =
       hipDrvPointerGetAttributes(std::size(asked), asked, answers, const_cast<void*>(address));
   if (e != hipSuccess) {
-    clear_error();
+    clear_error(e);
     return e == hipErrorInvalidValue ? hipSuccess : e;
   }
   if (bytes == 0) return hipSuccess;

@@ -25,7 +25,11 @@ struct hip_rt {
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return hipGetErrorString(e); }
-  static void clear_error() noexcept { static_cast<void>(hipGetLastError()); }
+  // The error may be the program's own, which ROCm 7 keeps until it is asked for: an answer that is
+  // no failure takes nothing but itself away.
+  static void clear_error(error_type e) noexcept {
+    if (e != hipErrorNotReady || hipPeekAtLastError() == e) static_cast<void>(hipGetLastError());
+  }
 
   static bool started() noexcept;
   static int device_count() noexcept;

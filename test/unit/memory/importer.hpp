@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A device that only opens other processes' allocations: each address it gives is another one, a
-// handle whose first byte is `refused` or, while `full` openings exist, any handle is refused.
+// A device that only opens other processes' allocations and deals out addresses: each that it gives
+// is another one, a handle whose first byte is `refused` or, while `full` openings exist, any
+// handle is refused, and `memory` bytes are all it has.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "device/device.hpp"
@@ -14,6 +16,14 @@ class importer final : public device::backend {
   static constexpr std::uint8_t refused = 0xff;
   std::size_t full = 1000;
   std::set<void*> open;
+  std::size_t memory = 0;
+  std::map<void*, std::size_t> allocated;
+
+  std::size_t in_use() const noexcept {
+    std::size_t sum = 0;
+    for (const auto& one : allocated) sum += one.second;
+    return sum;
+  }
 
   device::vendor owner() const noexcept override { return device::vendor::emu; }
   const char* name() const noexcept override { return "importer"; }
@@ -33,11 +43,19 @@ class importer final : public device::backend {
     return open.erase(base) == 1 ? status::ok : status::invalid_argument;
   }
 
-  // what an importer is not asked
+  result<void*> allocate(int, std::size_t bytes) noexcept override {
+    if (in_use() + bytes > memory) return status::out_of_memory;
+    void* address = reinterpret_cast<void*>(++last_ << 20);
+    allocated[address] = bytes;
+    return address;
+  }
+  status release(int, void* address) noexcept override {
+    return allocated.erase(address) == 1 ? status::ok : status::invalid_argument;
+  }
+
+  // what it is not asked
   status properties(int, device::device_properties&) noexcept override { return no; }
   status classify(const void*, bool, device::pointer_info&) noexcept override { return no; }
-  result<void*> allocate(int, std::size_t) noexcept override { return no; }
-  status release(int, void*) noexcept override { return no; }
   result<void*> allocate_pinned(std::size_t) noexcept override { return no; }
   status release_pinned(void*) noexcept override { return no; }
   status register_host(void*, std::size_t) noexcept override { return no; }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stays of idle host buffers: any number of untouched ones, 256 MB of a size of filled ones.
+// What stays of idle buffers: of host memory any number of untouched ones and 256 MB of a size of
+// filled ones, of a device 256 MB in all, and nothing there when memory runs out.
 #include <sys/mman.h>
 
 #include <vector>
 
 #include "check.hpp"
+#include "importer.hpp"
 #include "memory/memory.hpp"
 
 using telpher::memory::buffer;
@@ -61,4 +63,45 @@ TEST_CASE(one_buffer_of_any_size_stays) {
   CHECK(is_mapped(page));
   shut_down();
   CHECK(!is_mapped(page));
+}
+
+namespace {
+
+constexpr std::size_t mega = std::size_t{1} << 20;
+
+/// Takes a buffer of the device and gives it back; whether there was one.
+bool use(telpher::importer& device, std::size_t megabytes) {
+  return buffer::device({&device, 0}, megabytes * mega).has_value();
+}
+
+}  // namespace
+
+TEST_CASE(idle_device_memory_has_a_limit_in_all) {
+  static telpher::importer device;
+  device.memory = 4096 * mega;
+  CHECK(use(device, 200));
+  CHECK_EQ(device.in_use(), 256 * mega);
+  CHECK(use(device, 100));
+  CHECK_EQ(device.in_use(), 256 * mega);
+  CHECK(use(device, 600));
+  CHECK_EQ(device.in_use(), 256 * mega);
+  shut_down();
+  CHECK_EQ(device.in_use(), 0);
+}
+
+TEST_CASE(what_is_never_kept_is_not_rounded_up) {
+  static telpher::importer device;
+  device.memory = 610 * mega;
+  CHECK(use(device, 600));
+  CHECK_EQ(device.in_use(), 0);
+}
+
+TEST_CASE(idle_device_memory_makes_room) {
+  static telpher::importer device;
+  device.memory = 300 * mega;
+  CHECK(use(device, 200));
+  CHECK(use(device, 100));
+  CHECK_EQ(device.in_use(), 128 * mega);
+  CHECK(!use(device, 400));
+  shut_down();
 }

@@ -72,6 +72,9 @@ inline const char* hipGetErrorString(hipError_t e) {
 inline hipError_t hipGetLastError() {
   return cudaGetLastError();
 }
+inline hipError_t hipPeekAtLastError() {
+  return cudaPeekAtLastError();
+}
 inline hipError_t hipGetDeviceCount(int* count) {
   return cudaGetDeviceCount(count);
 }
