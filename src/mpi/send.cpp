@@ -28,7 +28,7 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
 // host.
 status bounce(ticket::message& m) noexcept {
   auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
-  TELPHER_TRY(copy);
+  if (!copy) return status::ok;  // no room for it: staged
   auto info = memory::describe(m.payload.where, copy->data());
   TELPHER_TRY(info);
   if (!info->exportable) return status::ok;  // no memory of this device can be: it is staged

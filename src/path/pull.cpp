@@ -34,10 +34,6 @@ memory::place device_for_host_copies(device::backend* b, const exported_memory& 
 
 }  // namespace
 
-memory::place mover_of(const memory::place& to, const memory::place& from) noexcept {
-  return to.on_device() ? to : from;
-}
-
 result<memory::place> importer_for(const exported_memory& there,
                                    const memory::place& here) noexcept {
   if (!there.exportable || !config().ipc) return status::not_supported;
@@ -75,9 +71,13 @@ pull::pull(const memory::place& mover, const region& to, const void* from, bool 
 
 pull::~pull() = default;
 
-std::unique_ptr<pull> pull::local(const memory::place& mover, const region& to,
+// A kernel reaches the memory of another device of this process only where peer access was enabled;
+// a copy engine always does.
+std::unique_ptr<pull> pull::local(const region& to, const memory::place& where,
                                   const void* from) noexcept {
+  const memory::place& mover = to.where.on_device() ? to.where : where;
   std::unique_ptr<pull> p(new pull(mover, to, from, true));
+  p->job_.engine_only |= !(to.where == where);
   p->puller_.enqueue(p->job_);
   return p;
 }

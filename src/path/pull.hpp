@@ -12,14 +12,10 @@
 
 namespace telpher::path {
 
-/// The device that moves bytes between two places: the destination's, or the source's if the
-/// destination is host memory.
-memory::place mover_of(const memory::place& to, const memory::place& from) noexcept;
-
 class pull final : public transfer, public recycled<pull> {
  public:
-  /// From an address that this process can use as it is.
-  static std::unique_ptr<pull> local(const memory::place& mover, const region& to,
+  /// From memory of this process, at a place of the same back end.
+  static std::unique_ptr<pull> local(const region& to, const memory::place& where,
                                      const void* from) noexcept;
   /// From another process's allocation. not_supported where it cannot be opened.
   static result<std::unique_ptr<pull>> imported(int sender, const exported_memory& from,

@@ -103,9 +103,8 @@ void engine::stop() noexcept {
 int engine::next_reply_tag() noexcept {
   const int span =
       (std::min(job_.tag_limit, 1 << 24) - 2) / 2;  // the two last ones have other uses
-  const int tag = 2 * (reply_tag_ % span);
-  ++reply_tag_;
-  return tag;
+  reply_tag_ = (reply_tag_ + 1) % span;
+  return 2 * reply_tag_;
 }
 
 // --- progress ---

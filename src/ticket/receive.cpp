@@ -314,8 +314,7 @@ status receive::pull_or_ask(path::segment& sender, path::slot& cell,
     const bool one_owner = !to.where.on_device() || to.where.owner == owner;
     if (ticket_.sender == e.job().rank && one_owner) {
       const memory::place from{owner, payload.device};
-      transfer_ = path::pull::local(path::mover_of(to.where, from), to,
-                                    reinterpret_cast<const void*>(payload.address));
+      transfer_ = path::pull::local(to, from, reinterpret_cast<const void*>(payload.address));
       cell.set(ticket_.epoch, slot_state::pulling);
       return status::ok;
     }

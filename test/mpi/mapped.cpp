@@ -77,6 +77,33 @@ void count_calls(suite& s, std::size_t bytes, bool by_driver) {
   }
 }
 
+/// Between two devices of this process: no kernel, because it may reach its own device only.
+void self_messages(suite& s) {
+  using set_device = int(int);
+  auto* const set = memory_functions::find<set_device>("telpher_set_device");
+  if (!set || set(1) != 0) return;  // one device
+  constexpr std::size_t bytes = 100000, count = 4;
+  std::vector<buffer> in, out;
+  for (std::size_t i = 0; i < count; ++i) in.emplace_back(kind::device, bytes);
+  s.expect_equal(set(0), 0, "telpher_set_device");
+  for (std::size_t i = 0; i < count; ++i) {
+    out.emplace_back(kind::device, bytes);
+    out.back().fill(i);
+    in[i].clear();
+  }
+  MPI_Request requests[2 * count];
+  const long long before = counter("launches");
+  for (std::size_t i = 0; i < count; ++i) {
+    MPI_Irecv(in[i].data(), as_int(bytes), MPI_BYTE, s.rank, as_int(i), MPI_COMM_WORLD,
+              &requests[i]);
+    MPI_Isend(out[i].data(), as_int(bytes), MPI_BYTE, s.rank, as_int(i), MPI_COMM_WORLD,
+              &requests[count + i]);
+  }
+  MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
+  s.expect_equal(counter("launches") - before, 0, "kernels");
+  for (std::size_t i = 0; i < count; ++i) s.expect_none(in[i].compare(i, bytes));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,5 +118,6 @@ int main(int argc, char** argv) {
     s.run((by_driver ? "driver calls " : "mapped ") + std::to_string(bytes) +
               (by_driver ? " driver" : ""),
           [&] { count_calls(s, bytes, by_driver); });
+  if (!by_driver) s.run("self messages", [&] { self_messages(s); });
   return s.finish();
 }
