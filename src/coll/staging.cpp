@@ -95,10 +95,20 @@ status staging::add_segment(image& to, const segment& s, bounds& b) {
   TELPHER_TRY(found);
   const datatype::layout& l = **found;
   if (l.size == 0) return status::ok;
+  b.include(s.displacement, s.count, l);
+  if (!to.device && datatype::mixes_places(l, to.device + s.displacement)) {  // MPI_BOTTOM
+    for (MPI_Count e = 0; e < s.count; ++e)
+      for (const auto& block : l.blocks) {
+        const std::int64_t at = s.displacement + e * l.extent + block.offset;
+        const memory::place where = memory::classify(to.device + at);
+        if (where.on_device()) b.owner = where.owner;
+        add_run(to, where, at, block.bytes);
+      }
+    return status::ok;
+  }
   const memory::place where =
       memory::classify(to.device + s.displacement + l.blocks.front().offset);
   if (where.on_device()) b.owner = where.owner;
-  b.include(s.displacement, s.count, l);
   if (l.contiguous) {
     add_run(to, where, s.displacement + l.blocks.front().offset, packed_bytes(l, s.count));
   } else if (where.on_device() &&

@@ -4,6 +4,7 @@
 // slots move, and a reader that met a writer tries again under the mutex. A table that was outgrown
 // is kept for readers still in it: sizes double, so all old ones together are smaller than the
 // current one.
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -11,6 +12,7 @@
 
 #include "base/log.hpp"
 #include "datatype/flatten.hpp"
+#include "memory/memory.hpp"
 
 namespace telpher::datatype {
 namespace {
@@ -176,6 +178,15 @@ cache& layouts() noexcept {
 }
 
 }  // namespace
+
+bool mixes_places(const layout& l, const void* base) noexcept {
+  const auto place_of = [&](const layout::block& b) {
+    return memory::classify(static_cast<const std::byte*>(base) + b.offset);
+  };
+  return std::any_of(l.blocks.begin(), l.blocks.end(), [&](const layout::block& b) {
+    return !(place_of(b) == place_of(l.blocks.front()));
+  });
+}
 
 result<const layout*> layout_of(MPI_Datatype type) noexcept {
   if (const layout* found = layouts().find(key_of(type))) [[likely]]

@@ -75,6 +75,10 @@ class hold {
   const layout* layout_ = nullptr;
 };
 
+/// Whether the blocks of an element at `base` lie in different kinds of memory, or on different
+/// devices. Asks for each block: for MPI_BOTTOM, whose types hold addresses.
+bool mixes_places(const layout& l, const void* base) noexcept;
+
 /// Must be called by the wrapper of MPI_Type_free before the host MPI frees the type.
 void forget(MPI_Datatype type) noexcept;
 

@@ -156,6 +156,8 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
       ended = run_call<Reduction>(w, p, c, again);
       end_exchange(w, p, c.done_value, !ended);
       if (p.next) arrive(w, p);
+    } else if (p.next) {
+      w.barrier();  // all of the block have read the command before, which next_call overwrites
     }
     parts += c.blocks;
     again = false;

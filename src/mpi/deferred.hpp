@@ -43,6 +43,7 @@ class persistent_collective final : public operation {
         arguments_(std::move(a)),
         native_(native),
         staged_(std::move(staged)) {}
+  ~persistent_collective() override { channel_.release(); }
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
@@ -70,10 +71,15 @@ int init_collective(const char* call, MPI_Comm comm, const Described& what, cons
                     MPI_Request* request) noexcept {
   using namespace coll::exchange;
   if (const int code = make(request); code != MPI_SUCCESS || !enabled()) return code;
-  communicator* channel = communicator::channel(comm);
-  if (!channel) return MPI_SUCCESS;
-  arguments a(what.what, channel->ranks, channel->rank);
+  int size = 0, rank = 0;
+  if (!communicator::may_serve(comm, size, rank)) return MPI_SUCCESS;
+  arguments a(what.what, size, rank);
   what.fill(a);
+  a.lasting = true;  // the host MPI's request keeps the types
+  const bool moves_nothing = !a.input && !a.output;
+  communicator* channel =
+      communicator::channel(comm, a.possible && (a.where.on_device() || moves_nothing));
+  if (!channel) return MPI_SUCCESS;
   auto held = ticket::the_engine().lock();
   enter(std::make_unique<persistent_collective>(call, *channel, std::move(a), *request,
                                                 remove(*request)));

@@ -154,7 +154,8 @@ def staged_buffer(function, word, rest):
     """The statement that gives the host MPI a stand-in for a buffer of a collective."""
     buffer, _, region = rest.partition(" ")
     local = LOCAL_NAME[word]
-    for place, test in (("at root ", "call.at_root(root)"), ("at leaf ", "root >= 0")):
+    for place, test in (("at root ", "call.at_root(root)"), ("at leaf ", "root >= 0"),
+                        ("at later ", "sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0")):
         if region.startswith(place):
             region = f"{test} ? coll::{region.removeprefix(place)} : coll::nothing()"
             return buffer, local, [f"{local} = call.{word}({buffer}, {region});"]
@@ -193,6 +194,9 @@ def plain_body(function):
     for word, rest in function.words:
         if word == "first":
             lines.append(f"{rest};")
+        elif word == "or":
+            test = rest.replace("NAME", f'"{function.mpi_name}"')
+            lines.append(f"if (int code = 0; {test}) return code;")
         elif word == "blocking":
             lines.append("entry::blocking_call guard;")
         elif word == "refuse":

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the vectors of MPI_Reduce_scatter and MPI_Reduce_scatter_block are. On an
-// intercommunicator too they have a block for each rank of the caller's own group, which is what
-// MPI_Comm_size counts.
+// What wrappers ask of the caller's own group: how long the vectors of MPI_Reduce_scatter and
+// MPI_Reduce_scatter_block are (on an intercommunicator too they have a block for each rank of it,
+// which is what MPI_Comm_size counts), and whether this is MPI_Exscan's first rank.
 #pragma once
 
 #include <numeric>
@@ -16,6 +16,12 @@ inline int size(MPI_Comm comm) noexcept {
   return ranks;
 }
 
+inline int rank(MPI_Comm comm) noexcept {
+  int own = 0;
+  pmpi::Comm_rank(comm, &own);
+  return own;
+}
+
 /// Elements in the blocks of all ranks.
 template <class Count>
 MPI_Count total(MPI_Comm comm, const Count counts[]) noexcept {
@@ -25,9 +31,7 @@ MPI_Count total(MPI_Comm comm, const Count counts[]) noexcept {
 /// Elements in the block of the calling rank.
 template <class Count>
 MPI_Count own(MPI_Comm comm, const Count counts[]) noexcept {
-  int rank = 0;
-  pmpi::Comm_rank(comm, &rank);
-  return counts[rank];
+  return counts[rank(comm)];
 }
 
 }  // namespace telpher::local_group

@@ -136,6 +136,7 @@ void sweep_slow() noexcept {
   std::erase_if(abandoned_list(), [](std::unique_ptr<operation>& op) {
     if (!op->check()) return false;
     op->finish(MPI_STATUS_IGNORE);
+    if (op->persistent()) op->abandon();  // inactive now: the host MPI's request may go
     return true;
   });
   abandoned_count = abandoned_list().size();

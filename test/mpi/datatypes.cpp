@@ -345,6 +345,57 @@ void freed_type(suite& s) {
   });
 }
 
+/// MPI_Pack and MPI_Unpack from and to every kind of memory, at a place in the middle; each byte
+/// stands where the host's pack puts it, the others keep what they held.
+void pack_type(suite& s, const datatype& t) {
+  constexpr int before = 13;
+  for (int count : {1, 2, 60}) {
+    const layout l(t.get(), count);
+    const int bytes = as_int(l.place.size()), room = before + bytes + 5;
+    const std::uint64_t id = mix(s.opt.seed) + static_cast<unsigned>(count);
+    std::vector<unsigned char> message(l.place.size());
+    write_pattern(id, message.data(), message.size());
+    std::vector<unsigned char> wanted(static_cast<std::size_t>(room), guard_byte);
+    std::copy(message.begin(), message.end(), wanted.begin() + before);
+    with_all_kinds([&](kind typed, kind packed) {
+      s.note("%d elements, %s and packed in %s", count, name(typed), name(packed));
+      buffer elements(typed, l.span), run(packed, wanted.size()), back(typed, l.span);
+      put(elements, l, id);
+      run.clear();
+      int position = before;
+      MPI_Pack(elements.data() + l.origin, count, t.get(), run.data(), room, &position,
+               MPI_COMM_WORLD);
+      s.expect_equal(position, before + bytes, "position after packing");
+      s.expect_none(run.compare(wanted.data()));
+      back.clear();
+      position = before;
+      MPI_Unpack(run.data(), room, &position, back.data() + l.origin, count, t.get(),
+                 MPI_COMM_WORLD);
+      s.expect_equal(position, before + bytes, "position after unpacking");
+      s.expect_none(check(back, l, id, l.place.size()));
+    });
+  }
+}
+
+/// No byte is written where there is no room for all.
+void pack_without_room(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  buffer from(kind::device, 400), to(kind::device, 400);
+  const std::vector<unsigned char> untouched(400, guard_byte);
+  from.fill(s.opt.seed);
+  to.clear();
+  int position = 1;
+  s.expect_class(MPI_Pack(from.data(), 100, MPI_INT, to.data(), 400, &position, comm),
+                 MPI_ERR_TRUNCATE, "packing 400 bytes behind the first of 400");
+  s.expect_equal(position, 1, "position");
+  s.expect_class(MPI_Unpack(from.data(), 400, &position, to.data(), 100, MPI_INT, comm),
+                 MPI_ERR_TRUNCATE, "unpacking 400 bytes behind the first of 400");
+  s.expect_none(to.compare(untouched.data()));
+  MPI_Comm_free(&comm);
+}
+
 /// Messages of every type under way together. Each one must be whole when MPI says that it is
 /// there.
 void together(suite& s) {
@@ -420,6 +471,9 @@ int main(int argc, char** argv) {
     s.run("freed type", [&] { freed_type(s); });
     s.run("together", [&] { together(s); });
     s.run("replace", [&] { replace(s); });
+    for (const datatype& t : make_types())
+      s.run(std::string("pack ") + t.label(), [&] { pack_type(s, t); });
+    if (kinds().back() == kind::device) s.run("pack without room", [&] { pack_without_room(s); });
   }
   return s.finish();
 }

@@ -164,7 +164,7 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   input = send == MPI_IN_PLACE ? receive : send;
   output = receive == MPI_IN_PLACE ? nullptr : receive;
   // Null is a buffer of no bytes, or MPI_BOTTOM, which checks of the bytes find out.
-  possible = look_up(input, input_memory);
+  possible = possible && look_up(input, input_memory);
   if (possible && output == input)
     output_memory = input_memory;
   else
@@ -181,13 +181,13 @@ bool arguments::look_up(const void* buffer, device::pointer_info& found) noexcep
 }
 
 std::uint64_t arguments::size_of(MPI_Datatype type) noexcept {
-  if (types[0] != type) types[types[0] == MPI_DATATYPE_NULL ? 0 : 1] = type;
   const auto found = datatype::layout_of(type);
   if (!found || !(*found)->contiguous || (*found)->blocks.empty() ||
       (*found)->blocks.front().offset != 0) {
     possible = false;
     return 0;
   }
+  lasting = lasting && (*found)->predefined;
   return (*found)->size;
 }
 

@@ -4,7 +4,6 @@
 // type, an operation of the program's) says so by `possible` and costs no more than that look.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -80,7 +79,7 @@ class arguments {
   reduction reduce;
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
-  std::array<MPI_Datatype, 2> types{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};  // besides reductions'
+  bool lasting = true;  // no type is the program's, which may free it when the call has returned
 
  private:
   bool look_up(const void* buffer, device::pointer_info& found) noexcept;

@@ -65,6 +65,7 @@ bool needs_output(const arguments& a) {
   if (a.what == operation::reduce || a.what == operation::gather || a.what == operation::gatherv)
     return a.rank == a.root;
   if (a.what == operation::bcast) return a.rank != a.root;
+  if (a.what == operation::exscan) return a.rank > 0;
   const bool scattered = a.what == operation::scatter || a.what == operation::scatterv;
   return !(scattered && a.in_place);
 }

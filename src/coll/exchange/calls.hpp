@@ -133,7 +133,10 @@ auto scan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_O
 }
 template <class Count>
 auto exscan(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) noexcept {
-  return reduce_vector(operation::exscan, send, receive, count, type, op);
+  return described(operation::exscan, [=](arguments& a) {
+    const bool counts = a.rank > 0 || send == MPI_IN_PLACE;
+    if (a.buffers(send, counts ? receive : nullptr)) a.reducing(count, type, op);
+  });
 }
 template <class Count>
 auto reduce_scatter_block(const void* send, void* receive, Count count, MPI_Datatype type,

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -78,21 +79,29 @@ communicator* communicator::soon(MPI_Comm of_comm) noexcept {
   }
 }
 
+bool communicator::may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept {
+  int inter = 0;
+  if (pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return false;
+  pmpi::Comm_size(comm, &size);
+  pmpi::Comm_rank(comm, &own_rank);
+  return size >= 2 && size <= most_ranks;
+}
+
 std::unique_ptr<communicator> communicator::make(MPI_Comm of_comm, bool willing) {
-  int inter = 0, size = 0, own_rank = 0;
-  if (pmpi::Comm_test_inter(of_comm, &inter) != MPI_SUCCESS || inter) return nullptr;
-  pmpi::Comm_size(of_comm, &size);
-  pmpi::Comm_rank(of_comm, &own_rank);
-  if (size < 2 || size > most_ranks) return nullptr;
+  int size = 0, own_rank = 0;
+  if (!may_serve(of_comm, size, own_rank)) return nullptr;
   auto fresh = std::make_unique<communicator>(of_comm, size, own_rank);
   return fresh->take_part(willing) ? std::move(fresh) : nullptr;
 }
 
-communicator* communicator::channel(MPI_Comm comm) noexcept {
-  constexpr std::size_t most_channels = 8;
+communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
+  constexpr std::ptrdiff_t most_in_use = 8;
   auto held = ticket::the_engine().lock();
+  std::erase_if(channels(), [](const auto& one) { return one->released_ && one->unseen(); });
+  const auto in_use = std::count_if(channels().begin(), channels().end(),
+                                    [](const auto& one) { return one->has_part_; });
   try {
-    auto fresh = make(comm, channels().size() < most_channels);
+    auto fresh = make(comm, wanted && in_use < most_in_use);
     if (!fresh) return nullptr;
     channels().push_back(std::move(fresh));
     return channels().back().get();
@@ -144,11 +153,14 @@ bool communicator::joined() noexcept {
   int complete = 0;
   const int code = pmpi::Test(&join_request_, &complete, MPI_STATUS_IGNORE);
   if (code == MPI_SUCCESS && !complete) return false;
-  state = code == MPI_SUCCESS && link() ? phase::fresh : phase::absent;
+  const bool together = code == MPI_SUCCESS && all_willing();
+  if (!together) give_part();
+  state = together && link() ? phase::fresh : phase::absent;
   return true;
 }
 
-bool communicator::link() noexcept {
+// All ranks have the same cards, so all find the same.
+bool communicator::all_willing() const noexcept {
   for (const card& c : cards_) {
     if (!c.willing) return false;
     if (c.mark != card_.mark) {
@@ -156,6 +168,14 @@ bool communicator::link() noexcept {
       return false;
     }
   }
+  return true;
+}
+
+bool communicator::unseen() noexcept {
+  return joined() && !has_part_;
+}
+
+bool communicator::link() noexcept {
   std::array<agreement_line*, most_ranks> lines{};
   for (int r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
@@ -182,10 +202,15 @@ void communicator::settle() noexcept {
 }
 
 communicator::~communicator() {
+  give_part();
+}
+
+void communicator::give_part() noexcept {
   if (!has_part_) return;
   ticket::engine& e = ticket::the_engine();
   auto held = e.lock();
   e.own().arena().give(part_at_, sizeof(shared_part));
+  has_part_ = false;
 }
 
 // Peers may still look at this rank's line, and their devices at its workspace, until they have

@@ -41,9 +41,14 @@ class communicator {
   static communicator* soon(MPI_Comm comm) noexcept;
   /// A state for one persistent collective, whose rounds are the calls: they are matched by the
   /// order in which ranks make such requests, not by that of their starts, and so need an agreement
-  /// and a workspace of their own. Collective, without waiting. Kept until MPI_Finalize, because a
-  /// request is freed by each rank when it likes; only a few are made.
-  static communicator* channel(MPI_Comm comm) noexcept;
+  /// and a workspace of their own. Collective, without waiting. One whose ranks all have `wanted`
+  /// it is kept until MPI_Finalize, because a request is freed by each rank when it likes; only a
+  /// few of those are made. Null where it would never serve.
+  static communicator* channel(MPI_Comm comm, bool wanted) noexcept;
+  /// The channel's request has been freed at this rank.
+  void release() noexcept { released_ = true; }
+  /// Whether collectives on a communicator of this shape may run among devices; its size and rank.
+  static bool may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept;
   /// Starts the deferred calls on the communicator that are not decided in the host MPI, before a
   /// non-blocking collective that goes there without asking.
   static void keep_order(MPI_Comm comm) noexcept;
@@ -121,11 +126,16 @@ class communicator {
   static communicator* find(MPI_Comm comm, bool& known) noexcept;
   static std::unique_ptr<communicator> make(MPI_Comm comm, bool willing);
   bool take_part(bool willing) noexcept;
+  bool all_willing() const noexcept;
   bool link() noexcept;
+  void give_part() noexcept;
+  /// No rank has looked, or will look, at what this one shares.
+  bool unseen() noexcept;
   void settle() noexcept;
 
   std::uint64_t part_at_ = 0;
   bool has_part_ = false;
+  bool released_ = false;
   MPI_Request join_request_ = MPI_REQUEST_NULL;
   card card_{};
   std::vector<card> cards_;

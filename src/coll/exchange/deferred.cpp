@@ -6,24 +6,6 @@
 #include "coll/exchange/communicator.hpp"
 
 namespace telpher::coll::exchange {
-namespace {
-
-bool predefined(MPI_Datatype type) noexcept {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  return pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-         combiner == MPI_COMBINER_NAMED;
-}
-
-// A call that may be initiated in the host MPI later than the program asked for it must have only
-// what outlives the program's call: a type of the program's own may be freed at once.
-bool may_wait(const arguments& a) noexcept {
-  if (!a.possible) return false;
-  for (const MPI_Datatype type : a.types)
-    if (type != MPI_DATATYPE_NULL && !predefined(type)) return false;
-  return true;
-}
-
-}  // namespace
 
 deferred::deferred(const char* call, arguments&& a, host_form&& host)
     : call_(call), arguments_(std::move(a)), host_(std::move(host)) {}
@@ -37,13 +19,15 @@ call_queue::~call_queue() {
 
 // --- initiation ---
 
-// While another thread of this process is blocked in the host MPI, nobody may be there to move the
-// call when peers need it.
+// A call that may be initiated in the host MPI later than the program asked for it must have only
+// what outlives the program's call. While another thread of this process is blocked in the host
+// MPI, nobody may be there to move the call when peers need it.
 std::shared_ptr<deferred> call_queue::add(ticket::held_lock& held, const char* call, arguments&& a,
                                           deferred::host_form&& host) noexcept {
   ticket::engine& e = ticket::the_engine();
   const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
-  if (!moves_here || !may_wait(a) || e.own().header().blocked.load() != 0) {
+  const bool may_wait = a.possible && a.lasting;
+  if (!moves_here || !may_wait || e.own().header().blocked.load() != 0) {
     pass_next(held);
     return nullptr;
   }

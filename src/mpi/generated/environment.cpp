@@ -6,6 +6,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/info_key.hpp"
 #include "mpi/memory_kinds.hpp"
+#include "mpi/packing.hpp"
 
 using namespace telpher;
 
@@ -23,7 +24,10 @@ int MPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf
              int* position, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Pack", {inbuf, outbuf})) return error;
+  if (int code = 0; mpi::packed_on_device({mpi::packing::direction::pack, "MPI_Pack", inbuf,
+                                           incount, datatype, outbuf, outsize, comm}, *position,
+                                          &code))
+    return code;
   return pmpi::Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 
@@ -32,7 +36,10 @@ int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int o
                MPI_Datatype datatype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Unpack", {inbuf, outbuf})) return error;
+  if (int code = 0; mpi::packed_on_device({mpi::packing::direction::unpack, "MPI_Unpack", outbuf,
+                                           outcount, datatype, inbuf, insize, comm}, *position,
+                                          &code))
+    return code;
   return pmpi::Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 
@@ -311,7 +318,10 @@ int MPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void
                MPI_Count outsize, MPI_Count* position, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Pack_c", {inbuf, outbuf})) return error;
+  if (int code = 0; mpi::packed_on_device({mpi::packing::direction::pack, "MPI_Pack_c", inbuf,
+                                           incount, datatype, outbuf, outsize, comm}, *position,
+                                          &code))
+    return code;
   return pmpi::Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 
@@ -320,7 +330,10 @@ int MPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void*
                  MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Unpack_c", {inbuf, outbuf})) return error;
+  if (int code = 0; mpi::packed_on_device({mpi::packing::direction::unpack, "MPI_Unpack_c", outbuf,
+                                           outcount, datatype, inbuf, insize, comm}, *position,
+                                          &code))
+    return code;
   return pmpi::Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 

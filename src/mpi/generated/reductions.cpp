@@ -132,7 +132,9 @@ int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
     return code;
   coll::staged call("MPI_Exscan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf,
+                       sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                       ? coll::uniform(count, datatype) : coll::nothing());
   return call.run([&] { return pmpi::Exscan(s, r, count, datatype, op, comm); });
 }
 
@@ -257,7 +259,9 @@ int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dataty
     return code;
   coll::staged call("MPI_Exscan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-  void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+  void* r = call.inout(recvbuf,
+                       sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                       ? coll::uniform(count, datatype) : coll::nothing());
   return call.run([&] { return pmpi::Exscan_c(s, r, count, datatype, op, comm); });
 }
 

@@ -117,7 +117,9 @@ int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype data
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iexscan", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf,
+                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         ? coll::uniform(count, datatype) : coll::nothing());
     return call.start(made, [&] { return pmpi::Iexscan(s, r, count, datatype, op, comm, made); });
   };
   return mpi::start_collective("MPI_Iexscan", comm,
@@ -232,7 +234,9 @@ int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iexscan_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf,
+                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         ? coll::uniform(count, datatype) : coll::nothing());
     return call.start(made, [&] { return pmpi::Iexscan_c(s, r, count, datatype, op, comm, made); });
   };
   return mpi::start_collective("MPI_Iexscan_c", comm,

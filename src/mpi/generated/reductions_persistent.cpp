@@ -132,7 +132,9 @@ int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Exscan_init", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf,
+                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         ? coll::uniform(count, datatype) : coll::nothing());
     return call.init(made, [&] {
       return pmpi::Exscan_init(s, r, count, datatype, op, comm, info, made);
     });
@@ -263,7 +265,9 @@ int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Exscan_init_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
-    void* r = call.inout(recvbuf, coll::uniform(count, datatype));
+    void* r = call.inout(recvbuf,
+                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         ? coll::uniform(count, datatype) : coll::nothing());
     return call.init(made, [&] {
       return pmpi::Exscan_init_c(s, r, count, datatype, op, comm, info, made);
     });

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/packing.hpp"
+
+#include <cstdio>
+
+#include "datatype/datatype.hpp"
+#include "memory/memory.hpp"
+#include "mpi/entry.hpp"
+
+namespace telpher::mpi {
+namespace {
+
+using memory::place;
+
+struct side {
+  place where;
+  std::byte* data;
+};
+
+struct work {
+  bool packs;
+  const datatype::layout& layout;
+  MPI_Count count;
+  side typed;
+  side packed;
+  std::size_t bytes;
+};
+
+// Between any two places. Devices of two back ends do not know each other's memory.
+status copy(const side& to, const side& from, std::size_t bytes) noexcept {
+  const place& device = to.where.on_device() ? to.where : from.where;
+  if (!from.where.on_device() || from.where.owner == device.owner)
+    return memory::copy_and_wait(device, to.data, from.data, bytes);
+  auto between = memory::buffer::host(bytes, nullptr);
+  TELPHER_TRY(between);
+  TELPHER_TRY(memory::copy_and_wait(from.where, between->data(), from.data, bytes));
+  return memory::copy_and_wait(to.where, to.data, between->data(), bytes);
+}
+
+// Gathers to, or scatters from, contiguous bytes that lie where the elements lie.
+status move_blocks(const work& w, void* contiguous) noexcept {
+  const place& where = w.typed.where;
+  if (!where.on_device()) {
+    if (w.packs)
+      datatype::pack_host(w.layout, w.typed.data, 0, w.bytes, contiguous);
+    else
+      datatype::unpack_host(w.layout, contiguous, 0, w.bytes, w.typed.data);
+    return status::ok;
+  }
+  auto s = memory::stream(where, memory::lane::kernel);
+  TELPHER_TRY(s);
+  if (w.packs)
+    TELPHER_TRY(datatype::pack(*where.owner, w.layout, w.typed.data, w.count, contiguous, *s));
+  else
+    TELPHER_TRY(datatype::unpack(*where.owner, w.layout, contiguous, w.typed.data, w.count, *s));
+  return where.owner->synchronise(*s);
+}
+
+status move(const work& w) noexcept {
+  if (w.layout.contiguous) {
+    const side run{w.typed.where, w.typed.data + w.layout.true_lower_bound};
+    return w.packs ? copy(w.packed, run, w.bytes) : copy(run, w.packed, w.bytes);
+  }
+  if (w.typed.where == w.packed.where) return move_blocks(w, w.packed.data);
+  auto scratch = w.typed.where.on_device() ? memory::buffer::device(w.typed.where, w.bytes)
+                                           : memory::buffer::host(w.bytes, w.packed.where.owner);
+  TELPHER_TRY(scratch);
+  const side beside{w.typed.where, static_cast<std::byte*>(scratch->data())};
+  if (w.packs) {
+    TELPHER_TRY(move_blocks(w, beside.data));
+    return copy(w.packed, beside, w.bytes);
+  }
+  TELPHER_TRY(copy(beside, w.packed, w.bytes));
+  return move_blocks(w, beside.data);
+}
+
+std::byte* bytes_at(const void* address, MPI_Count offset) noexcept {
+  return static_cast<std::byte*>(const_cast<void*>(address)) + offset;
+}
+
+}  // namespace
+
+bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept {
+  if (memory::surely_host(p.typed) && memory::surely_host(p.packed)) return false;
+  const auto found = datatype::layout_of(p.type);
+  if (p.count <= 0 || !found || (*found)->size == 0) return false;
+  const datatype::layout& l = **found;
+  const auto bytes = static_cast<MPI_Count>(l.size) * p.count;
+  std::byte* const typed = bytes_at(p.typed, 0);
+  std::byte* const packed = bytes_at(p.packed, position);
+  const work w{p.to == packing::direction::pack,
+               l,
+               p.count,
+               {memory::classify(typed + l.blocks.front().offset), typed},
+               {memory::classify(packed), packed},
+               static_cast<std::size_t>(bytes)};
+  if (!w.typed.where.on_device() && !w.packed.where.on_device()) return false;
+
+  auto held = ticket::the_engine().lock();
+  if (position < 0 || bytes > p.room - position) {
+    char what[128];
+    std::snprintf(what, sizeof what, "%lld bytes at position %lld of a packed buffer of %lld",
+                  static_cast<long long>(bytes), static_cast<long long>(position),
+                  static_cast<long long>(p.room));
+    *code = entry::fail(p.comm, p.call, status::truncated, what);
+    return true;
+  }
+  const status s = move(w);
+  *code = s == status::ok ? MPI_SUCCESS : entry::fail(p.comm, p.call, s, "device memory");
+  if (s == status::ok) position += bytes;
+  return true;
+}
+
+}  // namespace telpher::mpi

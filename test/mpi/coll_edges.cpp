@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives at the edges of what MPI allows: buffers that do not count at a rank, types that are
+// freed before a persistent collective starts, one type over several kinds of memory, many
+// persistent collectives, and arguments that MPI refuses.
+#include <cstdio>
+#include <numeric>
+
+#include "suite.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+std::vector<int> numbers(std::size_t n, int first) {
+  std::vector<int> v(n);
+  std::iota(v.begin(), v.end(), first);
+  return v;
+}
+
+const unsigned char* bytes_of(const std::vector<int>& v) {
+  return reinterpret_cast<const unsigned char*>(v.data());
+}
+
+/// MPI_Exscan does not look at rank 0's receive buffer, however small it is.
+void exscan_first_rank(suite& s) {
+  for (std::size_t n : {1, 1000, 300000}) {
+    s.note("%zu ints", n);
+    const int count = as_int(n);
+    const bool first = s.rank == 0;
+    buffer in(kind::device, n * sizeof(int)), out(kind::device, first ? 4 : n * sizeof(int));
+    in.write(bytes_of(numbers(n, s.rank)), n * sizeof(int));
+    std::vector<int> wanted(first ? 1 : n, 0);
+    std::memset(wanted.data(), guard_byte, sizeof(int));
+    for (std::size_t i = 0; !first && i < n; ++i)
+      wanted[i] = s.rank * as_int(i) + s.rank * (s.rank - 1) / 2;
+    const auto expect_right = [&] { s.expect_none(out.compare(bytes_of(wanted))); };
+    out.clear();
+    MPI_Exscan(in.data(), out.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect_right();
+    out.clear();
+    MPI_Request r;
+    MPI_Iexscan(in.data(), out.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    expect_right();
+  }
+}
+
+/// MPI_BOTTOM and a type whose first number lies on the host, the second one on the device.
+void mixed_type(suite& s) {
+  int on_host = s.rank == 0 ? 7 : 0, value = s.rank == 0 ? 11 : 0;
+  buffer on_device(kind::device, sizeof(int));
+  on_device.write(reinterpret_cast<const unsigned char*>(&value), sizeof value);
+  int lengths[2] = {1, 1};
+  MPI_Aint places[2];
+  MPI_Get_address(&on_host, &places[0]);
+  MPI_Get_address(on_device.data(), &places[1]);
+  MPI_Datatype both;
+  MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &both);
+  MPI_Type_commit(&both);
+  MPI_Bcast(MPI_BOTTOM, 1, both, 0, MPI_COMM_WORLD);
+  MPI_Type_free(&both);
+  copy(kind::device, &value, on_device.data(), sizeof value);
+  s.expect_equal(on_host, 7, "the number on the host");
+  s.expect_equal(value, 11, "the number on the device");
+}
+
+/// Arguments that are wrong at every rank alike, after calls that were right.
+void invalid_root(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const auto n = static_cast<std::size_t>(s.ranks);
+  const std::vector<int> counts(n, 50), places = [&] {
+    std::vector<int> at(n);
+    for (std::size_t i = 0; i < n; ++i) at[i] = as_int(i) * 50;
+    return at;
+  }();
+  buffer whole(kind::device, n * 50 * sizeof(int)), part(kind::device, 50 * sizeof(int));
+  whole.fill(1);
+  part.fill(2);
+  for (int call = 0; call < 10; ++call) {
+    s.note("call %d", call);
+    const bool wrong = call == 9;
+    const int root = wrong ? 99 : 0;
+    s.expect_class(MPI_Scatterv(whole.data(), counts.data(), places.data(), MPI_INT, part.data(),
+                                50, MPI_INT, root, comm),
+                   wrong ? MPI_ERR_ROOT : MPI_SUCCESS, "MPI_Scatterv");
+    s.expect_class(MPI_Gatherv(part.data(), 50, MPI_INT, whole.data(), counts.data(), places.data(),
+                               MPI_INT, root, comm),
+                   wrong ? MPI_ERR_ROOT : MPI_SUCCESS, "MPI_Gatherv");
+  }
+  MPI_Comm_free(&comm);
+}
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+
+/// The request knows the type; the program need not keep it.
+void freed_type(suite& s) {
+  constexpr std::size_t n = 300;
+  buffer data(kind::device, n * sizeof(int));
+  MPI_Datatype type;
+  MPI_Type_contiguous(as_int(n), MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Request r;
+  MPI_Bcast_init(data.data(), 1, type, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+  MPI_Type_free(&type);
+  for (int round = 0; round < 4; ++round) {
+    s.note("round %d", round);
+    const std::vector<int> sent = numbers(n, round), nothing(n, 0);
+    data.clear();
+    data.write(bytes_of(s.rank == 0 ? sent : nothing), n * sizeof(int));
+    MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    s.expect_none(data.compare(bytes_of(sent)));
+  }
+  MPI_Request_free(&r);
+}
+
+long resident_kb() {
+  long kb = 0;
+  std::FILE* status = std::fopen("/proc/self/status", "r");
+  char line[128];
+  while (status && std::fgets(line, sizeof line, status))
+    if (std::sscanf(line, "VmRSS: %ld", &kb) == 1) break;
+  if (status) std::fclose(status);
+  return kb;
+}
+
+/// Persistent collectives that come and go leave nothing behind, and those on devices find a place
+/// after many on the host.
+void many_persistent(suite& s) {
+  int on_host = 0;
+  buffer on_device(kind::device, 4000);
+  on_device.fill(1);
+  const auto once = [](void* data, int count) {
+    MPI_Request r;
+    MPI_Bcast_init(data, count, MPI_BYTE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Request_free(&r);
+  };
+  const auto many = [&] {
+    for (int i = 0; i < 1500; ++i) once(&on_host, sizeof on_host);
+  };
+  many();  // what is kept once is there now
+  const long before = resident_kb();
+  many();
+  const long grown = resident_kb() - before;
+  if (grown > 4000) s.fail("1500 persistent collectives left %ld KB behind", grown);
+  once(on_device.data(), 4000);
+}
+
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  s.run("exscan", [&] { exscan_first_rank(s); });
+  s.run("mixed type", [&] { mixed_type(s); });
+  s.run("invalid root", [&] { invalid_root(s); });
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+  s.run("freed type", [&] { freed_type(s); });
+  s.run("many persistent", [&] { many_persistent(s); });
+#endif
+  return s.finish();
+}
