@@ -83,7 +83,7 @@ int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
 /// PMPI call can look at them; null handles and inactive ones of ours are left out.
 class split {
  public:
-  split(int count, MPI_Request* requests) : requests_(requests) {
+  split(int count, const MPI_Request* requests) {
     for (int i = 0; i < count; ++i) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
       if (operation* op = mpi::find(requests[i])) {
@@ -105,13 +105,12 @@ class split {
   int native_count() const noexcept { return static_cast<int>(natives.size()); }
   int index_of_native(int n) const noexcept { return native_index_[static_cast<std::size_t>(n)]; }
   /// Copies the handles back after a PMPI call changed them.
-  void store() noexcept {
-    for (std::size_t n = 0; n < natives.size(); ++n) requests_[native_index_[n]] = natives[n];
+  void store(MPI_Request* requests) const noexcept {
+    for (std::size_t n = 0; n < natives.size(); ++n) requests[native_index_[n]] = natives[n];
   }
   bool none_active() const noexcept { return ours.empty() && natives.empty(); }
 
  private:
-  MPI_Request* requests_;
   std::vector<int> native_index_;
 };
 
@@ -165,6 +164,19 @@ bool any_ours(int count, const MPI_Request* requests) noexcept {
          });
 }
 
+// By PMPI's Testany, or its form that leaves the requests: whether that ends the call.
+template <class Call>
+bool any_native(const Call& call, split& sp, int* index, MPI_Status* status, int* rc) noexcept {
+  if (sp.natives.empty()) return false;
+  int flag = 0, n = MPI_UNDEFINED;
+  *rc = call(sp.native_count(), sp.natives.data(), &n, &flag, status);
+  // Undefined: the natives are inactive persistent requests. That ends the call unless ours are
+  // active.
+  if (*rc == MPI_SUCCESS && (!flag || (n == MPI_UNDEFINED && !sp.ours.empty()))) return false;
+  *index = n == MPI_UNDEFINED ? MPI_UNDEFINED : sp.index_of_native(n);
+  return true;
+}
+
 // One request of `sp` that is complete is ended; its index is given. False if none is complete.
 bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status,
                 int* rc) noexcept {
@@ -174,15 +186,31 @@ bool finish_any(split& sp, MPI_Request* requests, int* index, MPI_Status* status
     *rc = finish(&requests[m.index], *m.op, status);
     return true;
   }
-  if (sp.natives.empty()) return false;
-  int flag = 0, n = MPI_UNDEFINED;
-  *rc = pmpi::Testany(sp.native_count(), sp.natives.data(), &n, &flag, status);
-  // Undefined: the natives are inactive persistent requests. That ends the call unless ours are
-  // active.
-  if (*rc == MPI_SUCCESS && (!flag || (n == MPI_UNDEFINED && !sp.ours.empty()))) return false;
-  sp.store();
-  *index = n == MPI_UNDEFINED ? MPI_UNDEFINED : sp.index_of_native(n);
+  if (!any_native(pmpi::Testany, sp, index, status, rc)) return false;
+  sp.store(requests);
   return true;
+}
+
+// Lists the natives that are complete behind `count` others: by PMPI's Testsome, or its form that
+// leaves the requests. `count` becomes MPI_UNDEFINED if no request of `sp` is active.
+template <class Call>
+int some_natives(const Call& call, split& sp, int* count, int* indices,
+                 MPI_Status* statuses) noexcept {
+  if (sp.natives.empty()) return MPI_SUCCESS;
+  const int before = *count;
+  int found = 0;
+  const int rc = call(sp.native_count(), sp.natives.data(), &found, indices + before,
+                      statuses == MPI_STATUSES_IGNORE ? statuses : statuses + before);
+  if (found == MPI_UNDEFINED) {
+    if (sp.ours.empty()) *count = MPI_UNDEFINED;
+    return rc;
+  }
+  *count += found;
+  for (int i = before; i < *count; ++i) {
+    indices[i] = sp.index_of_native(indices[i]);
+    if (rc == MPI_SUCCESS) set_error(at(statuses, i), MPI_SUCCESS);
+  }
+  return rc;
 }
 
 // Every complete request is ended and listed. PMPI's Testsome reports its errors in the statuses.
@@ -196,22 +224,10 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
     if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
     indices[n++] = m.index;
   }
-  if (!sp.natives.empty()) {
-    int found = 0;
-    const int rc = pmpi::Testsome(sp.native_count(), sp.natives.data(), &found, indices + n,
-                                  statuses == MPI_STATUSES_IGNORE ? statuses : statuses + n);
-    if (rc != MPI_SUCCESS) result = rc;
-    if (found == MPI_UNDEFINED && sp.ours.empty()) return *outcount = MPI_UNDEFINED, result;
-    if (found == MPI_UNDEFINED) found = 0;
-    for (int i = n; i < n + found; ++i) {
-      indices[i] = sp.index_of_native(indices[i]);
-      if (rc == MPI_SUCCESS) set_error(at(statuses, i), MPI_SUCCESS);
-    }
-    n += found;
-    sp.store();
-  }
+  const int rc = some_natives(pmpi::Testsome, sp, &n, indices, statuses);
+  sp.store(requests);
   *outcount = n;
-  return result;
+  return rc != MPI_SUCCESS ? rc : result;
 }
 
 }  // namespace
@@ -299,20 +315,22 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
   for (const split::member& m : sp.ours) all = m.op->check() && all;
   if (!all) return MPI_SUCCESS;
   std::vector<MPI_Status> native_statuses(sp.natives.size());
-  int natives_done = 1;
+  int result = MPI_SUCCESS;
   if (!sp.natives.empty()) {
-    const int rc =
+    int natives_done = 0;
+    result =
         pmpi::Testall(sp.native_count(), sp.natives.data(), &natives_done, native_statuses.data());
-    if (rc != MPI_SUCCESS) return rc;
-    if (!natives_done) return MPI_SUCCESS;
-    sp.store();
+    if (!natives_done) return result;
+    sp.store(requests);
   }
   *flag = 1;
-  int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) mpi::fill_empty(at(statuses, i));
-  for (int n = 0; n < sp.native_count(); ++n)
-    if (MPI_Status* to = at(statuses, sp.index_of_native(n)); to != MPI_STATUS_IGNORE)
-      *to = native_statuses[static_cast<std::size_t>(n)], to->MPI_ERROR = MPI_SUCCESS;
+  for (int n = 0; n < sp.native_count(); ++n) {
+    MPI_Status* const to = at(statuses, sp.index_of_native(n));
+    if (to == MPI_STATUS_IGNORE) continue;
+    *to = native_statuses[static_cast<std::size_t>(n)];
+    if (result == MPI_SUCCESS) to->MPI_ERROR = MPI_SUCCESS;
+  }
   for (const split::member& m : sp.ours) {
     const int rc = finish(&requests[m.index], *m.op, at(statuses, m.index));
     set_error(at(statuses, m.index), rc);
@@ -407,37 +425,45 @@ int get_status_all(int count, const MPI_Request requests[], int* flag,
 int get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
                    MPI_Status* status) noexcept {
   scope s;
+  s.e.progress();
+  if (!any_ours(count, requests))
+    return pmpi::Request_get_status_any(count, requests, index, flag, status);
+  split sp(count, requests);
   *index = MPI_UNDEFINED;
-  bool any_active = false;
-  for (int i = 0; i < count; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL) continue;
-    const operation* op = mpi::find(requests[i]);
-    if (op && !op->active()) continue;
-    any_active = true;
-    if (const int rc = get_status(requests[i], flag, status)) return rc;
-    if (*flag) return *index = i, MPI_SUCCESS;
+  *flag = 1;
+  if (sp.none_active()) {
+    mpi::fill_empty(status);
+    return MPI_SUCCESS;
   }
-  *flag = !any_active;
-  if (!any_active) mpi::fill_empty(status);
-  return MPI_SUCCESS;
+  for (const split::member& m : sp.ours) {
+    if (!m.op->check()) continue;
+    m.op->fill(status);
+    *index = m.index;
+    return MPI_SUCCESS;
+  }
+  int rc = MPI_SUCCESS;
+  *flag = any_native(pmpi::Request_get_status_any, sp, index, status, &rc);
+  return rc;
 }
 
 int get_status_some(int incount, const MPI_Request requests[], int* outcount, int indices[],
                     MPI_Status statuses[]) noexcept {
   scope s;
+  s.e.progress();
+  if (!any_ours(incount, requests))
+    return pmpi::Request_get_status_some(incount, requests, outcount, indices, statuses);
+  split sp(incount, requests);
+  *outcount = MPI_UNDEFINED;
+  if (sp.none_active()) return MPI_SUCCESS;
   int n = 0;
-  bool any_active = false;
-  for (int i = 0; i < incount; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL) continue;
-    const operation* op = mpi::find(requests[i]);
-    if (op && !op->active()) continue;
-    any_active = true;
-    int done = 0;
-    if (const int rc = get_status(requests[i], &done, at(statuses, n))) return rc;
-    if (done) indices[n++] = i;
+  for (const split::member& m : sp.ours) {
+    if (!m.op->check()) continue;
+    m.op->fill(at(statuses, n));
+    indices[n++] = m.index;
   }
-  *outcount = any_active ? n : MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  const int rc = some_natives(pmpi::Request_get_status_some, sp, &n, indices, statuses);
+  *outcount = n;
+  return rc;
 }
 
 }  // namespace telpher::requests

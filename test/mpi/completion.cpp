@@ -273,6 +273,49 @@ void nothing_active(suite& s) {
   s.expect_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
+#if MPI_TEST_HAS_GET_STATUS_ALL
+/// An inactive persistent request beside a pending receive, then alone: it is never one that is
+/// complete. Of host memory both are the host MPI's, of device memory ours.
+void inactive_get_status(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  for (kind idle : kinds())
+    for (kind pending : kinds()) {
+      s.note("inactive %s, pending %s", name(idle), name(pending));
+      buffer out(idle, 100), in(pending, 100);
+      in.clear();
+      MPI_Request requests[2];
+      MPI_Status status, statuses[2];
+      int flag = -1, index = -1, count = -1, indices[2];
+      MPI_Send_init(out.data(), 100, MPI_BYTE, peer, 46, MPI_COMM_WORLD, &requests[0]);
+      MPI_Irecv(in.data(), 100, MPI_BYTE, peer, 47, MPI_COMM_WORLD, &requests[1]);
+      MPI_Request_get_status_any(2, requests, &index, &flag, &status);
+      s.expect_equal(flag, 0, "any: flag with a pending request");
+      MPI_Request_get_status_some(2, requests, &count, indices, statuses);
+      s.expect_equal(count, 0, "some: count with a pending request");
+      s.meet(peer);
+      out.fill(s.opt.seed);
+      MPI_Send(out.data(), 100, MPI_BYTE, peer, 47, MPI_COMM_WORLD);
+      for (flag = 0; flag == 0;) MPI_Request_get_status_any(2, requests, &index, &flag, &status);
+      s.expect_equal(index, 1, "any: index");
+      s.expect_status(status, peer, 47, 100);
+      MPI_Request_get_status_some(2, requests, &count, indices, statuses);
+      s.expect_equal(count, 1, "some: count");
+      s.expect_equal(indices[0], 1, "some: index");
+      s.expect_status(statuses[0], peer, 47, 100);
+      MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+      s.expect_none(in.compare(s.opt.seed, 100));
+      MPI_Request_get_status_any(2, requests, &index, &flag, &status);
+      s.expect_equal(flag, 1, "any: flag without active requests");
+      s.expect_equal(index, MPI_UNDEFINED, "any: index without active requests");
+      s.expect_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+      MPI_Request_get_status_some(2, requests, &count, indices, statuses);
+      s.expect_equal(count, MPI_UNDEFINED, "some: count without active requests");
+      MPI_Request_free(&requests[0]);
+    }
+}
+#endif
+
 /// A receive that nobody serves can be cancelled; the buffer is left alone, later messages are not.
 void cancelled_receives(suite& s) {
   for (kind k : kinds())
@@ -469,6 +512,48 @@ void truncation(suite& s, receive_form f) {
   MPI_Comm_free(&comm);
 }
 
+/// MPI_Testall of a generalized request whose status cannot be had, and of a receive: both end, and
+/// the error stands in the one's status.
+void error_of_the_host(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  const returned_errors returned;
+  const auto failing_query = [](void*, MPI_Status* status) {
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return static_cast<int>(MPI_ERR_OTHER);
+  };
+  const auto free = [](void*) { return static_cast<int>(MPI_SUCCESS); };
+  const auto cancel = [](void*, int) { return static_cast<int>(MPI_SUCCESS); };
+  for (kind k : kinds())
+    for (bool statuses : {true, false}) {
+      s.note("%s, statuses %d", name(k), statuses);
+      buffer out(k, 3000), in(k, 3000);
+      out.fill(s.opt.seed);
+      in.clear();
+      MPI_Request requests[2], sent;
+      MPI_Status list[2];
+      MPI_Grequest_start(failing_query, free, cancel, nullptr, &requests[0]);
+      MPI_Grequest_complete(requests[0]);
+      MPI_Irecv(in.data(), 3000, MPI_BYTE, peer, 48, MPI_COMM_WORLD, &requests[1]);
+      MPI_Isend(out.data(), 3000, MPI_BYTE, peer, 48, MPI_COMM_WORLD, &sent);
+      int flag = 0, code = MPI_SUCCESS;
+      while (flag == 0 && code == MPI_SUCCESS)
+        code = MPI_Testall(2, requests, &flag, statuses ? list : MPI_STATUSES_IGNORE);
+      s.expect_equal(flag, 1, "flag");
+      s.expect(code != MPI_SUCCESS, "the error is returned");
+      for (const MPI_Request& r : requests) s.expect(r == MPI_REQUEST_NULL, "the handle is null");
+      if (statuses) {
+        s.expect_class(code, MPI_ERR_IN_STATUS, "Testall");
+        s.expect_class(list[0].MPI_ERROR, MPI_ERR_OTHER, "the generalized request");
+        s.expect_class(list[1].MPI_ERROR, MPI_SUCCESS, "the receive");
+        s.expect_status(list[1], peer, 48, 3000);
+      }
+      s.expect_none(in.compare(s.opt.seed, 3000));
+      MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    }
+}
+
 /// One of several receives is truncated: MPI_ERR_IN_STATUS, and each status says which.
 void error_in_status(suite& s, bool some) {
   MPI_Comm pair;
@@ -550,6 +635,9 @@ int main(int argc, char** argv) {
   };
   for (const auto& [label, how] : completers) s.run(label, [&, &call = how] { complete(s, call); });
   s.run("nothing active", [&] { nothing_active(s); });
+#if MPI_TEST_HAS_GET_STATUS_ALL
+  s.run("inactive, Request_get_status", [&] { inactive_get_status(s); });
+#endif
   s.run("cancelled receives", [&] { cancelled_receives(s); });
   s.run("cancelled sends", [&] { cancelled_sends(s); });
   s.run("freed requests", [&] { freed_requests(s); });
@@ -557,5 +645,6 @@ int main(int argc, char** argv) {
     s.run(std::string("truncation ") + name(f), [&] { truncation(s, f); });
   s.run("error in status, Waitall", [&] { error_in_status(s, false); });
   s.run("error in status, Waitsome", [&] { error_in_status(s, true); });
+  s.run("error of the host, Testall", [&] { error_of_the_host(s); });
   return s.finish();
 }
