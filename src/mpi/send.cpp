@@ -198,7 +198,10 @@ std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int*
 std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
   auto op = std::make_unique<receive_operation>(a.call);
   ticket::receive& r = op->receive();
-  if (const status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok) {
+  // MPI does not look at the buffer of a receive from nobody, which may be no memory at all.
+  const status s = a.source == MPI_PROC_NULL ? r.prepare(nullptr, 0, MPI_BYTE, a.comm)
+                                             : r.prepare(a.buffer, a.count, a.type, a.comm);
+  if (s != status::ok) {
     *rc = entry::fail(a.comm, a.call, s, "the receive buffer");
     return nullptr;
   }

@@ -291,6 +291,23 @@ void proc_null(suite& s) {
   }
 }
 
+/// At the edge of a domain the buffer of a receive from nobody may be any address.
+void no_memory(suite& s) {
+  void* const nowhere = reinterpret_cast<void*>(16);
+  MPI_Status status{};
+  s.note("Sendrecv");
+  MPI_Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 8, nowhere, 1000, MPI_BYTE, MPI_PROC_NULL, 8,
+               MPI_COMM_WORLD, &status);
+  expect_empty(s, status);
+  for (receive_form f : receive_forms) {
+    s.note("%s", name(f));
+    probed_size probed;
+    pending p = start(f, nowhere, 1000, {MPI_PROC_NULL, 8, MPI_COMM_WORLD}, probed);
+    finish(p);
+    if (f != receive_form::recv_init || !s.mpich) expect_empty(s, p.status);
+  }
+}
+
 /// No bytes, and a null buffer, from and to every kind.
 void nothing(suite& s) {
   const int peer = s.rank ^ 1;
@@ -408,6 +425,7 @@ int main(int argc, char** argv) {
       s.run(std::string("self ") + name(f), [&] { combined(s, f, s.rank); });
     }
     s.run("MPI_PROC_NULL", [&] { proc_null(s); });
+    s.run("MPI_PROC_NULL, no memory", [&] { no_memory(s); });
     s.run("nothing", [&] { nothing(s); });
     s.run("memory kinds", [&] { memory_kinds(s); });
 #if MPI_VERSION >= 4
