@@ -31,6 +31,7 @@ struct layout {
   std::int64_t true_extent = 0;
   bool contiguous = false;  // count elements are one run of bytes: one block, size == extent
   bool predefined = false;  // lives until MPI_Finalize: nobody needs to hold it
+  bool uniform = true;      // all basic elements are of one size
   std::vector<block> blocks;
   std::vector<std::uint64_t> packed_offsets;  // of each block, in the packed bytes of one element
 

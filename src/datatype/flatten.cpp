@@ -220,6 +220,21 @@ status blocks_of(MPI_Datatype type, block_list& out) {
   }
 }
 
+// Whether all basic elements of a type have `bytes`; 0 until one has been met.
+status compare_leaves(MPI_Datatype type, MPI_Count& bytes, bool& uniform) {
+  type_contents c;
+  TELPHER_TRY(c.read(type));
+  if (!is_leaf(c.combiner())) {
+    for (const MPI_Datatype inner : c.types()) TELPHER_TRY(compare_leaves(inner, bytes, uniform));
+    return status::ok;
+  }
+  measures m;
+  TELPHER_TRY(measure(type, m));
+  uniform = uniform && (bytes == 0 || bytes == m.size);
+  bytes = m.size;
+  return status::ok;
+}
+
 }  // namespace
 
 status flatten(MPI_Datatype type, layout& out) {
@@ -231,6 +246,9 @@ status flatten(MPI_Datatype type, layout& out) {
   out.true_lower_bound = m.true_lower_bound;
   out.true_extent = m.true_extent;
   TELPHER_TRY(blocks_of(type, out.blocks));
+  MPI_Count leaf_bytes = 0;
+  TELPHER_TRY(compare_leaves(type, leaf_bytes, out.uniform));
+  out.uniform |= out.size == 0;
   std::uint64_t bytes = 0;
   out.packed_offsets.reserve(out.blocks.size());
   for (const layout::block& b : out.blocks) {

@@ -84,7 +84,7 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
     where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
   }
   const bool expects_small = the_engine().small_tickets() && capacity_ < ticket_bytes;
-  if (!where_.on_device() && !expects_small) {
+  if (!where_.on_device() && !expects_small && !splits_elements(*layout_)) {
     save_prefix();
     return status::ok;
   }

@@ -5,6 +5,8 @@
 // Where the host MPI puts what arrives:
 // - a device buffer: a host landing buffer of max(480, capacity) bytes;
 // - a host buffer smaller than 480 bytes, where small tickets are in use: a landing buffer of 480;
+// - host memory of a type in which a ticket ends inside a basic element (splits_elements), which
+//   not every host MPI receives: a landing buffer too;
 // - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes,
 // which
 //   the payload then covers; where the payload may be smaller (small tickets) they are saved when
@@ -26,6 +28,19 @@
 #include "ticket/ticket.hpp"
 
 namespace telpher::ticket {
+
+#ifdef OMPI_MAJOR_VERSION
+constexpr bool host_mpi_splits_elements = true;
+#else  // MPICH calls it MPI_ERR_TYPE
+constexpr bool host_mpi_splits_elements = false;
+#endif
+
+/// Whether a ticket would end inside a basic element of this type, where the host MPI minds. A
+/// ticket is a multiple of each predefined type, and a short one of the sender's type, of which the
+/// receiver's basic elements are the same.
+inline bool splits_elements(const datatype::layout& l) noexcept {
+  return !host_mpi_splits_elements && !l.uniform && ticket_bytes % l.size != 0;
+}
 
 class receive : public linked_list<receive>::link {
  public:

@@ -103,6 +103,26 @@ TEST_CASE(neighbours_merge) {
   MPI_Type_free(&rows);
 }
 
+TEST_CASE(types_of_unlike_elements_are_told) {
+  one_rank::start();
+  const auto uniform = [](MPI_Datatype first, MPI_Datatype second, int length) {
+    const int lengths[] = {length, length};
+    const MPI_Aint places[] = {0, 64};
+    const MPI_Datatype parts[] = {first, second};
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_create_struct(2, lengths, places, parts, &type);
+    MPI_Type_commit(&type);
+    const bool found = (*datatype::layout_of(type))->uniform;
+    datatype::forget(type);
+    MPI_Type_free(&type);
+    return found;
+  };
+  CHECK(uniform(MPI_DOUBLE, MPI_LONG_LONG, 3));
+  CHECK(!uniform(MPI_CHAR, MPI_DOUBLE, 1));
+  CHECK(uniform(MPI_CHAR, MPI_DOUBLE, 0));  // it has no elements
+  CHECK((*datatype::layout_of(MPI_DOUBLE_INT))->uniform);  // which is one
+}
+
 TEST_CASE(a_reused_handle_is_decoded_again) {
   one_rank::start();
   for (int n = 1; n <= 1000; ++n) {
