@@ -78,12 +78,8 @@ bool receive_plain(const receive_args& a, MPI_Status* status, int* rc) noexcept 
   const std::size_t capacity = static_cast<std::size_t>(a.count) * (*layout)->size;
   if (capacity >= ticket_bytes && ticket::splits_elements(**layout)) return false;
   std::byte* const to = static_cast<std::byte*>(a.buffer) + (*layout)->true_lower_bound;
-  if (capacity >= ticket_bytes)
-    *rc = receive_large(a, to, status);
-  else if (ticket::the_engine().small_tickets())
-    *rc = receive_small(a, to, capacity, status);
-  else  // no ticket is sent for a message that fits
-    *rc = pmpi::Recv(a.buffer, static_cast<int>(a.count), a.type, a.source, a.tag, a.comm, status);
+  *rc = capacity >= ticket_bytes ? receive_large(a, to, status)
+                                 : receive_small(a, to, capacity, status);
   return true;
 }
 

@@ -55,7 +55,7 @@ class engine {
 
   const host_mpi::job& job() const noexcept { return job_; }
   bool threaded() const noexcept { return threaded_; }
-  /// Whether receives must expect tickets for messages below 480 bytes.
+  /// Whether messages below 480 bytes come as tickets too.
   bool small_tickets() const noexcept { return small_tickets_; }
   path::own_segment& own() noexcept { return own_; }
   /// The segment of a rank of this node; empty for others.

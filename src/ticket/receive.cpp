@@ -83,8 +83,7 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
     device::pointer_info info;
     where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
   }
-  const bool expects_small = the_engine().small_tickets() && capacity_ < ticket_bytes;
-  if (!where_.on_device() && !expects_small && !splits_elements(*layout_)) {
+  if (!where_.on_device() && capacity_ >= ticket_bytes && !splits_elements(*layout_)) {
     save_prefix();
     return status::ok;
   }
@@ -193,7 +192,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
     if (cancelled) return settle(status::ok);
   }
   bytes_ = host_mpi::bytes_of(status_);
-  if (may_be_ticket(bytes_) && (lands_ || capacity_ >= bytes_)) {
+  if (may_be_ticket(bytes_)) {
     std::byte scratch[ticket_bytes];
     const std::byte* first = first_bytes(scratch);
     if (is_ticket(first, the_engine().job().nonce)) return redeem(first);

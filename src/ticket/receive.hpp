@@ -4,13 +4,13 @@
 //
 // Where the host MPI puts what arrives:
 // - a device buffer: a host landing buffer of max(480, capacity) bytes;
-// - a host buffer smaller than 480 bytes, where small tickets are in use: a landing buffer of 480;
+// - a host buffer smaller than 480 bytes: a landing buffer of 480, because the message may be longer
+//   than the program expects, and its ticket must be answered all the same;
 // - host memory of a type in which a ticket ends inside a basic element (splits_elements), which
 //   not every host MPI receives: a landing buffer too;
 // - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes,
-// which
-//   the payload then covers; where the payload may be smaller (small tickets) they are saved when
-//   the receive is posted and put back before the ticket is redeemed.
+//   which the payload then covers; where the payload may be smaller (small tickets) they are saved
+//   when the receive is posted and put back before the ticket is redeemed.
 //
 // Phases: posted (the host MPI has it) → redeemed (a ticket, read and found right) → moving (bytes
 // on their way, then being unpacked by the device where the program's buffer has gaps) → settled.
