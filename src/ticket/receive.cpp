@@ -15,6 +15,7 @@
 #include "path/pull.hpp"
 #include "path/staged.hpp"
 #include "device/registry.hpp"
+#include "host_mpi/error.hpp"
 #include "host_mpi/received.hpp"
 #include "ticket/engine.hpp"
 
@@ -25,6 +26,8 @@ using path::slot_state;
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
+// What a landing of more bytes than an int counts is made of, where the host MPI counts with one.
+constexpr std::size_t landing_block = std::size_t{1} << 20;
 
 /// One copy of landed bytes to the device.
 class landed_copy final : public path::transfer {
@@ -89,7 +92,10 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   }
   lands_ = true;
   if (capacity_ <= ticket_bytes) return status::ok;  // saved_ is large enough
-  auto landing = memory::buffer::host(capacity_, where_.owner);
+  const std::size_t room = capacity_ <= INT_MAX
+                               ? capacity_
+                               : (capacity_ + landing_block - 1) / landing_block * landing_block;
+  auto landing = memory::buffer::host(room, where_.owner);
   TELPHER_TRY(landing);
   landing_ = std::move(*landing);
   return status::ok;
@@ -102,20 +108,36 @@ receive::native_buffer receive::native_target() noexcept {
   return {user_, count_, type_};
 }
 
-int receive::post(int source, int tag) noexcept {
+// Calls the int form, or the _c form for a count that needs it. Where there is none a landing is
+// given as blocks, of which the last may be longer than the message can be.
+template <class Small, class Large, class... Rest>
+int receive::by_count(const Small& small, const Large& large, Rest... rest) noexcept {
   const native_buffer to = native_target();
-  if (to.count > INT_MAX)
-    return pmpi::Irecv_c(to.address, to.count, to.type, source, tag, comm_, &native_);
-  return pmpi::Irecv(to.address, static_cast<int>(to.count), to.type, source, tag, comm_, &native_);
+  if (to.count <= INT_MAX) [[likely]]
+    return small(to.address, static_cast<int>(to.count), to.type, rest...);
+  if (large.available()) return large(to.address, to.count, to.type, rest...);
+  const std::size_t blocks = (capacity_ + landing_block - 1) / landing_block;
+  if (!lands_ || blocks > INT_MAX) {
+    TELPHER_ERROR("this MPI cannot receive %lld elements in one message",
+                  static_cast<long long>(count_));
+    return host_mpi::raise(comm_, MPI_ERR_COUNT);
+  }
+  MPI_Datatype block = MPI_DATATYPE_NULL;
+  int rc = pmpi::Type_contiguous(static_cast<int>(landing_block), MPI_BYTE, &block);
+  if (rc != MPI_SUCCESS) return rc;
+  rc = pmpi::Type_commit(&block);
+  if (rc == MPI_SUCCESS) rc = small(to.address, static_cast<int>(blocks), block, rest...);
+  pmpi::Type_free(&block);  // lives as long as the receive
+  return rc;
+}
+
+int receive::post(int source, int tag) noexcept {
+  return by_count(pmpi::Irecv, pmpi::Irecv_c, source, tag, comm_, &native_);
 }
 
 int receive::post_blocking(int source, int tag) noexcept {
-  const native_buffer to = native_target();
   MPI_Status s;
-  const int rc =
-      to.count > INT_MAX
-          ? pmpi::Recv_c(to.address, to.count, to.type, source, tag, comm_, &s)
-          : pmpi::Recv(to.address, static_cast<int>(to.count), to.type, source, tag, comm_, &s);
+  const int rc = by_count(pmpi::Recv, pmpi::Recv_c, source, tag, comm_, &s);
   if (posted_ns_ != 0) [[unlikely]]
     trace::record("wait", "MPI_Recv", posted_ns_, now_ns(), trace::facts());
   if (rc == MPI_SUCCESS) arrived(s);
@@ -123,9 +145,7 @@ int receive::post_blocking(int source, int tag) noexcept {
 }
 
 int receive::post_matched(MPI_Message* message) noexcept {
-  const native_buffer to = native_target();
-  if (to.count > INT_MAX) return pmpi::Imrecv_c(to.address, to.count, to.type, message, &native_);
-  return pmpi::Imrecv(to.address, static_cast<int>(to.count), to.type, message, &native_);
+  return by_count(pmpi::Imrecv, pmpi::Imrecv_c, message, &native_);
 }
 
 void receive::save_prefix() noexcept {

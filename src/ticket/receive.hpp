@@ -4,7 +4,8 @@
 //
 // Where the host MPI puts what arrives:
 // - a device buffer: a host landing buffer of max(480, capacity) bytes;
-// - a host buffer smaller than 480 bytes: a landing buffer of 480, because the message may be longer
+// - a host buffer smaller than 480 bytes: a landing buffer of 480, because the message may be
+// longer
 //   than the program expects, and its ticket must be answered all the same;
 // - host memory of a type in which a ticket ends inside a basic element (splits_elements), which
 //   not every host MPI receives: a landing buffer too;
@@ -104,6 +105,8 @@ class receive : public linked_list<receive>::link {
     MPI_Datatype type;
   };
   native_buffer native_target() noexcept;
+  template <class Small, class Large, class... Rest>
+  int by_count(const Small& small, const Large& large, Rest... rest) noexcept;
   std::byte* contiguous_data() const noexcept { return user_ + layout_->true_lower_bound; }
   const std::byte* first_bytes(std::byte* scratch) const noexcept;
   std::byte* landed() noexcept {

@@ -249,8 +249,8 @@ void exchange_type(suite& s, const datatype& t, std::initializer_list<int> count
   }
 }
 
-/// A struct of nine bytes, of which no number makes a ticket's size: every ticket would end inside a
-/// double. With the compiler's gap and without.
+/// A struct of nine bytes, of which no number makes a ticket's size: every ticket would end inside
+/// a double. With the compiler's gap and without.
 void unlike_parts(suite& s) {
   for (const MPI_Aint place : {8, 1}) {
     const datatype t("char and double", [place](MPI_Datatype* out) {

@@ -112,6 +112,49 @@ constexpr bool host_mpi_restarts_bsend = false;
 constexpr bool host_mpi_restarts_bsend = true;
 #endif
 
+/// A receive with room for more bytes than an int counts takes what comes, little as it is.
+void roomy_receives(suite& s) {
+  constexpr int room = (1 << 28) + 1000;
+  const kind to = kinds().back();
+  void* const in = try_allocate(to, std::size_t{room} * sizeof(double));
+  int mine = in != nullptr, all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, s.control);
+  const int peer = s.rank ^ 1;
+  for (kind from : kinds())
+    for (int doubles : {1, 60, 20000}) {
+      if (all == 0 || peer >= s.ranks) continue;
+      const std::size_t bytes = static_cast<std::size_t>(doubles) * sizeof(double);
+      std::vector<unsigned char> got(bytes), wanted(bytes);
+      write_pattern(s.opt.seed + bytes + static_cast<unsigned>(peer), wanted.data(), bytes);
+      buffer out(from, bytes);
+      out.fill(s.opt.seed + bytes + static_cast<unsigned>(s.rank));
+      for (receive_form f : {receive_form::recv, receive_form::irecv, receive_form::mrecv}) {
+        s.note("%s from %s, %zu bytes", name(f), name(from), bytes);
+        MPI_Request sent, received;
+        MPI_Status status{};
+        MPI_Message message;
+        copy(to, in, got.data(), bytes);
+        const bool posts_first = f == receive_form::irecv;
+        if (posts_first) MPI_Irecv(in, room, MPI_DOUBLE, peer, 9, MPI_COMM_WORLD, &received);
+        MPI_Isend(out.data(), doubles, MPI_DOUBLE, peer, 9, MPI_COMM_WORLD, &sent);
+        if (posts_first) {
+          MPI_Wait(&received, &status);
+        } else if (f == receive_form::recv) {
+          MPI_Recv(in, room, MPI_DOUBLE, peer, 9, MPI_COMM_WORLD, &status);
+        } else {
+          MPI_Mprobe(peer, 9, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+          MPI_Mrecv(in, room, MPI_DOUBLE, &message, &status);
+        }
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
+        s.expect_status(status, peer, 9, bytes);
+        copy(to, got.data(), in, bytes);
+        s.expect_none(difference(got.data(), wanted.data(), bytes, "content"));
+        std::fill(got.begin(), got.end(), static_cast<unsigned char>(0));
+      }
+    }
+  if (in != nullptr) release(to, in);
+}
+
 /// A persistent pair started many times, with new content each time, by Start and by Startall.
 void restarts(suite& s, const send_form& sf) {
   const int peer = s.rank ^ 1;
@@ -427,6 +470,7 @@ int main(int argc, char** argv) {
     s.run("MPI_PROC_NULL", [&] { proc_null(s); });
     s.run("MPI_PROC_NULL, no memory", [&] { no_memory(s); });
     s.run("nothing", [&] { nothing(s); });
+    s.run("roomy receives", [&] { roomy_receives(s); });
     s.run("memory kinds", [&] { memory_kinds(s); });
 #if MPI_VERSION >= 4
     s.run("large counts", [&] { large_counts(s); });

@@ -119,7 +119,7 @@ TEST_CASE(types_of_unlike_elements_are_told) {
   };
   CHECK(uniform(MPI_DOUBLE, MPI_LONG_LONG, 3));
   CHECK(!uniform(MPI_CHAR, MPI_DOUBLE, 1));
-  CHECK(uniform(MPI_CHAR, MPI_DOUBLE, 0));  // it has no elements
+  CHECK(uniform(MPI_CHAR, MPI_DOUBLE, 0));                 // it has no elements
   CHECK((*datatype::layout_of(MPI_DOUBLE_INT))->uniform);  // which is one
 }
 
