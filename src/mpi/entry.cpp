@@ -13,6 +13,7 @@
 #include "mpi/operation.hpp"
 #include "path/compression.hpp"
 #include "ticket/engine.hpp"
+#include "ticket/stash.hpp"
 
 namespace telpher::entry {
 
@@ -105,6 +106,10 @@ void keep_order(MPI_Comm comm) noexcept {
 
 void comm_freed(MPI_Comm comm) noexcept {
   if (active()) {
+    {
+      const auto held = ticket::the_engine().lock();
+      ticket::stash::instance().forget(comm);
+    }
     coll::exchange::communicator::forget(comm);
     coll::two_level::forget(comm);
     path::forget_choice(comm);

@@ -266,13 +266,14 @@ std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* bu
                                                       MPI_Count count, MPI_Datatype type,
                                                       MPI_Message* message, int* rc) noexcept {
   auto op = std::make_unique<mpi::receive_operation>(call);
-  // A message handle does not tell its communicator: errors go to MPI_COMM_WORLD's handler.
-  const telpher::status s = op->receive().prepare(buffer, count, type, MPI_COMM_WORLD);
+  ticket::stash& matched = ticket::stash::instance();
+  const MPI_Comm comm = matched.comm_of(*message);
+  const telpher::status s = op->receive().prepare(buffer, count, type, comm);
   if (s != status::ok) {
-    *rc = entry::fail(MPI_COMM_WORLD, call, s, "the receive buffer");
+    *rc = entry::fail(comm, call, s, "the receive buffer");
     return nullptr;
   }
-  *rc = ticket::stash::instance().give_matched(op->receive(), message);
+  *rc = matched.give_matched(op->receive(), message);
   return *rc == MPI_SUCCESS ? std::move(op) : nullptr;
 }
 

@@ -87,17 +87,33 @@ int stash::match(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mes
   iterator e;
   MPI_Status native;
   if (const int rc = look(source, tag, comm, &e, flag, &native)) return rc;
-  if (e == entries_.end())
-    return *flag ? pmpi::Improbe(native.MPI_SOURCE, native.MPI_TAG, comm, flag, message, status)
-                 : MPI_SUCCESS;
-  *flag = 1;
-  host_mpi::copy_status(status, e->envelope);
-  if (e->message != MPI_MESSAGE_NULL) {
-    *message = e->message;
-    entries_.erase(e);
-    return MPI_SUCCESS;
+  int rc = MPI_SUCCESS;
+  if (e != entries_.end()) {
+    *flag = 1;
+    host_mpi::copy_status(status, e->envelope);
+    rc = extract(e, message);
+  } else if (*flag) {
+    rc = pmpi::Improbe(native.MPI_SOURCE, native.MPI_TAG, comm, flag, message, status);
   }
-  return stand_in(e, message);
+  if (rc == MPI_SUCCESS && *flag) origins_.insert_or_assign(*message, comm);
+  return rc;
+}
+
+MPI_Comm stash::comm_of(MPI_Message message) const noexcept {
+  const auto found = origins_.find(message);
+  return found != origins_.end() ? found->second : MPI_COMM_WORLD;
+}
+
+void stash::forget(MPI_Comm comm) noexcept {
+  std::erase_if(origins_, [comm](const auto& o) { return o.second == comm; });
+}
+
+// The handle of an entry, which leaves the list.
+int stash::extract(iterator e, MPI_Message* message) noexcept {
+  if (e->message == MPI_MESSAGE_NULL) return stand_in(e, message);
+  *message = e->message;
+  entries_.erase(e);
+  return MPI_SUCCESS;
 }
 
 // The program needs an MPI_Message handle for bytes that we have already received: a message to
@@ -130,6 +146,7 @@ bool stash::give(receive& r, int source, int tag, MPI_Comm comm, int* rc) noexce
 }
 
 int stash::give_matched(receive& r, MPI_Message* message) noexcept {
+  origins_.erase(*message);
   const auto found = matched_.find(*message);
   if (found == matched_.end()) return r.post_matched(message);
   entry kept = found->second;

@@ -31,8 +31,11 @@ class stash {
   bool give(receive& r, int source, int tag, MPI_Comm comm, int* rc) noexcept;
   /// Starts the receive of a message that match() returned, whether it is ours or the host MPI's.
   int give_matched(receive& r, MPI_Message* message) noexcept;
-  /// Whether a matched message is one that we hold.
-  bool holds(MPI_Message message) const noexcept { return matched_.count(message) != 0; }
+  /// The communicator of a message that match() returned, which its handle does not tell:
+  /// MPI_COMM_WORLD if the program has freed it since, or matched the message elsewhere.
+  MPI_Comm comm_of(MPI_Message message) const noexcept;
+  /// The program is about to free a communicator.
+  void forget(MPI_Comm comm) noexcept;
 
  private:
   struct entry {
@@ -50,10 +53,12 @@ class stash {
   int keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept;
   int look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
            MPI_Status* native) noexcept;
+  int extract(iterator e, MPI_Message* message) noexcept;
   int stand_in(iterator e, MPI_Message* message) noexcept;
 
   std::list<entry> entries_;
-  std::unordered_map<MPI_Message, entry> matched_;
+  std::unordered_map<MPI_Message, entry> matched_;     // those that we hold
+  std::unordered_map<MPI_Message, MPI_Comm> origins_;  // of all that the program has matched
 };
 
 }  // namespace telpher::ticket

@@ -555,6 +555,38 @@ void error_of_the_host(suite& s) {
     }
 }
 
+/// A matched message is truncated in a communicator that returns errors: those of the others, which
+/// end the job, are not asked.
+void truncated_message(suite& s, bool blocks) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const int peer = s.rank ^ 1;
+  for (kind from : kinds())
+    for (kind to : kinds())
+      for (std::size_t bytes : {40, 3000, 300000}) {
+        if (peer >= s.ranks || overruns(s, from, bytes)) continue;
+        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
+        buffer out(from, bytes), in(to, bytes / 2);
+        out.fill(s.opt.seed);
+        in.clear();
+        MPI_Request sent, received;
+        MPI_Message message;
+        MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, peer, 1, comm, &sent);
+        MPI_Mprobe(peer, 1, comm, &message, MPI_STATUS_IGNORE);
+        int code = MPI_SUCCESS;
+        if (blocks) {
+          code = MPI_Mrecv(in.data(), as_int(bytes / 2), MPI_BYTE, &message, MPI_STATUS_IGNORE);
+        } else {
+          code = MPI_Imrecv(in.data(), as_int(bytes / 2), MPI_BYTE, &message, &received);
+          if (code == MPI_SUCCESS) code = MPI_Wait(&received, MPI_STATUS_IGNORE);
+        }
+        s.expect_class(code, MPI_ERR_TRUNCATE, "error class");
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
+      }
+  MPI_Comm_free(&comm);
+}
+
 /// One of several receives is truncated: MPI_ERR_IN_STATUS, and each status says which.
 void error_in_status(suite& s, bool some) {
   MPI_Comm pair;
@@ -644,6 +676,9 @@ int main(int argc, char** argv) {
   s.run("freed requests", [&] { freed_requests(s); });
   for (receive_form f : {receive_form::recv, receive_form::irecv, receive_form::mrecv})
     s.run(std::string("truncation ") + name(f), [&] { truncation(s, f); });
+  for (bool blocks : {true, false})
+    s.run(blocks ? "truncated message, Mrecv" : "truncated message, Imrecv",
+          [&] { truncated_message(s, blocks); });
   s.run("error in status, Waitall", [&] { error_in_status(s, false); });
   s.run("error in status, Waitsome", [&] { error_in_status(s, true); });
   s.run("error of the host, Testall", [&] { error_of_the_host(s); });
