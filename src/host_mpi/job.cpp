@@ -86,8 +86,9 @@ status meet_node(job& j) {
 std::mutex guard;
 // Counts what was forgotten: a thread's last translation is good while it stands.
 std::atomic<unsigned> forgotten{0};
-std::unordered_map<MPI_Comm, std::vector<int>>& translations() {
-  static auto* one = new std::unordered_map<MPI_Comm, std::vector<int>>;
+using rank_list = std::shared_ptr<const std::vector<int>>;
+std::unordered_map<MPI_Comm, rank_list>& translations() {
+  static auto* one = new std::unordered_map<MPI_Comm, rank_list>;
   return *one;
 }
 
@@ -157,17 +158,23 @@ namespace {
 
 struct translation {
   MPI_Comm comm;
-  const std::vector<int>* ranks;  // in the table, whose entries stay where they are
+  const std::vector<int>* ranks;  // the table's
   unsigned forgotten;
 };
 constinit thread_local TELPHER_NEAR_TLS translation last{};
 
+// Under the guard.
+const rank_list& listed(MPI_Comm comm) noexcept {
+  rank_list& ranks = translations()[comm];
+  if (!ranks) ranks = std::make_shared<const std::vector<int>>(translate(comm));
+  return ranks;
+}
+
 [[gnu::cold, gnu::noinline]] const std::vector<int>& ranks_of_slow(MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
-  auto [entry, fresh] = translations().try_emplace(comm);
-  if (fresh) entry->second = translate(comm);
-  last = {comm, &entry->second, forgotten.load(std::memory_order_relaxed)};
-  return entry->second;
+  const rank_list& ranks = listed(comm);
+  last = {comm, ranks.get(), forgotten.load(std::memory_order_relaxed)};
+  return *ranks;
 }
 
 const std::vector<int>& ranks_of(MPI_Comm comm) noexcept {
@@ -184,6 +191,11 @@ int world_rank(const job& j, MPI_Comm comm, int rank) noexcept {
   const auto& ranks = ranks_of(comm);
   const auto i = static_cast<std::size_t>(rank);
   return rank >= 0 && i < ranks.size() ? ranks[i] : -1;
+}
+
+std::shared_ptr<const std::vector<int>> world_ranks(MPI_Comm comm) noexcept {
+  std::lock_guard lock(guard);
+  return listed(comm);
 }
 
 // Members are added up after mixing, so that their order, which an intercommunicator's sides see

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/shared_memory.hpp"
@@ -44,6 +45,9 @@ void leave(job& j) noexcept;
 /// The world rank of a rank of `comm` (of its remote group, if it is an intercommunicator), or -1
 /// if that process is not in MPI_COMM_WORLD. Cached for each communicator.
 int world_rank(const job& j, MPI_Comm comm, int rank) noexcept;
+
+/// All of them, by rank of `comm`; they outlive it.
+std::shared_ptr<const std::vector<int>> world_ranks(MPI_Comm comm) noexcept;
 
 /// A number that tells communicators of different groups apart, the same on all their ranks. It
 /// tells neither a duplicate from its original nor the two groups of an intercommunicator. For

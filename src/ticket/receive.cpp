@@ -101,8 +101,14 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   return status::ok;
 }
 
+void receive::note_start() noexcept {
+  posted_ns_ = now_ns();
+  senders_ = host_mpi::world_ranks(comm_);
+}
+
 receive::native_buffer receive::native_target() noexcept {
-  if (trace::on()) posted_ns_ = now_ns();
+  if (trace::on()) [[unlikely]]
+    note_start();
   if (lands_)
     return {landed(), static_cast<MPI_Count>(std::max(ticket_bytes, capacity_)), MPI_BYTE};
   return {user_, count_, type_};
@@ -182,7 +188,10 @@ void receive::check(bool last) noexcept {
 }
 
 void receive::take(const void* bytes, std::size_t count, const MPI_Status& envelope) noexcept {
-  if (trace::on()) posted_ns_ = arrived_ns_ = now_ns();
+  if (trace::on()) [[unlikely]] {
+    note_start();
+    arrived_ns_ = posted_ns_;
+  }
   status_ = envelope;
   bytes_ = count;
   const auto* first = static_cast<const std::byte*>(bytes);
@@ -471,9 +480,9 @@ void receive::settle(status outcome) noexcept {
 
 // Of a message that was no ticket, what is known of the sender is its rank in the communicator.
 void receive::record() const noexcept {
-  engine& e = the_engine();
-  const int from =
-      by_ticket_ ? ticket_.sender : host_mpi::world_rank(e.job(), comm_, status_.MPI_SOURCE);
+  const auto source = static_cast<std::size_t>(status_.MPI_SOURCE);
+  const bool known = senders_ && status_.MPI_SOURCE >= 0 && source < senders_->size();
+  const int from = by_ticket_ ? ticket_.sender : known ? (*senders_)[source] : -1;
   trace::facts f;
   f.add("from", from).add("tag", status_.MPI_TAG);
   f.add("bytes", static_cast<long long>(bytes_));

@@ -104,6 +104,7 @@ class receive : public linked_list<receive>::link {
     MPI_Count count;
     MPI_Datatype type;
   };
+  void note_start() noexcept;
   native_buffer native_target() noexcept;
   template <class Small, class Large, class... Rest>
   int by_count(const Small& small, const Large& large, Rest... rest) noexcept;
@@ -157,6 +158,7 @@ class receive : public linked_list<receive>::link {
   memory::pooled_event unpacked_;  // while the device lays them out
   status outcome_ = status::ok;
   // for the trace; 0 while it is off
+  std::shared_ptr<const std::vector<int>> senders_;  // world ranks: the program may free comm_
   std::uint64_t posted_ns_ = 0;
   std::uint64_t arrived_ns_ = 0;
   path::kind moved_by_ = path::kind::none;
