@@ -83,7 +83,9 @@ struct alignas(64) slot {
                             // is in the line of `word`
   alignas(64) std::atomic<std::uint64_t> produced;
   alignas(64) std::atomic<std::uint64_t> consumed;
-  exported_memory target;  // put: written by the receiver
+  std::atomic<std::uint32_t> probed;  // the last epoch of which a probe took the ticket: written by
+                                      // the receiver, read by synchronous sends
+  exported_memory target;             // put: written by the receiver
 
   static constexpr std::uint32_t pack(std::uint32_t epoch, slot_state s) noexcept {
     return epoch << 8 | static_cast<std::uint32_t>(s);

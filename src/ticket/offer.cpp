@@ -137,6 +137,14 @@ bool offer::carrier_gone() noexcept {
   return flag != 0;
 }
 
+// That the ticket has gone is not that it is received: a probe may have taken it. A receiver says
+// that itself, unless it is blocked in the host MPI, which then found the receive.
+bool offer::matched_while_blocked() noexcept {
+  return carrier_gone() &&
+         the_engine().peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 &&
+         cell_->probed.load(std::memory_order_acquire) != use_.epoch;
+}
+
 // --- progress ---
 
 bool offer::advance(std::uint64_t now) noexcept {
@@ -178,7 +186,8 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
     default:
       break;
   }
-  if (bytes_left_ && !complete_ && (!message_.synchronous || carrier_gone())) complete(status::ok);
+  if (bytes_left_ && !complete_ && (!message_.synchronous || matched_while_blocked()))
+    complete(status::ok);
   return answered;
 }
 

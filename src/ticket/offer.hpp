@@ -83,6 +83,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   bool needs_us() const noexcept;
   bool stage() noexcept;
   bool carrier_gone() noexcept;
+  bool matched_while_blocked() noexcept;
   void run(path::transfer& t) noexcept;
   void finish(status outcome) noexcept;
   void complete(status outcome) noexcept;

@@ -27,6 +27,18 @@ stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
   return entries_.end();
 }
 
+// The program is told the payload's size, and a sender of this node that its ticket has gone before
+// the message is received. What is wrong with a ticket shows when it is.
+void stash::note_ticket(entry& e) noexcept {
+  engine& all = the_engine();
+  ticket t;
+  if (read(e.bytes, e.size, all.job().size, all.own().header().slots, t) != status::ok) return;
+  pmpi::Status_set_elements_x(&e.envelope, MPI_BYTE, static_cast<MPI_Count>(t.bytes));
+  if (t.slot == no_slot) return;
+  if (const path::segment& sender = all.peer(t.sender))
+    sender.cell(t.slot).probed.store(t.epoch, std::memory_order_release);
+}
+
 // Keeps a message just taken from the host MPI. One of a ticket's size is received and looked at.
 int stash::keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept {
   entry e{comm, envelope, message, {}, host_mpi::bytes_of(envelope), MPI_REQUEST_NULL};
@@ -34,11 +46,7 @@ int stash::keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) 
     MPI_Status s;
     if (const int rc = pmpi::Mrecv(e.bytes, ticket_bytes, MPI_BYTE, &e.message, &s)) return rc;
     e.message = MPI_MESSAGE_NULL;
-    if (is_ticket(e.bytes, the_engine().job().nonce)) {
-      ticket t;
-      std::memcpy(&t, e.bytes, sizeof t);
-      pmpi::Status_set_elements_x(&e.envelope, MPI_BYTE, static_cast<MPI_Count>(t.bytes));
-    }
+    if (is_ticket(e.bytes, the_engine().job().nonce)) note_ticket(e);
   }
   entries_.push_back(e);
   return MPI_SUCCESS;

@@ -50,6 +50,7 @@ class stash {
 
   iterator find(int source, int tag, MPI_Comm comm) noexcept;
   int extract_until(int source, int tag, MPI_Comm comm) noexcept;
+  void note_ticket(entry& e) noexcept;
   int keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) noexcept;
   int look(int source, int tag, MPI_Comm comm, iterator* found, int* flag,
            MPI_Status* native) noexcept;

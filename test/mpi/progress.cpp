@@ -395,6 +395,45 @@ void tested_now_and_then(suite& s) {
     }
 }
 
+/// A synchronous send ends when its message is received, not when a probe has found it: neither
+/// while the receiver waits elsewhere in Telpher nor while it is blocked in the host MPI.
+void probed_synchronous_send(suite& s, bool blocks) {
+  const int peer = s.rank ^ 1;
+  const bool sends = s.rank % 2 == 0;
+  const char* path = std::getenv("TELPHER_PATH");
+  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr &&
+                    !(path && std::string_view(path) == "pipelined");
+  for (kind from : kinds())
+    for (std::size_t bytes : {1000, 4000, 100000}) {
+      s.note("%s, %zu bytes", name(from), bytes);
+      const bool takes_part = peer < s.ranks && (node || from != kind::device);
+      buffer b(from, bytes);
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (takes_part && sends) {
+        b.fill(identity(s, s.rank, 11));
+        MPI_Issend(b.data(), as_int(bytes), MPI_BYTE, peer, 11, MPI_COMM_WORLD, &request);
+        s.meet(peer);
+        int done = 0;
+        for (int i = 0; i < 20 && done == 0; ++i) {
+          usleep(500);
+          MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        }
+        s.expect_equal(done, 0, "the send before the receive");
+      } else if (takes_part) {
+        MPI_Probe(peer, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        s.meet(peer);
+      }
+      if (blocks) MPI_Barrier(MPI_COMM_WORLD);
+      if (takes_part && !blocks) s.meet(peer);
+      if (takes_part && !sends) {
+        b.clear();
+        MPI_Recv(b.data(), as_int(bytes), MPI_BYTE, peer, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        s.expect_none(b.compare(identity(s, peer, 11), bytes));
+      }
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -413,6 +452,9 @@ int main(int argc, char** argv) {
   s.run("large window", [&] { large_window(s); });
   s.run("across collectives", [&] { across_collectives(s); });
   s.run("opening refused", [&] { opening_refused(s); });
+  for (bool blocks : {false, true})
+    s.run(blocks ? "probed synchronous send, Barrier" : "probed synchronous send",
+          [&] { probed_synchronous_send(s, blocks); });
   s.run("tested now and then", [&] { tested_now_and_then(s); });
   return s.finish();
 }
