@@ -4,9 +4,8 @@
 //
 // Where the host MPI puts what arrives:
 // - a device buffer: a host landing buffer of max(480, capacity) bytes;
-// - a host buffer smaller than 480 bytes: a landing buffer of 480, because the message may be
-// longer
-//   than the program expects, and its ticket must be answered all the same;
+// - a host buffer smaller than 480 bytes: a landing buffer of 480, also where small tickets are not
+//   in use: the ticket of a message that is longer than the program expects must be answered;
 // - host memory of a type in which a ticket ends inside a basic element (splits_elements), which
 //   not every host MPI receives: a landing buffer too;
 // - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes,
