@@ -20,14 +20,44 @@ void nap() {
   usleep(50000);
 }
 
-enum class blocker { recv, barrier, allreduce, comm_dup, comm_split, sendrecv, probe };
-constexpr blocker blockers[] = {blocker::recv,     blocker::barrier,    blocker::allreduce,
-                                blocker::comm_dup, blocker::comm_split, blocker::sendrecv,
-                                blocker::probe};
+enum class blocker {
+  recv,
+  barrier,
+  allreduce,
+  comm_dup,
+  comm_split,
+  sendrecv,
+  probe,
+  buffer_detach,
+  file_seek_shared,
+  file_set_info
+};
+constexpr blocker blockers[] = {
+    blocker::recv,         blocker::barrier,       blocker::allreduce,
+    blocker::comm_dup,     blocker::comm_split,    blocker::sendrecv,
+    blocker::probe,        blocker::buffer_detach, blocker::file_seek_shared,
+    blocker::file_set_info};
 const char* name(blocker b) {
-  static constexpr const char* names[] = {"Recv",       "Barrier",  "Allreduce", "Comm_dup",
-                                          "Comm_split", "Sendrecv", "Probe"};
+  static constexpr const char* names[] = {
+      "Recv",     "Barrier", "Allreduce",     "Comm_dup",         "Comm_split",
+      "Sendrecv", "Probe",   "Buffer_detach", "File_seek_shared", "File_set_info"};
   return names[static_cast<int>(b)];
+}
+/// Of two ranks; the others are of all.
+bool is_pairwise(blocker b) {
+  return b == blocker::recv || b == blocker::probe || b == blocker::sendrecv ||
+         b == blocker::buffer_detach;
+}
+
+MPI_File common_file = MPI_FILE_NULL;
+
+void open_common_file(const suite& s) {
+  char path[] = "/tmp/telpher-test-XXXXXX";
+  if (s.rank == 0) close(mkstemp(path));
+  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, s.control);
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                &common_file);
 }
 
 /// Blocks in a call that ends only when `peer` calls it as well.
@@ -60,6 +90,27 @@ void block(blocker b, int peer, bool first) {
       MPI_Sendrecv(&in, 1, MPI_INT, peer, 51, &out, 1, MPI_INT, peer, 51, MPI_COMM_WORLD,
                    MPI_STATUS_IGNORE);
       break;
+    case blocker::buffer_detach: {
+      std::vector<unsigned char> bytes(large);
+      if (first) {  // the end of `attached` waits until the bytes have left it
+        attached_buffer attached(large + MPI_BSEND_OVERHEAD);
+        MPI_Bsend(bytes.data(), as_int(large), MPI_BYTE, peer, 52, MPI_COMM_WORLD);
+      } else {
+        MPI_Recv(bytes.data(), as_int(large), MPI_BYTE, peer, 52, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+      }
+      break;
+    }
+    case blocker::file_seek_shared:
+      MPI_File_seek_shared(common_file, 0, MPI_SEEK_SET);
+      break;
+    case blocker::file_set_info: {
+      MPI_Info info;
+      MPI_Info_create(&info);
+      MPI_File_set_info(common_file, info);
+      MPI_Info_free(&info);
+      break;
+    }
   }
   if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
 }
@@ -72,7 +123,6 @@ void receiver_blocked(suite& s, blocker b) {
     for (kind to : kinds())
       for (std::size_t bytes : {std::size_t{100}, std::size_t{480}, large}) {
         s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
-        const bool pairwise = b == blocker::recv || b == blocker::probe || b == blocker::sendrecv;
         if (s.rank == 0) {
           buffer in(to, bytes);
           in.clear();
@@ -89,7 +139,7 @@ void receiver_blocked(suite& s, blocker b) {
           MPI_Ssend(out.data(), as_int(bytes), MPI_BYTE, 0, 1, MPI_COMM_WORLD);
           out.fill(0);
           block(b, 0, false);
-        } else if (!pairwise) {
+        } else if (!is_pairwise(b)) {
           block(b, 0, false);
         }
       }
@@ -101,7 +151,6 @@ void sender_blocked(suite& s, blocker b) {
     for (kind to : kinds())
       for (std::size_t bytes : {std::size_t{100}, std::size_t{480}, large}) {
         s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
-        const bool pairwise = b == blocker::recv || b == blocker::probe || b == blocker::sendrecv;
         if (s.rank == 0) {
           buffer out(from, bytes);
           out.fill(identity(s, 0, 2));
@@ -117,7 +166,7 @@ void sender_blocked(suite& s, blocker b) {
           s.expect_status(status, 0, 2, bytes);
           s.expect_none(in.compare(identity(s, 0, 2), bytes));
           block(b, 0, false);
-        } else if (!pairwise) {
+        } else if (!is_pairwise(b)) {
           block(b, 0, false);
         }
       }
@@ -438,6 +487,7 @@ void probed_synchronous_send(suite& s, bool blocks) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
+  open_common_file(s);
   for (blocker b : blockers) {
     s.run(std::string("receiver blocked in ") + name(b), [&] { receiver_blocked(s, b); });
     s.run(std::string("sender blocked in ") + name(b), [&] { sender_blocked(s, b); });
@@ -456,5 +506,6 @@ int main(int argc, char** argv) {
     s.run(blocks ? "probed synchronous send, Barrier" : "probed synchronous send",
           [&] { probed_synchronous_send(s, blocks); });
   s.run("tested now and then", [&] { tested_now_and_then(s); });
+  MPI_File_close(&common_file);
   return s.finish();
 }

@@ -270,6 +270,13 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
   return pmpi::Comm_disconnect(comm);
 }
 
+// 11.10 Other functionality
+int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
+  if (!entry::active()) return pmpi::Comm_join(fd, intercomm);
+  entry::blocking_call guard;
+  return pmpi::Comm_join(fd, intercomm);
+}
+
 #if TELPHER_HOST_HAS_Barrier_init  // MPI 4.0
 
 // 6.13 Persistent collective operations
@@ -307,6 +314,13 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
   entry::blocking_call guard;
   return pmpi::Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader,
                                             stringtag, info, errhandler, newintercomm);
+}
+
+// 11.3 The Sessions Model
+int MPI_Session_finalize(MPI_Session* session) {
+  if (!entry::active()) return pmpi::Session_finalize(session);
+  entry::blocking_call guard;
+  return pmpi::Session_finalize(session);
 }
 
 #endif  // TELPHER_HOST_HAS_Barrier_init

@@ -36,6 +36,13 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
   return pmpi::File_preallocate(fh, size);
 }
 
+// 14.2 File manipulation
+int MPI_File_set_info(MPI_File fh, MPI_Info info) {
+  if (!entry::active()) return pmpi::File_set_info(fh, info);
+  entry::blocking_call guard;
+  return pmpi::File_set_info(fh, info);
+}
+
 // 14.3 File views
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       const char* datarep, MPI_Info info) {
@@ -185,6 +192,13 @@ int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype da
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_all", {buf}))
     return error;
   return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
+}
+
+// 14.6 Consistency and semantics
+int MPI_File_set_atomicity(MPI_File fh, int flag) {
+  if (!entry::active()) return pmpi::File_set_atomicity(fh, flag);
+  entry::blocking_call guard;
+  return pmpi::File_set_atomicity(fh, flag);
 }
 
 // 14.6 Consistency and semantics

@@ -65,6 +65,13 @@ int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype
 }
 
 // 14.4 Data access
+int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+  if (!entry::active()) return pmpi::File_seek_shared(fh, offset, whence);
+  entry::blocking_call guard;
+  return pmpi::File_seek_shared(fh, offset, whence);
+}
+
+// 14.4 Data access
 int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count,
                                MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);

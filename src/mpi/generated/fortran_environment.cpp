@@ -225,6 +225,11 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
   return fortran ? MPI_Comm_disconnect(comm) : pmpi::Comm_disconnect(comm);
 }
 
+int PMPI_Comm_join(int fd, MPI_Comm* intercomm) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Comm_join(fd, intercomm) : pmpi::Comm_join(fd, intercomm);
+}
+
 #if TELPHER_HOST_HAS_Barrier_init  // MPI 4.0
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
@@ -261,6 +266,11 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                                                                                   stringtag, info,
                                                                                   errhandler,
                                                                                   newintercomm);
+}
+
+int PMPI_Session_finalize(MPI_Session* session) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Session_finalize(session) : pmpi::Session_finalize(session);
 }
 
 #endif  // TELPHER_HOST_HAS_Barrier_init

@@ -32,6 +32,11 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
   return fortran ? MPI_File_preallocate(fh, size) : pmpi::File_preallocate(fh, size);
 }
 
+int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_File_set_info(fh, info) : pmpi::File_set_info(fh, info);
+}
+
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                        const char* datarep, MPI_Info info) {
   const bool fortran = mpi::from_fortran(__builtin_return_address(0));
@@ -148,6 +153,11 @@ int PMPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype d
   const bool fortran = mpi::from_fortran(__builtin_return_address(0));
   return fortran ? MPI_File_iwrite_all(fh, buf, count, datatype, request)
       : pmpi::File_iwrite_all(fh, buf, count, datatype, request);
+}
+
+int PMPI_File_set_atomicity(MPI_File fh, int flag) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_File_set_atomicity(fh, flag) : pmpi::File_set_atomicity(fh, flag);
 }
 
 int PMPI_File_sync(MPI_File fh) {

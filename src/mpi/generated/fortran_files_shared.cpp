@@ -53,6 +53,12 @@ int PMPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatyp
       : pmpi::File_write_ordered(fh, buf, count, datatype, status);
 }
 
+int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_File_seek_shared(fh, offset, whence)
+      : pmpi::File_seek_shared(fh, offset, whence);
+}
+
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count,
                                 MPI_Datatype datatype) {
   const bool fortran = mpi::from_fortran(__builtin_return_address(0));

@@ -50,6 +50,11 @@ int PMPI_Buffer_attach(void* buffer, int size) {
   return fortran ? MPI_Buffer_attach(buffer, size) : pmpi::Buffer_attach(buffer, size);
 }
 
+int PMPI_Buffer_detach(void* buffer_addr, int* size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Buffer_detach(buffer_addr, size) : pmpi::Buffer_detach(buffer_addr, size);
+}
+
 int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request* request) {
   const bool fortran = mpi::from_fortran(__builtin_return_address(0));
@@ -217,6 +222,49 @@ int PMPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype dat
 
 #endif  // TELPHER_HOST_HAS_Isendrecv
 
+#if TELPHER_HOST_HAS_Buffer_flush  // MPI 4.1
+
+int PMPI_Buffer_flush() {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Buffer_flush() : pmpi::Buffer_flush();
+}
+
+int PMPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Comm_attach_buffer(comm, buffer, size)
+      : pmpi::Comm_attach_buffer(comm, buffer, size);
+}
+
+int PMPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Comm_detach_buffer(comm, buffer_addr, size)
+      : pmpi::Comm_detach_buffer(comm, buffer_addr, size);
+}
+
+int PMPI_Comm_flush_buffer(MPI_Comm comm) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Comm_flush_buffer(comm) : pmpi::Comm_flush_buffer(comm);
+}
+
+int PMPI_Session_attach_buffer(MPI_Session session, void* buffer, int size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Session_attach_buffer(session, buffer, size)
+      : pmpi::Session_attach_buffer(session, buffer, size);
+}
+
+int PMPI_Session_detach_buffer(MPI_Session session, void* buffer_addr, int* size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Session_detach_buffer(session, buffer_addr, size)
+      : pmpi::Session_detach_buffer(session, buffer_addr, size);
+}
+
+int PMPI_Session_flush_buffer(MPI_Session session) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Session_flush_buffer(session) : pmpi::Session_flush_buffer(session);
+}
+
+#endif  // TELPHER_HOST_HAS_Buffer_flush
+
 #if TELPHER_HOST_HAS_Send_c  // large counts, MPI 4.0
 
 int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -257,6 +305,36 @@ int PMPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int de
 int PMPI_Buffer_attach_c(void* buffer, MPI_Count size) {
   const bool fortran = mpi::from_fortran(__builtin_return_address(0));
   return fortran ? MPI_Buffer_attach_c(buffer, size) : pmpi::Buffer_attach_c(buffer, size);
+}
+
+int PMPI_Buffer_detach_c(void* buffer_addr, MPI_Count* size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Buffer_detach_c(buffer_addr, size)
+      : pmpi::Buffer_detach_c(buffer_addr, size);
+}
+
+int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Comm_attach_buffer_c(comm, buffer, size)
+      : pmpi::Comm_attach_buffer_c(comm, buffer, size);
+}
+
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Comm_detach_buffer_c(comm, buffer_addr, size)
+      : pmpi::Comm_detach_buffer_c(comm, buffer_addr, size);
+}
+
+int PMPI_Session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Session_attach_buffer_c(session, buffer, size)
+      : pmpi::Session_attach_buffer_c(session, buffer, size);
+}
+
+int PMPI_Session_detach_buffer_c(MPI_Session session, void* buffer_addr, MPI_Count* size) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Session_detach_buffer_c(session, buffer_addr, size)
+      : pmpi::Session_detach_buffer_c(session, buffer_addr, size);
 }
 
 int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,

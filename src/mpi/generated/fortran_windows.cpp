@@ -48,6 +48,11 @@ int PMPI_Win_free(MPI_Win* win) {
   return fortran ? MPI_Win_free(win) : pmpi::Win_free(win);
 }
 
+int PMPI_Win_set_info(MPI_Win win, MPI_Info info) {
+  const bool fortran = mpi::from_fortran(__builtin_return_address(0));
+  return fortran ? MPI_Win_set_info(win, info) : pmpi::Win_set_info(win, info);
+}
+
 int PMPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
              int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
              MPI_Win win) {

@@ -49,6 +49,13 @@ int MPI_Buffer_attach(void* buffer, int size) {
   return pmpi::Buffer_attach(buffer, size);
 }
 
+// 3.6 Buffer allocation and usage
+int MPI_Buffer_detach(void* buffer_addr, int* size) {
+  if (!entry::active()) return pmpi::Buffer_detach(buffer_addr, size);
+  entry::blocking_call guard;
+  return pmpi::Buffer_detach(buffer_addr, size);
+}
+
 // 3.7 Nonblocking communication
 int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request* request) {
@@ -230,6 +237,61 @@ int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype data
 
 #endif  // TELPHER_HOST_HAS_Isendrecv
 
+#if TELPHER_HOST_HAS_Buffer_flush  // MPI 4.1
+
+// 3.6 Buffer allocation and usage
+int MPI_Buffer_flush() {
+  if (!entry::active()) return pmpi::Buffer_flush();
+  entry::blocking_call guard;
+  return pmpi::Buffer_flush();
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size) {
+  if (!entry::active()) return pmpi::Comm_attach_buffer(comm, buffer, size);
+  if (int error = entry::refuse_device_memory(comm, "MPI_Comm_attach_buffer", {buffer}))
+    return error;
+  return pmpi::Comm_attach_buffer(comm, buffer, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size) {
+  if (!entry::active()) return pmpi::Comm_detach_buffer(comm, buffer_addr, size);
+  entry::blocking_call guard;
+  return pmpi::Comm_detach_buffer(comm, buffer_addr, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Comm_flush_buffer(MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Comm_flush_buffer(comm);
+  entry::blocking_call guard;
+  return pmpi::Comm_flush_buffer(comm);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Session_attach_buffer(MPI_Session session, void* buffer, int size) {
+  if (!entry::active()) return pmpi::Session_attach_buffer(session, buffer, size);
+  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Session_attach_buffer", {buffer}))
+    return error;
+  return pmpi::Session_attach_buffer(session, buffer, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Session_detach_buffer(MPI_Session session, void* buffer_addr, int* size) {
+  if (!entry::active()) return pmpi::Session_detach_buffer(session, buffer_addr, size);
+  entry::blocking_call guard;
+  return pmpi::Session_detach_buffer(session, buffer_addr, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Session_flush_buffer(MPI_Session session) {
+  if (!entry::active()) return pmpi::Session_flush_buffer(session);
+  entry::blocking_call guard;
+  return pmpi::Session_flush_buffer(session);
+}
+
+#endif  // TELPHER_HOST_HAS_Buffer_flush
+
 #if TELPHER_HOST_HAS_Send_c  // large counts, MPI 4.0
 
 // 3.2 Blocking send and receive operations
@@ -274,6 +336,44 @@ int MPI_Buffer_attach_c(void* buffer, MPI_Count size) {
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Buffer_attach_c", {buffer}))
     return error;
   return pmpi::Buffer_attach_c(buffer, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Buffer_detach_c(void* buffer_addr, MPI_Count* size) {
+  if (!entry::active()) return pmpi::Buffer_detach_c(buffer_addr, size);
+  entry::blocking_call guard;
+  return pmpi::Buffer_detach_c(buffer_addr, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size) {
+  if (!entry::active()) return pmpi::Comm_attach_buffer_c(comm, buffer, size);
+  if (int error = entry::refuse_device_memory(comm, "MPI_Comm_attach_buffer_c", {buffer}))
+    return error;
+  return pmpi::Comm_attach_buffer_c(comm, buffer, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size) {
+  if (!entry::active()) return pmpi::Comm_detach_buffer_c(comm, buffer_addr, size);
+  entry::blocking_call guard;
+  return pmpi::Comm_detach_buffer_c(comm, buffer_addr, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size) {
+  if (!entry::active()) return pmpi::Session_attach_buffer_c(session, buffer, size);
+  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Session_attach_buffer_c",
+                                              {buffer}))
+    return error;
+  return pmpi::Session_attach_buffer_c(session, buffer, size);
+}
+
+// 3.6 Buffer allocation and usage
+int MPI_Session_detach_buffer_c(MPI_Session session, void* buffer_addr, MPI_Count* size) {
+  if (!entry::active()) return pmpi::Session_detach_buffer_c(session, buffer_addr, size);
+  entry::blocking_call guard;
+  return pmpi::Session_detach_buffer_c(session, buffer_addr, size);
 }
 
 // 3.7 Nonblocking communication

@@ -55,6 +55,13 @@ int MPI_Win_free(MPI_Win* win) {
   return pmpi::Win_free(win);
 }
 
+// 12.2 Initialization
+int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
+  if (!entry::active()) return pmpi::Win_set_info(win, info);
+  entry::blocking_call guard;
+  return pmpi::Win_set_info(win, info);
+}
+
 // 12.3 Communication calls
 int MPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
