@@ -146,7 +146,9 @@ bool is_ours(void* address) {
 }  // namespace
 
 void* find(const char* name) noexcept {
-  static void* const handle = private_handle();
+  static constinit std::atomic<void*> known{nullptr};  // while no MPI is mapped: none
+  void* handle = known.load(std::memory_order_relaxed);
+  if (!handle) known.store(handle = private_handle(), std::memory_order_relaxed);
   void* address = ::dlsym(RTLD_DEFAULT, name);
   if (is_ours(address)) address = ::dlsym(RTLD_NEXT, name);
   if (address && !is_ours(address)) return address;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What programs ask before they pass device pointers, by the names of both families of MPI
 // (mpi-ext.h of Open MPI, mpi_proto.h of MPICH), and a few functions for tools and tests that are
-// not part of telpher.h. Answers tell what this process can do now: MPI_Init must have run.
+// not part of telpher.h. Answers tell what this process can do now: before MPI_Init, and where
+// Telpher is not active, that is what the host MPI can do.
 #include <cstring>
 
 #include "codec/accounting.hpp"
@@ -15,8 +16,17 @@ using namespace telpher;
 
 namespace {
 
-bool supports(device::vendor v) noexcept {
-  return entry::active() && device::find(v) != nullptr;
+// What the host MPI says of itself, which gets device pointers as they are while Telpher is not
+// active; null where it has no such function.
+template <class Function>
+Function* of_host(const char* name) noexcept {
+  return reinterpret_cast<Function*>(host_mpi::find(name));
+}
+
+int supports(device::vendor v, const char* name) noexcept {
+  if (entry::active()) return device::find(v) != nullptr;
+  auto* const ask = of_host<int()>(name);
+  return ask ? ask() : 0;
 }
 
 // MPICH's MPIX_GPU_SUPPORT_CUDA, _ZE, _HIP.
@@ -40,21 +50,24 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 int MPIX_Query_cuda_support(void) {
-  return supports(device::vendor::cuda);
+  return supports(device::vendor::cuda, "MPIX_Query_cuda_support");
 }
 int MPIX_Query_rocm_support(void) {
-  return supports(device::vendor::hip);
+  return supports(device::vendor::hip, "MPIX_Query_rocm_support");
 }
 int MPIX_Query_hip_support(void) {
-  return supports(device::vendor::hip);
+  return supports(device::vendor::hip, "MPIX_Query_hip_support");
 }
 int MPIX_Query_ze_support(void) {
-  return supports(device::vendor::sycl);
+  return supports(device::vendor::sycl, "MPIX_Query_ze_support");
 }
 
 int MPIX_GPU_query_support(int type, int* is_supported) {
+  if (!entry::active())
+    if (auto* const ask = of_host<int(int, int*)>("MPIX_GPU_query_support"))
+      return ask(type, is_supported);
   const device::vendor v = vendor_of(type);
-  *is_supported = v != device::vendor::none && supports(v);
+  *is_supported = v != device::vendor::none && entry::active() && device::find(v) != nullptr;
   return v == device::vendor::none ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
