@@ -171,6 +171,11 @@ const std::string* find(const std::vector<std::string>& environment, const std::
 }
 
 template <class T>
+bool accepted(const row& r, const std::string& text, T& value) {
+  return parse(text, value) && within(value, r.allowed);
+}
+
+template <class T>
 void take(T& target, const row& r, const std::vector<std::string>& environment,
           std::vector<setting_problem>& problems) {
   if (!parse(r.default_text, target))
@@ -179,13 +184,30 @@ void take(T& target, const row& r, const std::vector<std::string>& environment,
   const std::string* text = find(environment, variable_of(r.name), storage);
   if (!text) return;
   T value{};
-  if (parse(*text, value) && within(value, r.allowed)) {
+  if (accepted(r, *text, value)) {
     target = value;
     return;
   }
   problems.push_back({true, variable_of(r.name) + "=" + *text + " is not a valid " + r.type +
                                 (*r.allowed ? std::string("; allowed: ") + r.allowed : "") +
                                 "; using " + r.default_text});
+}
+
+// The row of a setting of type T. Where the variable's text was not accepted, it has the default.
+template <class T>
+setting_row shown(const row& r, const std::vector<std::string>& environment) {
+  std::string storage;
+  const std::string* text = find(environment, variable_of(r.name), storage);
+  T value{};
+  const bool in_force = text && accepted(r, *text, value);
+  return {r.type,
+          r.name,
+          r.default_text,
+          r.allowed,
+          r.folder,
+          r.help,
+          in_force ? *text : r.default_text,
+          in_force};
 }
 
 void find_unknown(const std::vector<std::string>& environment,
@@ -252,12 +274,11 @@ const std::vector<setting_problem>& setting_problems() {
 std::vector<setting_row> setting_rows() {
   const std::vector<std::string> environment = process_environment();
   std::vector<setting_row> rows;
-  for (const row& r : registry) {
-    std::string storage;
-    const std::string* text = find(environment, variable_of(r.name), storage);
-    rows.push_back({r.type, r.name, r.default_text, r.allowed, r.folder, r.help,
-                    text ? *text : r.default_text, text != nullptr});
-  }
+  const row* r = registry;
+#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) \
+  rows.push_back(shown<settings::type>(*r++, environment));
+#include "base/settings.def"
+#undef TELPHER_SETTING
   return rows;
 }
 

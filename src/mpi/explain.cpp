@@ -59,7 +59,7 @@ void explain_paths() {
       " or more at once: batch");
   say("  else: ipc_get; staged where memory cannot be opened");
   say("device messages, other nodes: raw up to " + size_text(s.raw_limit) +
-      ", then pipelined in blocks of " + size_text(s.staged_block));
+      ", then pipelined in blocks of " + size_text(s.pipeline_block));
   if (codec::configured().any())
     say("  compressed by " + s.compression + " from " + size_text(s.compression_threshold) +
         (s.compression_force ? " on" : " on, where the model says that it pays"));

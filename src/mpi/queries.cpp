@@ -71,9 +71,9 @@ int MPIX_GPU_query_support(int type, int* is_supported) {
   return v == device::vendor::none ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
-/// The path that moved this process's last device message, e.g. "ipc_get".
+/// The path that moved this process's last device message, e.g. "ipc_get"; "-" before the first.
 const char* telpher_last_path(void) {
-  return to_string(path::last());
+  return path::last() == path::kind::none ? "-" : to_string(path::last());
 }
 
 /// No value was changed by more than this by lossy compression, as far as this process knows: what

@@ -13,7 +13,7 @@ from . import UserError, libraries, trace_report
 from .trace_merge import merge, read_rank
 
 EPILOG = """Other options before the program are those of telpher run, e.g. --backend emu. `telpher trace merge` takes
-the files that a run with TELPHER_TRACE=trace-%%r.jsonl left."""
+the files that a run with TELPHER_TRACE=trace-%r.jsonl left."""
 
 
 def parser() -> argparse.ArgumentParser:

@@ -141,6 +141,16 @@ TEST_CASE(rows_say_where_a_value_comes_from) {
   }
 }
 
+TEST_CASE(rows_of_refused_values_say_what_is_in_force) {
+  ::setenv("TELPHER_SLOTS", "abc", 1);
+  for (const auto& row : telpher::setting_rows()) {
+    if (std::string(row.name) != "slots") continue;
+    CHECK_EQ(row.value, "1024");
+    CHECK(!row.from_environment);
+  }
+  ::unsetenv("TELPHER_SLOTS");
+}
+
 TEST_CASE(scoped_settings_are_put_back) {
   {
     const telpher::scoped_settings other({"TELPHER_EAGER_LIMIT=2k"});
