@@ -166,6 +166,7 @@ cache& layouts() noexcept {
 }
 
 [[gnu::cold, gnu::noinline]] result<const layout*> layout_of_slow(MPI_Datatype type) noexcept {
+  if (type == MPI_DATATYPE_NULL) return status::invalid_argument;  // asking would raise an error
   try {
     auto fresh = std::make_unique<layout>();
     TELPHER_TRY(flatten(type, *fresh));
@@ -192,6 +193,15 @@ result<const layout*> layout_of(MPI_Datatype type) noexcept {
   if (const layout* found = layouts().find(key_of(type))) [[likely]]
     return found;
   return layout_of_slow(type);
+}
+
+// A receive from nobody touches no memory. One of no elements would not be looked at.
+bool is_committed_slow(const layout& l, MPI_Datatype type, MPI_Comm comm) noexcept {
+  std::byte untouched;
+  const bool good =
+      pmpi::Recv(&untouched, 1, type, MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+  l.committed.store(good, std::memory_order_relaxed);
+  return good;
 }
 
 void forget(MPI_Datatype type) noexcept {

@@ -42,6 +42,7 @@ struct layout {
 
   mutable std::atomic<const device_table*> tables{nullptr};  // block tables in device memory
   mutable std::atomic<int> users{1};                         // the cache, and every `hold`
+  mutable std::atomic<bool> committed{false};                // as far as `is_committed` knows
 };
 
 /// The layout of a type; predefined types and repeated look-ups cost one hash probe. Never null: a
@@ -49,6 +50,14 @@ struct layout {
 /// type is freed; work that outlives the call (a type may be freed before its message is complete)
 /// takes a `hold`.
 result<const layout*> layout_of(MPI_Datatype type) noexcept;
+
+/// Whether messages may use the type: the host MPI is asked, on a communicator whose errors return,
+/// until it says so.
+[[gnu::cold, gnu::noinline]] bool is_committed_slow(const layout& l, MPI_Datatype type,
+                                                    MPI_Comm comm) noexcept;
+inline bool is_committed(const layout& l, MPI_Datatype type, MPI_Comm comm) noexcept {
+  return l.committed.load(std::memory_order_relaxed) || is_committed_slow(l, type, comm);
+}
 
 /// Keeps a layout alive after MPI_Type_free.
 class hold {

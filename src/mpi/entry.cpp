@@ -100,6 +100,15 @@ int refuse_device_memory(MPI_Comm comm, const char* call,
   return MPI_SUCCESS;
 }
 
+// A receive from nobody touches no memory. One of no elements would not be looked at.
+int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
+                  MPI_Datatype type) noexcept {
+  std::byte untouched;
+  const int rc =
+      pmpi::Recv(&untouched, count < 0 ? -1 : 1, type, MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE);
+  return rc != MPI_SUCCESS ? rc : fail(comm, call, s, "its buffer");
+}
+
 void keep_order(MPI_Comm comm) noexcept {
   coll::exchange::communicator::keep_order(comm);
 }

@@ -32,6 +32,11 @@ using ticket::blocking_call;
 int refuse_device_memory(MPI_Comm comm, const char* call,
                          std::initializer_list<const void*> buffers) noexcept;
 
+/// For a buffer that cannot be described: the error that the host MPI raises on `comm` for this
+/// count and type, or, where it finds nothing wrong with them, that of `s`.
+int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
+                  MPI_Datatype type) noexcept;
+
 /// Before a non-blocking collective of the host MPI on the communicator: those deferred go first.
 void keep_order(MPI_Comm comm) noexcept;
 

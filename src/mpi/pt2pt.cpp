@@ -113,7 +113,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
     mpi::receive_operation op(a.call);
     ticket::receive& r = op.receive();
     if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)
-      return entry::fail(a.comm, a.call, s, "the receive buffer");
+      return entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
     if (const int rc = r.post_blocking(a.source, a.tag)) return rc;
     if (!r.settled()) e.watch(r);
     return wait_for(e, held, op, a.call, status);
@@ -146,11 +146,22 @@ struct pair {
   std::unique_ptr<operation> receive;
 };
 
-int start_pair(const send_args& s, const receive_args& r, pair& out) noexcept {
-  int rc = MPI_SUCCESS;
+// Ends the receive beside a send that could not start, so that it takes no later message. One that
+// has a message already keeps it.
+void withdraw(engine& e, held_lock& held, operation& receive, const char* call) noexcept {
+  receive.cancel();
+  wait_for(e, held, receive, call, MPI_STATUS_IGNORE);
+}
+
+// A send with wrong arguments is refused before its receive could take a message.
+int start_pair(engine& e, held_lock& held, const send_args& s, const receive_args& r,
+               pair& out) noexcept {
+  int rc = mpi::check_arguments(s);
+  if (rc != MPI_SUCCESS) return rc;
   out.receive = mpi::start_receive(r, &rc);
   if (!out.receive) return rc;
   out.send = mpi::start_send(s, false, &rc);
+  if (!out.send) withdraw(e, held, *out.receive, s.call);
   return rc;
 }
 
@@ -168,14 +179,17 @@ int publish_pair(pair& p, MPI_Request* request) noexcept {
 }
 
 // The bytes to send must leave the buffer before the receive writes it.
-int start_replace(const replace_args& a, pair& out) noexcept {
-  int rc = MPI_SUCCESS;
-  auto copy = mpi::detach_bytes(a, &rc);
+int start_replace(engine& e, held_lock& held, const replace_args& a, pair& out) noexcept {
+  const send_args s{a.call, a.buffer, a.count, a.type, a.destination, a.send_tag, a.comm};
+  int rc = mpi::check_arguments(s);
+  if (rc != MPI_SUCCESS) return rc;
+  auto copy = mpi::detach_bytes(s, &rc);
   if (!copy) return rc;
   const receive_args r{a.call, a.buffer, a.count, a.type, a.source, a.receive_tag, a.comm};
   out.receive = mpi::start_receive(r, &rc);
   if (!out.receive) return rc;
-  out.send = mpi::start_detached(a, std::move(*copy), &rc);
+  out.send = mpi::start_detached(s, std::move(*copy), &rc);
+  if (!out.send) withdraw(e, held, *out.receive, a.call);
   return rc;
 }
 
@@ -186,15 +200,16 @@ int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noex
   engine& e = the_engine();
   auto held = e.lock();
   pair p;
-  if (const int rc = start_pair(s, r, p)) return rc;
+  if (const int rc = start_pair(e, held, s, r, p)) return rc;
   return wait_pair(e, held, p, s.call, status);
 }
 
 int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) noexcept {
   trace::span traced(s.call, [&] { return mpi::facts_of(s); });
-  auto held = the_engine().lock();
+  engine& e = the_engine();
+  auto held = e.lock();
   pair p;
-  if (const int rc = start_pair(s, r, p)) return rc;
+  if (const int rc = start_pair(e, held, s, r, p)) return rc;
   return publish_pair(p, request);
 }
 
@@ -203,15 +218,16 @@ int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
   engine& e = the_engine();
   auto held = e.lock();
   pair p;
-  if (const int rc = start_replace(a, p)) return rc;
+  if (const int rc = start_replace(e, held, a, p)) return rc;
   return wait_pair(e, held, p, a.call, status);
 }
 
 int isendrecv_replace(const replace_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call);
-  auto held = the_engine().lock();
+  engine& e = the_engine();
+  auto held = e.lock();
   pair p;
-  if (const int rc = start_replace(a, p)) return rc;
+  if (const int rc = start_replace(e, held, a, p)) return rc;
   return publish_pair(p, request);
 }
 
@@ -270,7 +286,7 @@ std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* bu
   const MPI_Comm comm = matched.comm_of(*message);
   const telpher::status s = op->receive().prepare(buffer, count, type, comm);
   if (s != status::ok) {
-    *rc = entry::fail(comm, call, s, "the receive buffer");
+    *rc = entry::refuse_buffer(comm, call, s, count, type);
     return nullptr;
   }
   *rc = matched.give_matched(op->receive(), message);

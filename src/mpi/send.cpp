@@ -46,9 +46,17 @@ status bounce(ticket::message& m) noexcept {
   return status::ok;
 }
 
+bool inside(const path::region& r, const device::pointer_info& allocation) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(r.data);
+  return r.bytes <= allocation.bytes && at >= allocation.base &&
+         at - allocation.base <= allocation.bytes - r.bytes;
+}
+
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
+  if (!datatype::is_committed(*l, a.type, the_engine().job().control))
+    return status::invalid_argument;
   m.lease = std::move(o.lease);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
   auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
@@ -62,7 +70,13 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     m.payload = {where, data + l->true_lower_bound, bytes};
     m.info = o.info;
     m.coding = path::plan_for(a.comm, a.type, bytes);
-    return o.info.exportable || bytes < config().bounce_threshold ? status::ok : bounce(m);
+    const bool whole = inside(m.payload, m.info);
+    if (!m.info.exportable && (!whole || bytes >= config().bounce_threshold)) return bounce(m);
+    if (whole) return status::ok;
+    TELPHER_ERROR("%s: %zu bytes at %p reach beyond their allocation, %zu bytes from %p on", a.call,
+                  bytes, static_cast<void*>(m.payload.data), m.info.bytes,
+                  reinterpret_cast<void*>(m.info.base));
+    return status::invalid_argument;
   }
   auto packed = memory::buffer::device(where, bytes);
   TELPHER_TRY(packed);
@@ -146,12 +160,17 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
   ticket::engine& e = the_engine();
   const int peer = host_mpi::world_rank(e.job(), m.comm, m.destination);
   if (!goes_by_ticket(m, mode, peer)) return send_raw(call, mode, std::move(m), rc);
+  const MPI_Comm comm = m.comm;
   auto o = std::make_unique<ticket::offer>(std::move(m), peer);
   const status s = o->send();
   if (s == status::would_block || s == status::not_supported)
     return send_raw(call, mode, o->take_back(), rc);
+  if (s == status::host_mpi_error) {  // which has raised it
+    *rc = o->host_error();
+    return nullptr;
+  }
   if (s != status::ok) {
-    *rc = entry::fail(MPI_COMM_WORLD, call, s, "sending the ticket of a device message");
+    *rc = entry::fail(comm, call, s, "sending the ticket of a device message");
     return nullptr;
   }
   MPI_Request request = MPI_REQUEST_NULL;
@@ -178,7 +197,7 @@ std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, b
                                              int* rc) noexcept {
   ticket::message m;
   if (const status s = gather(a, std::move(o), m); s != status::ok) {
-    *rc = entry::fail(a.comm, a.call, s, "packing the send buffer");
+    *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
     return nullptr;
   }
   return send_device(a.call, a.mode, std::move(m), for_program, rc);
@@ -202,7 +221,7 @@ std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) 
   const status s = a.source == MPI_PROC_NULL ? r.prepare(nullptr, 0, MPI_BYTE, a.comm)
                                              : r.prepare(a.buffer, a.count, a.type, a.comm);
   if (s != status::ok) {
-    *rc = entry::fail(a.comm, a.call, s, "the receive buffer");
+    *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
     return nullptr;
   }
   if (!ticket::stash::instance().give(r, a.source, a.tag, a.comm, rc))
@@ -213,13 +232,12 @@ std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) 
 
 // --- replace ---
 
-std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc) noexcept {
-  const send_args s{a.call, a.buffer, a.count, a.type, a.destination, a.send_tag, a.comm};
+std::optional<detached_bytes> detach_bytes(const send_args& a, int* rc) noexcept {
   const datatype::layout* l = layout_of(a.type);
   auto copy = [&]() -> result<detached_bytes> {
-    if (!l) return status::invalid_argument;
+    if (!l || a.count < 0) return status::invalid_argument;
     const std::size_t bytes = static_cast<std::size_t>(a.count) * l->size;
-    outgoing o = inspect(s);
+    outgoing o = inspect(a);
     if (!o.on_device()) {
       auto b = memory::buffer::host(std::max<std::size_t>(bytes, 1), nullptr);
       TELPHER_TRY(b);
@@ -227,7 +245,7 @@ std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc
       return detached_bytes{{{}, static_cast<std::byte*>(b->data()), bytes}, std::move(*b)};
     }
     ticket::message m;
-    TELPHER_TRY(gather(s, std::move(o), m));
+    TELPHER_TRY(gather(a, std::move(o), m));
     if (m.packed) return detached_bytes{m.payload, std::move(m.packed)};
     auto b = memory::buffer::device(m.payload.where, bytes);
     TELPHER_TRY(b);
@@ -236,11 +254,11 @@ std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc
                           std::move(*b)};
   }();
   if (copy) return std::move(*copy);
-  *rc = entry::fail(a.comm, a.call, copy.error(), "copying the buffer that is replaced");
+  *rc = entry::refuse_buffer(a.comm, a.call, copy.error(), a.count, a.type);
   return std::nullopt;
 }
 
-std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached_bytes&& bytes,
+std::unique_ptr<operation> start_detached(const send_args& a, detached_bytes&& bytes,
                                           int* rc) noexcept {
   if (bytes.payload.where.on_device()) {
     auto info = memory::describe(bytes.payload.where, bytes.payload.data);
@@ -249,13 +267,13 @@ std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached
       return nullptr;
     }
     const datatype::layout* l = layout_of(a.type);
-    ticket::message m{bytes.payload, *info,      {},     std::move(bytes.keep),
-                      a.destination, a.send_tag, a.comm, l ? l->size : 0};
+    ticket::message m{bytes.payload, *info, {},     std::move(bytes.keep),
+                      a.destination, a.tag, a.comm, l ? l->size : 0};
     return send_device(a.call, send_mode::standard, std::move(m), false, rc);
   }
   MPI_Request native = MPI_REQUEST_NULL;
   const send_args host{a.call,   bytes.payload.data, static_cast<MPI_Count>(bytes.payload.bytes),
-                       MPI_BYTE, a.destination,      a.send_tag,
+                       MPI_BYTE, a.destination,      a.tag,
                        a.comm};
   *rc = host_isend(host, &native);
   if (*rc != MPI_SUCCESS) return nullptr;
@@ -269,7 +287,7 @@ namespace {
 // Calls the int form, or the _c form for a count that needs it.
 template <class Small, class Large, class... Rest>
 int by_count(const Small& small, const Large& large, const send_args& a, Rest... rest) noexcept {
-  if (a.count <= INT_MAX)
+  if (a.count == static_cast<int>(a.count))
     return small(a.buffer, static_cast<int>(a.count), a.type, a.destination, a.tag, a.comm,
                  rest...);
   if (!large.available()) {
@@ -281,6 +299,21 @@ int by_count(const Small& small, const Large& large, const send_args& a, Rest...
 }
 
 }  // namespace
+
+// Only arguments that look wrong are shown to the host MPI: a persistent request of them, not
+// started, touches no memory.
+int check_arguments(const send_args& a) noexcept {
+  const host_mpi::job& job = the_engine().job();
+  const bool buffer = a.count >= 0 && a.type != MPI_DATATYPE_NULL;
+  const bool envelope = a.comm != MPI_COMM_NULL && a.tag >= 0 && a.tag <= job.tag_limit;
+  if (buffer && envelope &&
+      (a.destination == MPI_PROC_NULL || host_mpi::world_rank(job, a.comm, a.destination) >= 0))
+    return MPI_SUCCESS;
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int rc = host_send_init(a, &request);
+  if (rc == MPI_SUCCESS) pmpi::Request_free(&request);
+  return rc;
+}
 
 int host_send(const send_args& a) noexcept {
   switch (a.mode) {

@@ -31,6 +31,10 @@ outgoing inspect(const pt2pt::send_args& a) noexcept;
 std::unique_ptr<operation> start_device_send(const pt2pt::send_args& a, outgoing&& o,
                                              bool for_program, int* rc) noexcept;
 
+/// MPI_SUCCESS, or the error that the host MPI raises for the arguments of a send that is not
+/// started yet.
+int check_arguments(const pt2pt::send_args& a) noexcept;
+
 /// PMPI's send of the mode, with the form that fits the count.
 int host_send(const pt2pt::send_args& a) noexcept;
 int host_isend(const pt2pt::send_args& a, MPI_Request* request) noexcept;
@@ -41,8 +45,8 @@ struct detached_bytes {
   path::region payload;
   memory::buffer keep;
 };
-std::optional<detached_bytes> detach_bytes(const pt2pt::replace_args& a, int* rc) noexcept;
-std::unique_ptr<operation> start_detached(const pt2pt::replace_args& a, detached_bytes&& bytes,
+std::optional<detached_bytes> detach_bytes(const pt2pt::send_args& a, int* rc) noexcept;
+std::unique_ptr<operation> start_detached(const pt2pt::send_args& a, detached_bytes&& bytes,
                                           int* rc) noexcept;
 
 }  // namespace telpher::mpi

@@ -121,11 +121,11 @@ path::region offer::compressed(ticket& t) noexcept {
 }
 
 status offer::send_carrier(const void* bytes, int size) noexcept {
-  const int rc = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
-                                                     message_.tag, message_.comm, &carrier_)
-                                      : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,
-                                                    message_.tag, message_.comm, &carrier_);
-  return rc == MPI_SUCCESS ? status::ok : status::host_mpi_error;
+  host_error_ = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
+                                                    message_.tag, message_.comm, &carrier_)
+                                     : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,
+                                                   message_.tag, message_.comm, &carrier_);
+  return host_error_ == MPI_SUCCESS ? status::ok : status::host_mpi_error;
 }
 
 bool offer::carrier_gone() noexcept {

@@ -42,7 +42,9 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   ~offer();
 
   /// Sends the ticket. not_supported or would_block: nothing was sent, send the bytes raw.
+  /// host_mpi_error: PMPI refused it with host_error(), after its error handler returned.
   status send() noexcept;
+  int host_error() const noexcept { return host_error_; }
   /// The message of an offer that could not be sent.
   message take_back() noexcept { return std::move(message_); }
   /// The program will not ask for this send again, and may free the buffer when it knows otherwise
@@ -102,6 +104,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   std::uint64_t since_ns_ = 0;
   std::uint64_t complete_ns_ = 0;  // for the trace
   int reply_tag_ = -1;
+  int host_error_ = MPI_SUCCESS;
   bool exportable_ = false;
   bool awaits_carrier_ = false;
   bool rung_ = false;

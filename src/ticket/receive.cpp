@@ -74,8 +74,11 @@ class discarded final : public path::transfer {
 // --- before the message ---
 
 status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept {
+  if (count < 0) return status::invalid_argument;
   auto layout = datatype::layout_of(type);
   TELPHER_TRY(layout);
+  if (count > 0 && !datatype::is_committed(**layout, type, the_engine().job().control))
+    return status::invalid_argument;
   layout_ = datatype::hold(*layout);
   user_ = static_cast<std::byte*>(buffer);
   count_ = count;
