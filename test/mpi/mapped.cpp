@@ -2,6 +2,7 @@
 // Small messages through the CPU's window against the same messages through the driver: the calls
 // that the emulated device counted, and every byte. Run with windows (streaming or not) and, for
 // the comparison, with the word driver where mapped copies are switched off.
+#include "emulated.hpp"
 #include "suite.hpp"
 
 namespace {
@@ -11,17 +12,8 @@ using namespace mpi_test;
 constexpr int messages = 50;
 constexpr std::size_t sizes[] = {1, 8, 100, 479, 480, 1000, 2048};
 
-/// Counters of the plug-in, which is in the process under the name it was opened by.
 long long counter(const char* name) {
-  using function = long long(const char*);
-  static function* const read = [] {
-    Dl_info here{};
-    dladdr(reinterpret_cast<void*>(functions().allocate), &here);
-    const std::string library = here.dli_fname ? here.dli_fname : "";
-    const std::string plugin = library.substr(0, library.rfind('/')) + "/libtelpher-emu.so";
-    void* opened = dlopen(plugin.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    return opened ? reinterpret_cast<function*>(dlsym(opened, "telpher_emu_counter")) : nullptr;
-  }();
+  static auto* const read = emulated<long long(const char*)>("telpher_emu_counter");
   return read ? read(name) : -1;
 }
 

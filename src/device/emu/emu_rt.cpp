@@ -269,6 +269,7 @@ error emu_rt::launch(kernel::id k, const void* parameters, int blocks, int,
                      const stream_type& s) noexcept {
   add(counts.launches);
   if (strikes(fault_point::launch)) return error::injected;
+  if (strikes(fault_point::kernel)) return error::not_supported;
   const kernel::cpu_kernel& body = kernel::cpu_kernel_of(k);
   struct alignas(16) parameter_copy {
     std::array<std::byte, kernel::parameter_capacity> bytes;

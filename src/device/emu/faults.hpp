@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Injected faults. TELPHER_EMU_FAULTS is a list "call:n" (the n-th call fails, counted from 1) or
 // "call:n+" (it and all after it). Calls: malloc, pinned, memcpy, launch, ipc_get, ipc_open,
-// register, event.
+// register, event, and kernel: a launch of a kernel that the device does not have.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@ enum class fault_point : int {
   ipc_open,
   register_,
   event,
+  kernel,
   count_
 };
 

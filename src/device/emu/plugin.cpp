@@ -12,3 +12,8 @@ extern "C" [[gnu::visibility("default")]] telpher::device::backend* telpher_crea
 extern "C" [[gnu::visibility("default")]] long long telpher_emu_counter(const char* name) {
   return telpher::device::emu::count(name);
 }
+
+/// Other faults than those of TELPHER_EMU_FAULTS, from now on; for tests.
+extern "C" [[gnu::visibility("default")]] void telpher_emu_faults(const char* text) {
+  telpher::device::emu::set_faults(text);
+}

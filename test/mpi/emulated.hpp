@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the emulated device's plug-in offers to tests beside the device: its counters and its
+// faults.
+#pragma once
+
+#include "memory.hpp"
+
+namespace mpi_test {
+
+/// A function of the plug-in, which is in the process under the name it was opened by; null where
+/// another back end is in use.
+template <class F>
+F* emulated(const char* symbol) {
+  Dl_info here{};
+  dladdr(reinterpret_cast<void*>(functions().allocate), &here);
+  const std::string library = here.dli_fname ? here.dli_fname : "";
+  const std::string plugin = library.substr(0, library.rfind('/')) + "/libtelpher-emu.so";
+  void* opened = dlopen(plugin.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  return opened ? reinterpret_cast<F*>(dlsym(opened, symbol)) : nullptr;
+}
+
+}  // namespace mpi_test
