@@ -81,6 +81,11 @@ status copy_and_wait(const place& p, void* to, const void* from, std::size_t byt
   return waited;
 }
 
+void wait_for(const place& p, lane l) noexcept {
+  [[maybe_unused]] status ignored = status::ok;
+  if (auto s = stream(p, l)) ignored = p.owner->synchronise(*s);
+}
+
 void release_streams() noexcept {
   std::lock_guard lock(guard);
   for (device_objects& d : table()) {

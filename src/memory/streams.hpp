@@ -34,6 +34,10 @@ class pooled_event {
   device::event event_;
 };
 
+/// Waits for the end of what runs on a stream of ours; on the way out after an error. A stream that
+/// cannot be waited for has failed as a whole: nothing runs there.
+void wait_for(const place& p, lane l) noexcept;
+
 /// Destroys every stream and pooled event; part of shut_down.
 void release_streams() noexcept;
 

@@ -60,14 +60,20 @@ status compressed_receive::decode() noexcept {
 }
 
 status compressed_receive::decode_on_device(void* to) noexcept {
-  device::backend& b = *to_.where.owner;
   auto s = memory::stream(to_.where, memory::lane::in);
   TELPHER_TRY(s);
+  const status started = start_decoding(to, *s);
+  if (started != status::ok) memory::wait_for(to_.where, memory::lane::in);  // for a part of it
+  return started;
+}
+
+status compressed_receive::start_decoding(void* to, device::stream s) noexcept {
+  device::backend& b = *to_.where.owner;
   auto e = memory::pooled_event::acquire(to_.where);
   TELPHER_TRY(e);
-  TELPHER_TRY(codec::decode(b, *s, plan_, arriving_.data, arriving_.bytes, to));
-  if (aligned_) TELPHER_TRY(b.copy(to_.data, to, to_.bytes, *s));
-  TELPHER_TRY(e->record(*s));
+  TELPHER_TRY(codec::decode(b, s, plan_, arriving_.data, arriving_.bytes, to));
+  if (aligned_) TELPHER_TRY(b.copy(to_.data, to, to_.bytes, s));
+  TELPHER_TRY(e->record(s));
   decoded_ = std::move(*e);
   return status::ok;
 }

@@ -34,6 +34,7 @@ class compressed_receive final : public transfer {
  private:
   status decode() noexcept;
   status decode_on_device(void* to) noexcept;
+  status start_decoding(void* to, device::stream s) noexcept;
   bool aligned() const noexcept;
 
   codec::plan plan_;

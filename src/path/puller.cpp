@@ -125,19 +125,19 @@ void puller::start_engine(copy_job& job) noexcept {
   job.moved_by_ = kind::ipc_get;
   // Two streams, in turn: the engine's start-up cost of one copy hides behind the other's bytes.
   job.lane_ = static_cast<int>(next_lane_++ % 2);
+  const auto lane = job.lane_ ? memory::lane::in : memory::lane::copy;
   const status s = [&]() -> status {
     auto e = memory::pooled_event::acquire(where_);
     TELPHER_TRY(e);
     job.event_ = std::move(*e);
-    auto stream = memory::stream(where_, job.lane_ ? memory::lane::in : memory::lane::copy);
+    auto stream = memory::stream(where_, lane);
     TELPHER_TRY(stream);
     TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *stream));
     return job.event_.record(*stream);
   }();
-  if (s != status::ok)
-    job.engine_status_ = s;
-  else
-    engine_[job.lane_].running.push_back(&job);
+  if (s == status::ok) return engine_[job.lane_].running.push_back(&job);
+  job.engine_status_ = s;
+  memory::wait_for(where_, lane);  // the copy itself may run
 }
 
 bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {

@@ -17,12 +17,21 @@ constexpr std::size_t most_ring_blocks = 4;
 
 status block_copies::start(void* to, const void* from, std::size_t bytes,
                            std::size_t uncut) noexcept {
-  ++started_;
-  if (!mover_.on_device()) {
+  if (mover_.on_device()) {
+    if (const status s = enqueue(to, from, bytes, uncut); s != status::ok) {
+      stop();  // what was started of this block as well
+      return s;
+    }
+  } else {
     std::memcpy(to, from, bytes);
     ++finished_;
-    return status::ok;
   }
+  ++started_;
+  return status::ok;
+}
+
+status block_copies::enqueue(void* to, const void* from, std::size_t bytes,
+                             std::size_t uncut) noexcept {
   auto s = memory::stream(mover_, lane_);
   TELPHER_TRY(s);
   auto e = memory::pooled_event::acquire(mover_);
@@ -43,11 +52,19 @@ result<std::size_t> block_copies::finished() noexcept {
   while (!running_.empty()) {
     const status s = running_.front().query();
     if (s == status::would_block) break;
-    TELPHER_TRY(s);
+    if (s != status::ok) {
+      stop();
+      return s;
+    }
     running_.pop_front();
     ++finished_;
   }
   return finished_;
+}
+
+void block_copies::stop() noexcept {
+  if (mover_.on_device()) memory::wait_for(mover_, lane_);
+  running_.clear();
 }
 
 // --- receiver ---

@@ -17,7 +17,9 @@
 
 namespace telpher::path {
 
-/// Copies of blocks on one stream, finished in order. Host-to-host copies are done at once.
+/// Copies of blocks on one stream, finished in order. Host-to-host copies are done at once. After
+/// an error nothing runs any more, so that the memory at both ends may go back, and nothing more is
+/// to be started.
 class block_copies {
  public:
   explicit block_copies(const memory::place& mover, memory::lane lane) noexcept
@@ -25,11 +27,15 @@ class block_copies {
   /// `uncut` is segment::uncut of the end that lies in a segment.
   status start(void* to, const void* from, std::size_t bytes,
                std::size_t uncut = static_cast<std::size_t>(-1)) noexcept;
-  /// How many blocks have finished since the beginning, in order; an error sticks.
+  /// How many blocks have finished since the beginning, in order.
   result<std::size_t> finished() noexcept;
+  /// Waits for what runs; where something else has failed.
+  void stop() noexcept;
   std::size_t started() const noexcept { return started_; }
 
  private:
+  status enqueue(void* to, const void* from, std::size_t bytes, std::size_t uncut) noexcept;
+
   memory::place mover_;
   memory::lane lane_;
   std::deque<memory::pooled_event> running_;

@@ -451,10 +451,16 @@ status receive::scatter() noexcept {
     datatype::unpack_host(*layout_, packed_.data(), 0, bytes_, user_);
     return status::ok;
   }
-  const auto whole = static_cast<MPI_Count>(bytes_ / layout_->size);
   auto s = memory::stream(where_, memory::lane::kernel);
   TELPHER_TRY(s);
-  TELPHER_TRY(datatype::unpack(*where_.owner, *layout_, packed_.data(), user_, whole, *s));
+  const status started = start_unpacking(*s);
+  if (started != status::ok) memory::wait_for(where_, memory::lane::kernel);  // for a part of it
+  return started;
+}
+
+status receive::start_unpacking(device::stream s) noexcept {
+  const auto whole = static_cast<MPI_Count>(bytes_ / layout_->size);
+  TELPHER_TRY(datatype::unpack(*where_.owner, *layout_, packed_.data(), user_, whole, s));
   // A message may end inside an element: its last blocks are copied one by one.
   std::size_t done = static_cast<std::size_t>(whole) * layout_->size;
   const std::byte* from = static_cast<const std::byte*>(packed_.data());
@@ -462,12 +468,12 @@ status receive::scatter() noexcept {
     if (done == bytes_) break;
     const std::size_t n = std::min<std::size_t>(block.bytes, bytes_ - done);
     TELPHER_TRY(
-        where_.owner->copy(user_ + whole * layout_->extent + block.offset, from + done, n, *s));
+        where_.owner->copy(user_ + whole * layout_->extent + block.offset, from + done, n, s));
     done += n;
   }
   auto event = memory::pooled_event::acquire(where_);
   TELPHER_TRY(event);
-  TELPHER_TRY(event->record(*s));
+  TELPHER_TRY(event->record(s));
   unpacked_ = std::move(*event);
   return status::ok;
 }

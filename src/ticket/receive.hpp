@@ -126,6 +126,7 @@ class receive : public linked_list<receive>::link {
   status ask_for_put(path::slot& cell, const path::region& to) noexcept;
   status discard() noexcept;
   status scatter() noexcept;
+  status start_unpacking(device::stream s) noexcept;
   bool scattered() noexcept;
   void release_sender() noexcept;
   void settle(status outcome) noexcept;
