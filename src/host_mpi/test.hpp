@@ -5,6 +5,7 @@
 
 #include "base/status.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "host_mpi/received.hpp"
 
 namespace telpher::host_mpi {
 
@@ -12,6 +13,16 @@ inline status test(MPI_Request& request) noexcept {
   int flag = 0;
   if (pmpi::Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) return status::host_mpi_error;
   return flag ? status::ok : status::would_block;
+}
+
+/// The same of a receive; `bytes` is how many came.
+inline status test(MPI_Request& request, std::size_t& bytes) noexcept {
+  int flag = 0;
+  MPI_Status envelope;
+  if (pmpi::Test(&request, &flag, &envelope) != MPI_SUCCESS) return status::host_mpi_error;
+  if (!flag) return status::would_block;
+  bytes = bytes_of(envelope);
+  return status::ok;
 }
 
 }  // namespace telpher::host_mpi

@@ -29,6 +29,7 @@ class compressed_receive final : public transfer {
   /// Gets memory for the bytes and asks for them; before anything else.
   status start(const wire& w, std::size_t bytes) noexcept;
   status poll() noexcept override;
+  bool quiet() const noexcept override { return !bytes_ || bytes_->quiet(); }
   kind moved_by() const noexcept override { return kind::pipelined; }
 
  private:

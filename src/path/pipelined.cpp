@@ -144,6 +144,32 @@ status pipelined_send::launch() noexcept {
   return status::ok;
 }
 
+// Nothing is under way but what the host MPI has.
+void pipelined_send::fail(status why) noexcept {
+  outcome_ = why;
+  hurries_ = true;
+  copies_.stop();
+  filling_.clear();
+  copied_ = plan_.count();
+}
+
+// Starts what may be started: blocks, or what stands for them after an error.
+status pipelined_send::feed() noexcept {
+  if (outcome_ == status::ok) {
+    status s = fill();
+    if (s == status::ok) s = launch();
+    if (s == status::ok || s == status::host_mpi_error) return s;
+    fail(s);
+  }
+  for (; sent_ < plan_.count(); ++sent_) {
+    flying_.push_back({{}, nullptr, MPI_REQUEST_NULL});
+    if (pmpi::Isend(nullptr, 0, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
+                    &flying_.back().request) != MPI_SUCCESS)
+      return status::host_mpi_error;
+  }
+  return status::ok;
+}
+
 status pipelined_send::reap() noexcept {
   while (!flying_.empty()) {
     const status s = test(flying_.front().request);
@@ -156,7 +182,11 @@ status pipelined_send::reap() noexcept {
 }
 
 status pipelined_send::poll() noexcept {
-  if (const status s = hear(); s != status::ok && s != status::would_block) return s;
+  const status heard = hear();
+  if (heard == status::corrupt)
+    fail(heard);
+  else if (heard != status::ok && heard != status::would_block)
+    return heard;
   TELPHER_TRY(decide());
   if (grant_request_ != MPI_REQUEST_NULL) {
     const status s = test(grant_request_);
@@ -168,12 +198,10 @@ status pipelined_send::poll() noexcept {
     return s;
   }
   TELPHER_TRY(reap());
-  TELPHER_TRY(fill());
-  TELPHER_TRY(launch());
-  const bool all_gone = flying_.empty() && grant_request_ == MPI_REQUEST_NULL;
-  if (asked_ && sent_ == plan_.count() && all_gone) {
+  TELPHER_TRY(feed());
+  if (asked_ && gone()) {
     learn();
-    return status::ok;
+    return outcome_;
   }
   if (asked_ && clock_.expired(config().transfer_timeout))
     return lost(wire_, "a message to", sent_ - flying_.size(), plan_.count());
@@ -197,9 +225,7 @@ status pipelined_send::hurry() noexcept {
     held_bytes_ += rest_.size();
   }
   hurries_ = true;
-  TELPHER_TRY(decide());
-  TELPHER_TRY(fill());
-  return launch();
+  return status::ok;
 }
 
 // --- receiver ---
@@ -231,6 +257,12 @@ status pipelined_receive::hear_grant() noexcept {
   clock_.moved();
   if (grant_.how == grant::blocks) return status::ok;
   if (grant_.how == grant::direct) {
+    if (!to_.data) {
+      auto b = memory::buffer::host(to_.bytes, nullptr);
+      TELPHER_TRY(b);
+      nowhere_ = std::move(*b);
+      to_.data = static_cast<std::byte*>(nowhere_.data());
+    }
     mover_ = receive_direct(wire_, to_);
     return status::ok;
   }
@@ -251,8 +283,8 @@ status pipelined_receive::poll_mover() noexcept {
 status pipelined_receive::post() noexcept {
   while (next_ < plan_.count() && posted_.size() + landing_.size() < depth()) {
     flight f{{}, MPI_REQUEST_NULL, next_};
-    std::byte* into = to_.data + plan_.offset(next_);
-    if (to_.where.on_device()) {
+    std::byte* into = to_.data ? to_.data + plan_.offset(next_) : nullptr;
+    if (!into || to_.where.on_device()) {
       auto block = memory::buffer::host(plan_.size(next_), to_.where.owner, true);
       TELPHER_TRY(block);
       f.block = std::move(*block);
@@ -270,10 +302,12 @@ status pipelined_receive::post() noexcept {
 status pipelined_receive::land() noexcept {
   while (!posted_.empty()) {
     flight& f = posted_.front();
-    const status s = test(f.request);
+    std::size_t bytes = 0;
+    const status s = test(f.request, bytes);
     if (s == status::would_block) break;
     TELPHER_TRY(s);
     clock_.moved();
+    if (to_.data && bytes != plan_.size(f.index)) return status::device_error;  // its sender failed
     if (to_.where.on_device()) {
       TELPHER_TRY(
           copies_.start(to_.data + plan_.offset(f.index), f.block.data(), plan_.size(f.index)));
@@ -296,17 +330,30 @@ status pipelined_receive::advance_blocks() noexcept {
   return status::ok;
 }
 
+// From here on blocks land by arriving. One whose landing failed is still posted, without a
+// request.
+void pipelined_receive::fail(status why) noexcept {
+  outcome_ = why;
+  copies_.stop();
+  landed_ += landing_.size();
+  landing_.clear();
+  to_ = {{}, nullptr, to_.bytes};
+}
+
 status pipelined_receive::poll() noexcept {
   if (const status s = hear_grant(); s != status::ok && s != status::would_block) return s;
-  if (mover_ && landed_ < plan_.count())
+  if (mover_ && landed_ < plan_.count()) {
     TELPHER_TRY(poll_mover());
-  else if (granted_ && !mover_)
-    TELPHER_TRY(advance_blocks());
+  } else if (granted_ && !mover_) {
+    const status s = advance_blocks();
+    if (s == status::host_mpi_error) return s;
+    if (s != status::ok && outcome_ == status::ok) fail(s);
+  }
   if (reply_request_ != MPI_REQUEST_NULL) {
     const status s = test(reply_request_);
     if (s != status::ok && s != status::would_block) return s;
   }
-  if (landed_ == plan_.count() && reply_request_ == MPI_REQUEST_NULL) return status::ok;
+  if (landed_ == plan_.count() && reply_request_ == MPI_REQUEST_NULL) return outcome_;
   if (clock_.expired(config().transfer_timeout))
     return lost(wire_, "a message from", landed_, plan_.count());
   return status::would_block;

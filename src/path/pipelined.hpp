@@ -8,8 +8,13 @@
 // hurries: all that is left is copied to host memory and every block leaves as soon as it is there,
 // asked or not. The host MPI then moves them without our help.
 //
+// An end that fails (a copy, memory) goes through with the message, so that the other end hears of
+// it and nothing stays with the host MPI: a sender sends the blocks that are left empty, unasked,
+// and a receiver lets what is left arrive nowhere. A block that is shorter than the plan says tells
+// a receiver that its sender has failed.
+//
 // Where nothing moves for TELPHER_TRANSFER_TIMEOUT once the receiver has answered, poll answers
-// peer_lost. The object must not be destroyed then: the host MPI may still use its blocks.
+// peer_lost. That and an error of the host MPI leave blocks that it may still use (quiet()).
 #pragma once
 
 #include <chrono>
@@ -56,27 +61,30 @@ class pipelined_send final : public transfer {
  public:
   pipelined_send(const wire& w, const region& from, const intent& meant) noexcept;
   ~pipelined_send() override;
-  /// ok once every block has left and the receiver has answered.
+  /// ok, or what has failed here, once every block has left and the receiver has answered.
   status poll() noexcept override;
+  bool quiet() const noexcept override { return asked_ && !mover_ && gone(); }
   kind moved_by() const noexcept override { return mover_ ? mover_->moved_by() : kind::pipelined; }
 
   bool asked() const noexcept { return asked_; }
   /// The ticket said that a grant comes first.
   bool announced() const noexcept { return meant_.announces(); }
-  /// From now on nothing waits for the receiver. An error: no memory, everything is as before.
+  /// From the next poll on nothing waits for the receiver. An error: no memory, everything is as
+  /// before.
   status hurry() noexcept;
   bool hurries() const noexcept { return hurries_; }
   /// The host MPI has every block: it needs nothing more of us.
   bool all_sent() const noexcept { return mover_ ? !mover_->needs_us() : sent_ == plan_.count(); }
-  /// Every byte is in host memory: the send buffer is free.
+  /// Every byte is in host memory, or will not be (outcome): the send buffer is free.
   bool copied() const noexcept { return !mover_ && copied_ == plan_.count(); }
+  status outcome() const noexcept { return outcome_; }
 
   /// Bytes that all hurrying senders of this process hold in host memory.
   static std::size_t held_bytes() noexcept { return held_bytes_; }
 
  private:
   struct flight {
-    memory::buffer block;  // empty: the bytes lie in `rest_`
+    memory::buffer block;  // empty: the bytes lie in `rest_`, or there are none
     const std::byte* data;
     MPI_Request request;
   };
@@ -86,7 +94,12 @@ class pipelined_send final : public transfer {
   std::size_t room() const noexcept;
   status fill() noexcept;
   status launch() noexcept;
+  status feed() noexcept;
+  void fail(status why) noexcept;
   status reap() noexcept;
+  bool gone() const noexcept {
+    return sent_ == plan_.count() && flying_.empty() && grant_request_ == MPI_REQUEST_NULL;
+  }
   void learn() const noexcept;
 
   wire wire_;
@@ -110,18 +123,25 @@ class pipelined_send final : public transfer {
   std::size_t sent_ = 0;
   memory::buffer rest_;  // what hurry() found not yet started
   std::size_t rest_at_ = 0;
+  status outcome_ = status::ok;
   stall_clock clock_;
 
   static inline std::size_t held_bytes_ = 0;    // under the engine's lock, as all of path/
   static inline std::size_t early_blocks_ = 0;  // started before their receiver answered
 };
 
-/// The receiver's half; sends the reply when made.
+/// The receiver's half; sends the reply when made. Without an address in `to` the bytes arrive
+/// nowhere.
 class pipelined_receive final : public transfer {
  public:
   pipelined_receive(const wire& w, const region& to, bool announced) noexcept;
   ~pipelined_receive() override;
+  /// ok, or what has failed at either end, once every block has arrived.
   status poll() noexcept override;
+  bool quiet() const noexcept override {
+    return !mover_ && posted_.empty() && grant_request_ == MPI_REQUEST_NULL &&
+           reply_request_ == MPI_REQUEST_NULL;
+  }
   kind moved_by() const noexcept override { return mover_ ? mover_->moved_by() : kind::pipelined; }
 
  private:
@@ -135,6 +155,7 @@ class pipelined_receive final : public transfer {
   status poll_mover() noexcept;
   status post() noexcept;
   status land() noexcept;
+  void fail(status why) noexcept;
 
   wire wire_;
   region to_;
@@ -146,12 +167,14 @@ class pipelined_receive final : public transfer {
   MPI_Request grant_request_ = MPI_REQUEST_NULL;
   reachable target_;
   std::unique_ptr<mover> mover_;
+  memory::buffer nowhere_;  // where a mover must be given memory
   std::size_t moved_ = 0;
   std::deque<flight> posted_;
   std::deque<memory::buffer> landing_;  // blocks whose copy to the device runs, in order
   block_copies copies_;
   std::size_t next_ = 0;
   std::size_t landed_ = 0;
+  status outcome_ = status::ok;
   stall_clock clock_;
 };
 

@@ -14,13 +14,22 @@
 //                        bytes and asks for nothing
 //   staging    sender    compare-and-swap from offered: the sender copies the bytes to its arena
 //   staged     sender    store(release): bytes lie at `where` in the sender's arena; the send is
-//   complete pipe_asked receiver  store(release) from claimed: the sender shall feed blocks piping
-//   sender    store(release): the ring at `where` is ready; `produced`/`consumed` count blocks
+//                        complete
+//   pipe_asked receiver  store(release) from claimed: the sender shall feed blocks
+//   piping     sender    store(release): the ring at `where` is ready; `produced`/`consumed` count
+//                        blocks
 //   put_asked  receiver  store(release) from claimed: `target` says where the sender shall write
 //   put_done   sender    store(release): the bytes are in the target; the send is complete
 //   refused    sender    store(release): what was asked cannot be done; the receiver asks otherwise
-//                        (from put_asked) or gives up with an error (from pipe_asked, staging)
-//   done       receiver  store(release): the bytes have arrived; the sender frees the cell
+//                        (from put_asked: it stores claimed again) or gives up with an error (from
+//                        pipe_asked, piping, staging)
+//   done       receiver  store(release): the receiver needs nothing more, because the bytes have
+//                        arrived or because it has failed; the sender frees the cell
+//
+// Either end may fail at any time, and the other one must hear of it. A sender stores refused where
+// it would have stored staged, put_done or the last `produced`, and the receiver answers done. A
+// receiver stores done as soon as the word is its own to write: it claims what is offered, waits
+// for the end of staging, and lets the blocks of a ring pass (`consumed` grows, nothing is copied).
 //
 // One compare-and-swap on `offered` decides between claimed and staging. After it exactly one side
 // writes the word at a time, as listed, so every other change is a plain release store that the

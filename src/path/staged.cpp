@@ -91,6 +91,7 @@ status staged_receive::poll() noexcept {
     case slot_state::piping:
       return take_blocks();
     case slot_state::refused:
+      copies_.stop();
       sender_.answer(cell_, epoch_, slot_state::done);
       return status::device_error;
     default:
@@ -99,6 +100,12 @@ status staged_receive::poll() noexcept {
 }
 
 status staged_receive::take_whole() noexcept {
+  const status s = copy_whole();
+  if (s != status::would_block) sender_.answer(cell_, epoch_, slot_state::done);
+  return s;
+}
+
+status staged_receive::copy_whole() noexcept {
   if (copies_.started() == 0) {
     std::byte* from = sender_.staging(cell_.where, to_.bytes, to_.where.owner);
     if (!from) return status::corrupt;
@@ -106,14 +113,28 @@ status staged_receive::take_whole() noexcept {
   }
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
-  if (*finished == 0) return status::would_block;
-  sender_.answer(cell_, epoch_, slot_state::done);
-  return status::ok;
+  return *finished == 0 ? status::would_block : status::ok;
 }
 
 status staged_receive::take_blocks() noexcept {
-  const std::uint64_t produced = cell_.produced.load(std::memory_order_acquire);
-  while (copies_.started() < std::min<std::uint64_t>(produced, plan_.count())) {
+  std::size_t taken = cell_.produced.load(std::memory_order_acquire);
+  if (outcome_ == status::ok) {
+    const auto copied = copy_blocks(std::min(taken, plan_.count()));
+    outcome_ = copied.error();
+    if (copied)
+      taken = *copied;
+    else
+      copies_.stop();
+  }
+  cell_.consumed.store(taken, std::memory_order_release);
+  if (taken < plan_.count()) return status::would_block;
+  sender_.answer(cell_, epoch_, slot_state::done);
+  return outcome_;
+}
+
+/// How many blocks have arrived.
+result<std::size_t> staged_receive::copy_blocks(std::size_t produced) noexcept {
+  while (copies_.started() < produced) {
     const std::size_t k = copies_.started();
     if (cell_.ring_blocks == 0) return status::corrupt;
     const std::uint64_t at = cell_.where + k % cell_.ring_blocks * cell_.ring_block_bytes;
@@ -121,12 +142,7 @@ status staged_receive::take_blocks() noexcept {
     if (!from) return status::corrupt;
     TELPHER_TRY(copies_.start(to_.data + plan_.offset(k), from, plan_.size(k), sender_.uncut(at)));
   }
-  auto finished = copies_.finished();
-  TELPHER_TRY(finished);
-  cell_.consumed.store(*finished, std::memory_order_release);
-  if (*finished < plan_.count()) return status::would_block;
-  sender_.answer(cell_, epoch_, slot_state::done);
-  return status::ok;
+  return copies_.finished();
 }
 
 // --- sender: ring ---

@@ -44,7 +44,8 @@ class block_copies {
 };
 
 /// The receiver's half, for any state after the ticket was matched except offered: asks for the
-/// ring if the state is claimed, takes whole if it is staging or staged. Leaves the state done.
+/// ring if the state is claimed, takes whole if it is staging or staged. Leaves the state done,
+/// also where it answers an error: what the sender still has to feed then passes unread.
 class staged_receive final : public transfer {
  public:
   staged_receive(segment& sender, slot& cell, std::uint32_t epoch, const region& to) noexcept;
@@ -53,7 +54,9 @@ class staged_receive final : public transfer {
 
  private:
   status take_whole() noexcept;
+  status copy_whole() noexcept;
   status take_blocks() noexcept;
+  result<std::size_t> copy_blocks(std::size_t produced) noexcept;
 
   segment& sender_;
   slot& cell_;
@@ -61,6 +64,7 @@ class staged_receive final : public transfer {
   region to_;
   block_plan plan_;
   block_copies copies_;
+  status outcome_ = status::ok;
 };
 
 /// The sender's half of the ring; made when the state is pipe_asked. ok once the last block is in

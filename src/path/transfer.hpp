@@ -30,6 +30,9 @@ class transfer {
   virtual bool in_order() const noexcept { return false; }
   /// A sender's end: shared memory that must live on until the receiver is done.
   virtual std::unique_ptr<staging_piece> keep_memory() noexcept { return nullptr; }
+  /// After an error: whether nobody else (the host MPI, the network) may still use memory of this
+  /// transfer. It must not be destroyed otherwise.
+  virtual bool quiet() const noexcept { return true; }
   /// A receiver's end: whether the sender still has to be told that the bytes have arrived.
   virtual bool owes_answer() const noexcept { return false; }
 };

@@ -244,7 +244,7 @@ void offer::advance_off_node() noexcept {
   if (const status s = remote_->poll(); s != status::would_block) return finish(s);
   if (!heard && remote_->asked()) the_engine().note_answer(peer_);
   if (bytes_safe() && !complete_ && (!message_.synchronous || remote_->asked() || carrier_gone()))
-    complete(status::ok);
+    complete(remote_->outcome());
   if (!remote_->asked() && !remote_->hurries()) consider_hurry();
 }
 
@@ -328,7 +328,7 @@ void offer::complete(status outcome) noexcept {
 void offer::finish(status outcome) noexcept {
   if (failed(outcome)) {
     complete(outcome);
-    [[maybe_unused]] auto* kept = remote_.release();  // the host MPI may still use its blocks
+    if (remote_ && !remote_->quiet()) static_cast<void>(remote_.release());  // in use
   }
   if (!carrier_gone()) return;  // `wire_bytes` are still in use
   complete(outcome);

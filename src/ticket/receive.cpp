@@ -47,7 +47,7 @@ class landed_copy final : public path::transfer {
   status started_;
 };
 
-/// A message that nobody wants: tells the sender that it is free.
+/// A message that nobody can take: tells the sender that it is free.
 class discarded final : public path::transfer {
  public:
   discarded(path::segment& sender, path::slot& cell, std::uint32_t epoch) noexcept
@@ -292,7 +292,8 @@ void receive::redeem(const std::byte* bytes) noexcept {
 void receive::start() noexcept {
   if (phase_ != phase::redeemed) return;
   phase_ = phase::moving;
-  if (const status s = bytes_ > capacity_ ? discard() : claim(); s != status::ok) settle(s);
+  if (const status s = bytes_ > capacity_ ? status::truncated : claim(); s != status::ok)
+    discard(s);
 }
 
 status receive::claim() noexcept {
@@ -309,6 +310,7 @@ status receive::choose_path(const path::region& to) noexcept {
     if (cell.payload.holds(bytes_)) return pull_or_ask(sender, cell, to);
     TELPHER_ERROR("slot %u of rank %d names a payload outside its allocation", ticket_.slot,
                   ticket_.sender);
+    sender.answer(cell, ticket_.epoch, slot_state::done);
     return status::corrupt;
   }
   const slot_state now = cell.state_in(ticket_.epoch);
@@ -374,24 +376,21 @@ status receive::ask_for_put(path::slot& cell, const path::region& to) noexcept {
   return status::ok;
 }
 
-// The payload is longer than the buffer: the sender must still be told.
-status receive::discard() noexcept {
-  outcome_ = status::truncated;
+// The payload is longer than the buffer, or there is no memory for it: the sender must still be
+// told, unless the ticket itself is wrong.
+void receive::discard(status why) noexcept {
+  if (why == status::corrupt) return settle(why);
+  outcome_ = why;
   engine& e = the_engine();
   if (ticket_.slot != no_slot) {
     path::segment& sender = e.peer(ticket_.sender);
-    if (!sender) return status::corrupt;
+    if (!sender) return settle(status::corrupt);
     transfer_ = std::make_unique<discarded>(sender, sender.cell(ticket_.slot), ticket_.epoch);
-    return status::ok;
+    return;
   }
-  const std::size_t travels = ticket_.coding ? ticket_.coded_bytes : bytes_;
-  auto scratch = memory::buffer::host(travels, nullptr);
-  TELPHER_TRY(scratch);
-  packed_ = std::move(*scratch);
+  const path::region nowhere{{}, nullptr, ticket_.coding ? ticket_.coded_bytes : bytes_};
   transfer_ = std::make_unique<path::pipelined_receive>(
-      path::wire{e.job().control, ticket_.sender, ticket_.reply_tag},
-      path::region{{}, static_cast<std::byte*>(packed_.data()), travels}, ticket_.announces);
-  return status::ok;
+      path::wire{e.job().control, ticket_.sender, ticket_.reply_tag}, nowhere, ticket_.announces);
 }
 
 // --- bytes on their way ---
@@ -401,11 +400,10 @@ bool receive::advance() noexcept {
   if (unpacking()) return scattered();
   status s = transfer_->poll();
   if (s == status::would_block) return false;
-  if (s == status::peer_lost || s == status::host_mpi_error) {
-    // The host MPI may still write to its blocks and to a buffer that it was given.
+  if (failed(s) && !transfer_->quiet()) {  // its blocks and `packed_` may still be written to
     [[maybe_unused]] auto* kept = transfer_.release();
     [[maybe_unused]] auto* bytes = new memory::buffer(std::move(packed_));
-    settle(s);
+    settle(outcome_ == status::ok ? s : outcome_);
     return true;
   }
   const bool owes_answer = transfer_->owes_answer();

@@ -124,7 +124,7 @@ class receive : public linked_list<receive>::link {
   status ask_for_blocks(const path::region& to) noexcept;
   status pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept;
   status ask_for_put(path::slot& cell, const path::region& to) noexcept;
-  status discard() noexcept;
+  void discard(status why) noexcept;
   status scatter() noexcept;
   status start_unpacking(device::stream s) noexcept;
   bool scattered() noexcept;

@@ -51,7 +51,7 @@ struct ticket {
 static_assert(sizeof(ticket) == ticket_bytes && std::is_trivially_copyable_v<ticket> &&
               offsetof(ticket, coded_bytes) == short_ticket_bytes);
 
-constexpr std::uint32_t ticket_version = 4;
+constexpr std::uint32_t ticket_version = 5;
 
 /// Fills mark, version and checksum; the rest must be set. `size`: of the form that is sent.
 void seal(ticket& t, const nonce& mark, std::size_t size = ticket_bytes) noexcept;

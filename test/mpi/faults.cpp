@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A device call that fails at one end of a message, at every point that a message passes. Both ends
+// end, a receive that answers success has the right bytes, the next messages are as good as ever,
+// and MPI_Finalize finds nothing left. Which way the bytes go is the matter of the settings in
+// CMakeLists.txt.
+#include <unistd.h>
+
+#include <deque>
+
+#include "emulated.hpp"
+#include "suite.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr std::size_t small = 8192;    // one block, which a sender copies out for a late receiver
+constexpr std::size_t large = 400000;  // several blocks
+constexpr std::size_t piece = 16;      // bytes between the gaps of a receive buffer
+
+void set_faults(const char* text) {
+  static auto* const set = emulated<void(const char*)>("telpher_emu_faults");
+  if (set == nullptr) memory_failure("telpher_emu_faults", 0, TELPHER_ERR_MEMORY);
+  set(text);
+}
+
+struct trial {
+  const char* call;
+  int nth;
+  int at;  // rank of the end that fails
+};
+
+/// Message `id`: integers that compress well.
+std::vector<unsigned char> content(int id, std::size_t bytes) {
+  std::vector<int> numbers(bytes / sizeof(int));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = id * 1000 + as_int(i / 8);
+  std::vector<unsigned char> made(bytes);
+  std::memcpy(made.data(), numbers.data(), bytes);
+  return made;
+}
+
+/// What a receive buffer with gaps holds after message `id`.
+std::vector<unsigned char> spread(const std::vector<unsigned char>& packed) {
+  std::vector<unsigned char> made(packed.size() * 2, guard_byte);
+  for (std::size_t at = 0; at < packed.size(); at += piece)
+    std::memcpy(&made[at * 2], &packed[at], piece);
+  return made;
+}
+
+MPI_Datatype with_gaps(std::size_t bytes) {
+  MPI_Datatype made;
+  const int ints = as_int(piece / sizeof(int));
+  MPI_Type_vector(as_int(bytes / piece), ints, 2 * ints, MPI_INT, &made);
+  MPI_Type_commit(&made);
+  return made;
+}
+
+/// One message from rank 0 to rank 1, errors returned. Wrong bytes behind a success are a failure.
+class one_message {
+ public:
+  one_message(suite& all, std::size_t bytes, bool gaps)
+      : s_(all), bytes_(bytes), gaps_(gaps), buffer_(kind::device, gaps ? 2 * bytes : bytes) {
+    if (gaps) type_ = with_gaps(bytes);
+  }
+  one_message(const one_message&) = delete;
+  one_message& operator=(const one_message&) = delete;
+  ~one_message() {
+    if (gaps_) MPI_Type_free(&type_);
+  }
+
+  void prepare(int id) {
+    id_ = id;
+    if (s_.rank == 0)
+      buffer_.write(content(id, bytes_).data(), bytes_);
+    else
+      buffer_.clear();
+  }
+  int start(MPI_Request* request) {
+    const int ints = as_int(bytes_ / sizeof(int));
+    if (s_.rank == 0)
+      return MPI_Isend(buffer_.data(), ints, MPI_INT, 1, 1, MPI_COMM_WORLD, request);
+    return MPI_Irecv(buffer_.data(), gaps_ ? 1 : ints, gaps_ ? type_ : MPI_INT, 0, 1,
+                     MPI_COMM_WORLD, request);
+  }
+  void check(int code) {
+    if (s_.rank == 0 || code != MPI_SUCCESS) return;
+    const auto wanted = content(id_, bytes_);
+    s_.expect_none(buffer_.compare(gaps_ ? spread(wanted).data() : wanted.data()));
+  }
+  /// Blocking; the code.
+  int pass(int id, const char* faults, bool late) {
+    prepare(id);
+    s_.meet(1 - s_.rank);
+    if (late && s_.rank == 1) usleep(3000);
+    set_faults(faults);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = start(&request);
+    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    set_faults("");
+    check(code);
+    return code;
+  }
+
+ private:
+  suite& s_;
+  std::size_t bytes_;
+  bool gaps_;
+  buffer buffer_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int id_ = 0;
+};
+
+std::string fault_of(const suite& s, const trial& t, const char* behind = "") {
+  return s.rank == t.at ? std::string(t.call) + ":" + std::to_string(t.nth) + behind : "";
+}
+
+/// The n-th call fails, alone or with all that follow it.
+void one_fails(suite& s, const char* call, int at, bool gaps) {
+  int errors = 0;
+  for (const std::size_t bytes : {small, large})
+    for (const char* behind : {"", "+"}) {
+      one_message m(s, bytes, gaps && s.rank == 1);
+      for (int nth = 1; nth <= 5; ++nth) {
+        s.note("%zu bytes, %s:%d%s", bytes, call, nth, behind);
+        const std::string faults = fault_of(s, {call, nth, at}, behind);
+        errors += m.pass(nth, faults.c_str(), bytes == small) != MPI_SUCCESS;
+        s.note("%zu bytes, behind %s:%d%s", bytes, call, nth, behind);
+        s.expect_class(m.pass(100 + nth, "", false), MPI_SUCCESS, "the next message");
+      }
+    }
+  std::printf("# rank %d, %s at rank %d: %d errors\n", s.rank, call, at, errors);
+}
+
+/// Of several messages under way some fail.
+void some_fail(suite& s, const char* call, int at) {
+  constexpr int count = 5;
+  for (const std::size_t bytes : {small, large})
+    for (int nth = 1; nth <= 10; nth += 3) {
+      s.note("%zu bytes, %s:%d", bytes, call, nth);
+      std::deque<one_message> all;
+      std::vector<MPI_Request> requests(count, MPI_REQUEST_NULL);
+      for (int i = 0; i < count; ++i) all.emplace_back(s, bytes, s.rank == 1 && i % 2).prepare(i);
+      s.meet(1 - s.rank);
+      set_faults(fault_of(s, {call, nth, at}).c_str());
+      for (std::size_t i = 0; i < count; ++i)
+        s.expect_class(all[i].start(&requests[i]), MPI_SUCCESS, "the start of a message");
+      std::vector<int> codes;
+      for (MPI_Request& r : requests) codes.push_back(MPI_Wait(&r, MPI_STATUS_IGNORE));
+      set_faults("");
+      for (std::size_t i = 0; i < count; ++i) all[i].check(codes[i]);
+      s.note("%zu bytes, behind %s:%d", bytes, call, nth);
+      s.expect_class(all[1].pass(50, "", false), MPI_SUCCESS, "the next message");
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  for (const char* call : {"memcpy", "event", "malloc", "pinned", "launch", "kernel"})
+    for (const int at : {0, 1}) {
+      const std::string where =
+          std::string(call) + (at == 0 ? " at the sender" : " at the receiver");
+      s.run(where, [&] { one_fails(s, call, at, false); });
+      s.run(where + ", gaps", [&] { one_fails(s, call, at, true); });
+      s.run(where + ", several under way", [&] { some_fail(s, call, at); });
+    }
+  return s.finish();
+}
