@@ -191,7 +191,8 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
   return answered;
 }
 
-// A transfer that failed leaves the state refused: the receiver learns of it and answers.
+// A transfer that failed leaves the state refused: the receiver learns of it and answers. After a
+// put it asks for blocks, which need the payload as the put did.
 void offer::run(path::transfer& t) noexcept {
   const status s = t.poll();
   if (s == status::would_block) return;
@@ -204,7 +205,7 @@ void offer::run(path::transfer& t) noexcept {
   }
   put_refused_ = cell_->state_in(use_.epoch) == slot_state::put_asked;
   cell_->set(use_.epoch, slot_state::refused);
-  if (s != status::not_supported) complete(s);
+  if (!put_refused_) complete(s);
 }
 
 // The receiver has not come yet. A small message is copied out after a short patience, so that the
