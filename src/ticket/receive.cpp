@@ -407,7 +407,7 @@ bool receive::advance() noexcept {
     return true;
   }
   const bool owes_answer = transfer_->owes_answer();
-  if (s == status::not_supported) {  // the sender could not push
+  if (s == status::not_supported && put_refused()) {
     path::segment& sender = the_engine().peer(ticket_.sender);
     path::slot& cell = sender.cell(ticket_.slot);
     cell.set(ticket_.epoch, slot_state::claimed);
@@ -426,6 +426,13 @@ bool receive::advance() noexcept {
   if (unpacking() && s == status::ok) return false;
   settle(outcome_ == status::ok ? s : outcome_);
   return true;
+}
+
+// The sender could not push.
+bool receive::put_refused() const noexcept {
+  return by_ticket_ && ticket_.slot != no_slot &&
+         the_engine().peer(ticket_.sender).cell(ticket_.slot).state_in(ticket_.epoch) ==
+             slot_state::refused;
 }
 
 bool receive::scattered() noexcept {

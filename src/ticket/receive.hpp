@@ -125,6 +125,7 @@ class receive : public linked_list<receive>::link {
   status pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept;
   status ask_for_put(path::slot& cell, const path::region& to) noexcept;
   void discard(status why) noexcept;
+  bool put_refused() const noexcept;
   status scatter() noexcept;
   status start_unpacking(device::stream s) noexcept;
   bool scattered() noexcept;
