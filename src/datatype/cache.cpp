@@ -184,9 +184,9 @@ bool mixes_places(const layout& l, const void* base) noexcept {
   const auto place_of = [&](const layout::block& b) {
     return memory::classify(static_cast<const std::byte*>(base) + b.offset);
   };
-  return std::any_of(l.blocks.begin(), l.blocks.end(), [&](const layout::block& b) {
-    return !(place_of(b) == place_of(l.blocks.front()));
-  });
+  const auto first = l.blocks.begin();
+  return std::any_of(first, l.blocks.end(),
+                     [&](const layout::block& b) { return !(place_of(b) == place_of(*first)); });
 }
 
 result<const layout*> layout_of(MPI_Datatype type) noexcept {

@@ -57,6 +57,7 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
   if (!datatype::is_committed(*l, a.type, the_engine().job().control))
     return status::invalid_argument;
+  if (o.mixed) return status::not_supported;
   m.lease = std::move(o.lease);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
   auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
@@ -190,6 +191,7 @@ outgoing inspect(const send_args& a) noexcept {
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;
   o.where = memory::classify(first, o.info, o.lease);
+  o.mixed = a.buffer == MPI_BOTTOM && datatype::mixes_places(*o.layout, a.buffer);
   return o;
 }
 
@@ -293,7 +295,7 @@ int by_count(const Small& small, const Large& large, const send_args& a, Rest...
   if (!large.available()) {
     TELPHER_ERROR("%s: this MPI cannot send %lld elements in one message", a.call,
                   static_cast<long long>(a.count));
-    return MPI_ERR_COUNT;
+    return host_mpi::raise(a.comm, MPI_ERR_COUNT);
   }
   return large(a.buffer, a.count, a.type, a.destination, a.tag, a.comm, rest...);
 }

@@ -88,6 +88,8 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   if (capacity_ > 0) {
     device::pointer_info info;
     where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
+    if (buffer == MPI_BOTTOM && datatype::mixes_places(*layout_, buffer))
+      return status::not_supported;
   }
   if (!where_.on_device() && capacity_ >= ticket_bytes && !splits_elements(*layout_)) {
     save_prefix();

@@ -211,6 +211,32 @@ class tester {
     }
   }
 
+  /// One type over host and device memory, either one first.
+  void mixed_types() {
+    buffer on_host(kind::host, small), on_device(kind::device, small);
+    for (bool host_first : {true, false}) {
+      s_.note("%s memory first", host_first ? "host" : "device");
+      int lengths[2] = {as_int(small), as_int(small)};
+      MPI_Aint places[2];
+      MPI_Get_address(on_host.data(), &places[host_first ? 0 : 1]);
+      MPI_Get_address(on_device.data(), &places[host_first ? 1 : 0]);
+      MPI_Datatype both;
+      MPI_Type_create_hindexed(2, lengths, places, MPI_BYTE, &both);
+      MPI_Type_commit(&both);
+      const int wanted = MPI_ERR_UNSUPPORTED_OPERATION;
+      MPI_Request request;
+      refused(MPI_Send(MPI_BOTTOM, 1, both, peer_, tag, errors_.comm), wanted, "MPI_Send");
+      refused(MPI_Isend(MPI_BOTTOM, 1, both, peer_, tag, errors_.comm, &request), wanted,
+              "MPI_Isend");
+      refused(MPI_Recv(MPI_BOTTOM, 1, both, peer_, tag, errors_.comm, MPI_STATUS_IGNORE), wanted,
+              "MPI_Recv");
+      refused(MPI_Irecv(MPI_BOTTOM, 1, both, peer_, tag, errors_.comm, &request), wanted,
+              "MPI_Irecv");
+      MPI_Type_free(&both);
+    }
+    sane(kind::device, large);
+  }
+
  private:
   static constexpr int tag = 6;
 
@@ -240,8 +266,10 @@ int main(int argc, char** argv) {
     s.run("wrong types", [&] { t.wrong_types(); });
     s.run("wrong envelopes", [&] { t.wrong_envelopes(); });
     s.run("nothing swallowed", [&] { t.nothing_swallowed(); });
-    if (kinds().back() == kind::device)
+    if (kinds().back() == kind::device) {
       s.run("beyond the allocation", [&] { t.beyond_the_allocation(); });
+      s.run("mixed types", [&] { t.mixed_types(); });
+    }
   }
   return s.finish();
 }

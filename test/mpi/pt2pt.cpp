@@ -119,6 +119,8 @@ void roomy_receives(suite& s) {
   void* const in = try_allocate(to, std::size_t{room} * sizeof(double));
   int mine = in != nullptr, all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, s.control);
+  // The emulated device has that much memory only where a test asks for it.
+  s.expect(all != 0 || s.opt.words.empty(), "an allocation of 2 GiB");
   const int peer = s.rank ^ 1;
   for (kind from : kinds())
     for (int doubles : {1, 60, 20000}) {
