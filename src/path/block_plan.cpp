@@ -38,6 +38,13 @@ block_plan block_plan::of(std::size_t bytes) noexcept {
           s.staged_shape == "even"};
 }
 
+block_plan block_plan::from(std::size_t bytes, const numbers& told) noexcept {
+  const auto [count, block, first] = told;
+  const bool cuts = count > 1 && block > 0 && first > 0 && first < bytes &&
+                    count - 2 <= (bytes - first - 1) / block;
+  return count == 1 || cuts ? block_plan(bytes, told) : block_plan(bytes, numbers{});
+}
+
 std::size_t block_plan::offset(std::size_t block) const noexcept {
   return block == 0 ? 0 : first_ + (block - 1) * block_;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a staged or pipelined message is cut. Both ends compute the same plan from the same numbers,
-// so that blocks need no headers. The first block is half as long and the last one and a half
-// times, so that the second leg starts early (the advanced pipeline of Chen et al., "GPU-aware MPI
-// with oneAPI", listing 1).
+// so that blocks need no headers: a sender that stages tells its numbers. The first block is half
+// as long and the last one and a half times, so that the second leg starts early (the advanced
+// pipeline of Chen et al., "GPU-aware MPI with oneAPI", listing 1).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace telpher::path {
 
@@ -19,6 +20,16 @@ class block_plan {
   /// With the numbers of the settings.
   static block_plan of(std::size_t bytes) noexcept;
 
+  /// What, beside the bytes, a plan is made of; plain data.
+  struct numbers {
+    std::uint64_t count;
+    std::uint64_t block;  // length of a middle block
+    std::uint64_t first;  // length of the first
+  };
+  numbers told() const noexcept { return {count_, block_, first_}; }
+  /// The plan that another process has told; a plan of no blocks if it does not cut so many bytes.
+  static block_plan from(std::size_t bytes, const numbers& told) noexcept;
+
   std::size_t count() const noexcept { return count_; }
   std::size_t offset(std::size_t block) const noexcept;
   std::size_t size(std::size_t block) const noexcept;
@@ -26,6 +37,9 @@ class block_plan {
   std::size_t largest() const noexcept;
 
  private:
+  block_plan(std::size_t bytes, const numbers& n) noexcept
+      : bytes_(bytes), count_(n.count), block_(n.block), first_(n.first) {}
+
   std::size_t bytes_;
   std::size_t count_;
   std::size_t block_;  // length of a middle block

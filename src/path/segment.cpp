@@ -71,7 +71,15 @@ void own_segment::give_slot(const slot_use& last) noexcept {
   free_slots_.push_back(last);
 }
 
-// --- pieces of the arena ---
+// --- staging memory ---
+
+namespace {
+
+// Memory apart begins with its cookie.
+constexpr std::uint64_t first_apart = 4096;
+constexpr auto never_cut = static_cast<std::size_t>(-1);
+
+}  // namespace
 
 std::unique_ptr<staging_piece> staging_piece::take(own_segment& own, std::size_t bytes,
                                                    device::backend* owner) noexcept {
@@ -79,14 +87,51 @@ std::unique_ptr<staging_piece> staging_piece::take(own_segment& own, std::size_t
   if (!at) return nullptr;
   auto p = std::make_unique<staging_piece>();
   p->own_ = &own;
-  p->at = *at;
-  p->bytes = bytes;
-  p->data = own.staging(*at, bytes, owner);
+  p->at_ = *at;
+  p->bytes_ = bytes;
+  p->data_ = own.staging(*at, bytes, owner);
+  return p;
+}
+
+std::unique_ptr<staging_piece> staging_piece::take_any(own_segment& own, std::size_t bytes,
+                                                       device::backend* owner) noexcept {
+  if (auto p = take(own, bytes, owner)) return p;
+  auto apart = shared_memory::create(first_apart + bytes, "telpher-staging");
+  if (!apart) return nullptr;
+  auto p = std::make_unique<staging_piece>();
+  p->apart_ = std::move(*apart);
+  p->at_ = first_apart;
+  p->data_ = p->apart_.data() + first_apart;
   return p;
 }
 
 staging_piece::~staging_piece() {
-  if (own_) own_->arena().give(at, bytes);
+  if (own_) own_->arena().give(at_, bytes_);
+}
+
+std::size_t staging_piece::uncut(std::size_t offset) const noexcept {
+  return own_ ? own_->uncut(at_ + offset) : never_cut;
+}
+
+void staging_piece::tell(slot& cell) const noexcept {
+  cell.where = at_;
+  cell.apart = apart_.name();
+}
+
+std::byte* staged_source::find(std::uint64_t offset, std::size_t bytes,
+                               device::backend* owner) noexcept {
+  const std::uint64_t at = cell_.where + offset;
+  if (cell_.apart.bytes == 0) return sender_.staging(at, bytes, owner);
+  if (!apart_) {
+    auto opened = shared_memory::open(cell_.apart);
+    if (!opened) return nullptr;
+    apart_ = std::move(*opened);
+  }
+  return at < apart_.size() && bytes <= apart_.size() - at ? apart_.data() + at : nullptr;
+}
+
+std::size_t staged_source::uncut(std::uint64_t offset) const noexcept {
+  return cell_.apart.bytes == 0 ? sender_.uncut(cell_.where + offset) : never_cut;
 }
 
 }  // namespace telpher::path

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/shared_memory.hpp"
 #include "memory/arena.hpp"
 #include "memory/pinned_range.hpp"
 #include "path/slot.hpp"
@@ -90,22 +91,49 @@ class own_segment : public segment {
   memory::arena arena_;
 };
 
-/// A piece of the own arena, given back on destruction.
+/// Staging memory of a sender for one message, given back on destruction: a piece of its arena, or
+/// shared memory apart from it.
 class staging_piece {
  public:
   staging_piece() = default;
+  /// Of the arena; null where that has no room.
   static std::unique_ptr<staging_piece> take(own_segment& own, std::size_t bytes,
                                              device::backend* owner) noexcept;
+  /// The same, and where the arena has no room memory apart: a sender that others wait for must not
+  /// wait for room that only they can make. Null where the system has no memory.
+  static std::unique_ptr<staging_piece> take_any(own_segment& own, std::size_t bytes,
+                                                 device::backend* owner) noexcept;
   ~staging_piece();
   staging_piece(const staging_piece&) = delete;
   staging_piece& operator=(const staging_piece&) = delete;
 
-  std::byte* data = nullptr;
-  std::uint64_t at = 0;
-  std::size_t bytes = 0;
+  std::byte* data() const noexcept { return data_; }
+  /// How far a copy that begins at this offset may go before it must be cut.
+  std::size_t uncut(std::size_t offset) const noexcept;
+  /// Tells the receiver, before the state that tells it to look.
+  void tell(slot& cell) const noexcept;
 
  private:
+  std::byte* data_ = nullptr;
+  std::uint64_t at_ = 0;
+  std::size_t bytes_ = 0;
   own_segment* own_ = nullptr;
+  shared_memory apart_;
+};
+
+/// The same memory as its receiver finds it.
+class staged_source {
+ public:
+  staged_source(segment& sender, const slot& cell) noexcept : sender_(sender), cell_(cell) {}
+  /// The bytes at an offset, made reachable for the copies of `owner`'s devices if that is not
+  /// null; null if there are none such (a damaged slot).
+  std::byte* find(std::uint64_t offset, std::size_t bytes, device::backend* owner) noexcept;
+  std::size_t uncut(std::uint64_t offset) const noexcept;
+
+ private:
+  segment& sender_;
+  const slot& cell_;
+  shared_memory apart_;
 };
 
 }  // namespace telpher::path

@@ -42,8 +42,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/shared_memory.hpp"
 #include "base/status.hpp"
 #include "device/types.hpp"
+#include "path/block_plan.hpp"
 
 namespace telpher::path {
 
@@ -86,7 +88,8 @@ struct exported_memory {
 struct alignas(64) slot {
   std::atomic<std::uint32_t> word;
   std::uint32_t ring_blocks;
-  std::uint64_t where;  // offset in the sender's segment
+  std::uint64_t
+      where;  // of staged bytes, or of a ring: offset in the sender's segment, or in `apart`
   std::uint64_t ring_block_bytes;
   exported_memory payload;  // written by the sender before `offered`; what each message needs of it
                             // is in the line of `word`
@@ -95,6 +98,8 @@ struct alignas(64) slot {
   std::atomic<std::uint32_t> probed;  // the last epoch of which a probe took the ticket: written by
                                       // the receiver, read by synchronous sends
   exported_memory target;             // put: written by the receiver
+  block_plan::numbers plan;  // of the ring's blocks; written by the sender, as `where` and `apart`
+  shared_memory_name apart;  // what `where` lies in, if it names anything
 
   static constexpr std::uint32_t pack(std::uint32_t epoch, slot_state s) noexcept {
     return epoch << 8 | static_cast<std::uint32_t>(s);

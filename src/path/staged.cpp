@@ -75,7 +75,7 @@ staged_receive::staged_receive(segment& sender, slot& cell, std::uint32_t epoch,
       cell_(cell),
       epoch_(epoch),
       to_(to),
-      plan_(block_plan::of(to.bytes)),
+      source_(sender, cell),
       copies_(to.where, memory::lane::in) {
   if (cell.state_in(epoch) == slot_state::claimed)
     sender.answer(cell, epoch, slot_state::pipe_asked);
@@ -107,9 +107,9 @@ status staged_receive::take_whole() noexcept {
 
 status staged_receive::copy_whole() noexcept {
   if (copies_.started() == 0) {
-    std::byte* from = sender_.staging(cell_.where, to_.bytes, to_.where.owner);
+    std::byte* from = source_.find(0, to_.bytes, to_.where.owner);
     if (!from) return status::corrupt;
-    TELPHER_TRY(copies_.start(to_.data, from, to_.bytes, sender_.uncut(cell_.where)));
+    TELPHER_TRY(copies_.start(to_.data, from, to_.bytes, source_.uncut(0)));
   }
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
@@ -117,9 +117,10 @@ status staged_receive::copy_whole() noexcept {
 }
 
 status staged_receive::take_blocks() noexcept {
+  if (!plan_) plan_ = block_plan::from(to_.bytes, cell_.plan);
   std::size_t taken = cell_.produced.load(std::memory_order_acquire);
   if (outcome_ == status::ok) {
-    const auto copied = copy_blocks(std::min(taken, plan_.count()));
+    const auto copied = copy_blocks(taken);
     outcome_ = copied.error();
     if (copied)
       taken = *copied;
@@ -127,20 +128,21 @@ status staged_receive::take_blocks() noexcept {
       copies_.stop();
   }
   cell_.consumed.store(taken, std::memory_order_release);
-  if (taken < plan_.count()) return status::would_block;
+  if (taken < cell_.plan.count) return status::would_block;
   sender_.answer(cell_, epoch_, slot_state::done);
   return outcome_;
 }
 
 /// How many blocks have arrived.
 result<std::size_t> staged_receive::copy_blocks(std::size_t produced) noexcept {
-  while (copies_.started() < produced) {
+  const block_plan& plan = *plan_;
+  if (plan.count() == 0 || cell_.ring_blocks == 0) return status::corrupt;
+  while (copies_.started() < std::min(produced, plan.count())) {
     const std::size_t k = copies_.started();
-    if (cell_.ring_blocks == 0) return status::corrupt;
-    const std::uint64_t at = cell_.where + k % cell_.ring_blocks * cell_.ring_block_bytes;
-    std::byte* from = sender_.staging(at, plan_.size(k), to_.where.owner);
+    const std::uint64_t at = k % cell_.ring_blocks * cell_.ring_block_bytes;
+    std::byte* from = source_.find(at, plan.size(k), to_.where.owner);
     if (!from) return status::corrupt;
-    TELPHER_TRY(copies_.start(to_.data + plan_.offset(k), from, plan_.size(k), sender_.uncut(at)));
+    TELPHER_TRY(copies_.start(to_.data + plan.offset(k), from, plan.size(k), source_.uncut(at)));
   }
   return copies_.finished();
 }
@@ -156,21 +158,27 @@ staged_feed::staged_feed(own_segment& own, slot& cell, std::uint32_t epoch,
       plan_(block_plan::of(from.bytes)),
       copies_(from.where, memory::lane::out) {}
 
+// As deep as the arena has room for.
+std::unique_ptr<staging_piece> staged_feed::room_for(std::size_t block) noexcept {
+  const std::size_t most = std::min(plan_.count(), most_ring_blocks);
+  for (depth_ = most; depth_ > 0; depth_ /= 2)
+    if (auto room = staging_piece::take(own_, depth_ * block, from_.where.owner)) return room;
+  depth_ = most;
+  return staging_piece::take_any(own_, depth_ * block, from_.where.owner);
+}
+
 status staged_feed::make_ring() noexcept {
   const std::size_t block = (plan_.largest() + 4095) / 4096 * 4096;
-  for (std::size_t depth = std::min(plan_.count(), most_ring_blocks); depth > 0; depth /= 2) {
-    ring_ = staging_piece::take(own_, depth * block, from_.where.owner);
-    if (!ring_) continue;
-    depth_ = depth;
-    cell_.where = ring_->at;
-    cell_.ring_blocks = static_cast<std::uint32_t>(depth);
-    cell_.ring_block_bytes = block;
-    cell_.produced.store(0, std::memory_order_relaxed);
-    cell_.consumed.store(0, std::memory_order_relaxed);
-    cell_.set(epoch_, slot_state::piping);
-    return status::ok;
-  }
-  return status::would_block;  // the arena is full of other messages: wait for one to go
+  ring_ = room_for(block);
+  if (!ring_) return status::would_block;  // wait for other messages to go
+  ring_->tell(cell_);
+  cell_.plan = plan_.told();
+  cell_.ring_blocks = static_cast<std::uint32_t>(depth_);
+  cell_.ring_block_bytes = block;
+  cell_.produced.store(0, std::memory_order_relaxed);
+  cell_.consumed.store(0, std::memory_order_relaxed);
+  cell_.set(epoch_, slot_state::piping);
+  return status::ok;
 }
 
 status staged_feed::poll() noexcept {
@@ -178,9 +186,9 @@ status staged_feed::poll() noexcept {
   const std::uint64_t consumed = cell_.consumed.load(std::memory_order_acquire);
   while (copies_.started() < plan_.count() && copies_.started() - consumed < depth_) {
     const std::size_t k = copies_.started();
-    std::byte* to = ring_->data + k % depth_ * cell_.ring_block_bytes;
-    const std::uint64_t at = ring_->at + k % depth_ * cell_.ring_block_bytes;
-    TELPHER_TRY(copies_.start(to, from_.data + plan_.offset(k), plan_.size(k), own_.uncut(at)));
+    const std::size_t at = k % depth_ * cell_.ring_block_bytes;
+    TELPHER_TRY(copies_.start(ring_->data() + at, from_.data + plan_.offset(k), plan_.size(k),
+                              ring_->uncut(at)));
   }
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
@@ -190,14 +198,14 @@ status staged_feed::poll() noexcept {
 
 // --- sender: whole ---
 
-staged_whole::staged_whole(const own_segment& own, slot& cell, std::uint32_t epoch,
-                           const region& from, std::unique_ptr<staging_piece> room) noexcept
+staged_whole::staged_whole(slot& cell, std::uint32_t epoch, const region& from,
+                           std::unique_ptr<staging_piece> room) noexcept
     : cell_(cell),
       epoch_(epoch),
       room_(std::move(room)),
       copies_(from.where, memory::lane::out),
-      started_(copies_.start(room_->data, from.data, from.bytes, own.uncut(room_->at))) {
-  cell.where = room_->at;
+      started_(copies_.start(room_->data(), from.data, from.bytes, room_->uncut(0))) {
+  room_->tell(cell);
 }
 
 status staged_whole::poll() noexcept {

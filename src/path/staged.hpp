@@ -5,10 +5,12 @@
 // legs
 //   overlap. Block k lies in ring slot k % ring_blocks; `produced` and `consumed` count blocks.
 // - whole: the sender was not heard and copied everything to its arena (staging → staged).
+// Where the arena has no room both forms use shared memory made for the message.
 #pragma once
 
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "memory/streams.hpp"
 #include "path/block_plan.hpp"
@@ -62,7 +64,8 @@ class staged_receive final : public transfer {
   slot& cell_;
   std::uint32_t epoch_;
   region to_;
-  block_plan plan_;
+  staged_source source_;
+  std::optional<block_plan> plan_;  // the sender's, of a ring
   block_copies copies_;
   status outcome_ = status::ok;
 };
@@ -77,6 +80,7 @@ class staged_feed final : public transfer {
   std::unique_ptr<staging_piece> keep_memory() noexcept override { return std::move(ring_); }
 
  private:
+  std::unique_ptr<staging_piece> room_for(std::size_t block) noexcept;
   status make_ring() noexcept;
 
   own_segment& own_;
@@ -93,7 +97,7 @@ class staged_feed final : public transfer {
 /// staging. ok once the bytes are in shared memory.
 class staged_whole final : public transfer {
  public:
-  staged_whole(const own_segment& own, slot& cell, std::uint32_t epoch, const region& from,
+  staged_whole(slot& cell, std::uint32_t epoch, const region& from,
                std::unique_ptr<staging_piece> room) noexcept;
   status poll() noexcept override;
   kind moved_by() const noexcept override { return kind::staged; }

@@ -9,8 +9,7 @@
 //   agreed with peers. While it blocks, `blocked` in
 //   our segment tells senders of this node to buffer what they send to us.
 // - So no rank ever waits for a rank that cannot make progress, with memory for the buffered bytes
-// as
-//   the only bound.
+//   as the only bound.
 #pragma once
 
 #include <cstdint>

@@ -221,22 +221,20 @@ void offer::consider_staging(std::uint64_t now) noexcept {
   const bool blocked =
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
   const bool own_message = peer_ == e.job().rank;
-  if (blocked || own_message) return static_cast<void>(stage());
+  const auto& where = message_.payload.where;
+  if (blocked || own_message)
+    return stage(path::staging_piece::take_any(e.own(), bytes, where.owner));
   if (bytes > config().eager_limit || e.copies_ahead()) return;
-  stage();
+  stage(path::staging_piece::take(e.own(), bytes, where.owner));
   if (transfer_) e.note_copied_ahead(*this);
 }
 
-// Loses nothing if the receiver claims first: the room goes back. False: there is no room.
-bool offer::stage() noexcept {
-  auto room = path::staging_piece::take(the_engine().own(), message_.payload.bytes,
-                                        message_.payload.where.owner);
-  if (!room) return false;
-  if (!cell_->take(use_.epoch, slot_state::staging)) return true;
-  transfer_ = std::make_unique<path::staged_whole>(the_engine().own(), *cell_, use_.epoch,
-                                                   message_.payload, std::move(room));
+// Loses nothing if the receiver claims first, and nothing if there is no room: it stays as it is.
+void offer::stage(std::unique_ptr<path::staging_piece> room) noexcept {
+  if (!room || !cell_->take(use_.epoch, slot_state::staging)) return;
+  transfer_ =
+      std::make_unique<path::staged_whole>(*cell_, use_.epoch, message_.payload, std::move(room));
   run(*transfer_);
-  return true;
 }
 
 void offer::advance_off_node() noexcept {
@@ -282,7 +280,8 @@ void offer::hurry() noexcept {
 
 // That a receiver has taken our messages by itself so far is no promise: it may be unable to open
 // the memory of this one, and would then wait for a rank that waits for it. It gets a moment to
-// come by itself, which saves two copies, and is relied upon only where there is no room to buffer.
+// come by itself, which saves two copies, and is relied upon only where the arena has no room;
+// memory apart is for those that may need it.
 bool offer::detach() noexcept {
   if (!needs_us()) return true;
   if (!on_node()) {
@@ -293,7 +292,10 @@ bool offer::detach() noexcept {
   const bool likely = exportable_ && the_engine().pulls(peer_);
   const std::uint64_t now = now_ns();
   if (likely && now - since_ns(now) < nanoseconds(config().eager_patience)) return false;
-  if (!stage()) return likely;
+  const auto& take = likely ? path::staging_piece::take : path::staging_piece::take_any;
+  auto room = take(the_engine().own(), message_.payload.bytes, message_.payload.where.owner);
+  if (!room) return likely;
+  stage(std::move(room));
   return !needs_us();
 }
 

@@ -83,7 +83,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   void hurry() noexcept;
   bool bytes_safe() const noexcept;
   bool needs_us() const noexcept;
-  bool stage() noexcept;
+  void stage(std::unique_ptr<path::staging_piece> room) noexcept;
   bool carrier_gone() noexcept;
   bool matched_while_blocked() noexcept;
   void run(path::transfer& t) noexcept;

@@ -370,6 +370,37 @@ void large_window(suite& s) {
   }
 }
 
+/// A message that waits may fill the sender's staging memory while the one that lets it go on needs
+/// room as well.
+void wait_for_room(suite& s) {
+  constexpr std::size_t bytes = 3 << 20;
+  MPI_Comm three;
+  MPI_Comm_split(MPI_COMM_WORLD, s.rank < 3 ? 0 : MPI_UNDEFINED, s.rank, &three);
+  if (three == MPI_COMM_NULL || s.ranks < 3) return;
+  buffer first(kinds().back(), bytes), second(kinds().back(), bytes);
+  const auto receive = [&](buffer& to, int from) {
+    to.clear();
+    MPI_Recv(to.data(), as_int(bytes), MPI_BYTE, from, 9, three, MPI_STATUS_IGNORE);
+    s.expect_none(to.compare(identity(s, from, 9), bytes));
+  };
+  first.fill(identity(s, s.rank, 9));
+  second.fill(identity(s, s.rank, 9));
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (s.rank == 0) MPI_Isend(first.data(), as_int(bytes), MPI_BYTE, 1, 9, three, &request);
+  MPI_Barrier(three);
+  if (s.rank == 0) {
+    MPI_Send(second.data(), as_int(bytes), MPI_BYTE, 2, 9, three);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (s.rank == 1) {
+    receive(first, 2);
+    receive(second, 0);
+  } else {
+    receive(second, 0);
+    MPI_Send(first.data(), as_int(bytes), MPI_BYTE, 1, 9, three);
+  }
+  MPI_Comm_free(&three);
+}
+
 /// A send under way across several collectives; the receive is posted between two of them.
 void across_collectives(suite& s) {
   const int peer = s.rank ^ 1;
@@ -483,9 +514,18 @@ void probed_synchronous_send(suite& s, bool blocks) {
     }
 }
 
+/// Every second rank cuts what it stages into blocks of its own.
+void set_unlike() {
+  const char* mpich = std::getenv("PMI_RANK");
+  const char* rank = mpich ? mpich : std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank && std::atoi(rank) % 2 == 1) setenv("TELPHER_STAGED_BLOCK", "64k", 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "unlike") set_unlike();
   suite s(&argc, &argv, 2);
   open_common_file(s);
   for (blocker b : blockers) {
@@ -500,6 +540,7 @@ int main(int argc, char** argv) {
   s.run("circular Waitall", [&] { circular_waits(s, true); });
   s.run("outstanding", [&] { outstanding(s); });
   s.run("large window", [&] { large_window(s); });
+  s.run("wait for room", [&] { wait_for_room(s); });
   s.run("across collectives", [&] { across_collectives(s); });
   s.run("opening refused", [&] { opening_refused(s); });
   for (bool blocks : {false, true})

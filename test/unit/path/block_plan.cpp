@@ -31,6 +31,29 @@ TEST_CASE(blocks_cover_the_message_exactly) {
             CHECK(covers(block_plan(bytes, block, blocks, threshold, even), bytes));
 }
 
+TEST_CASE(a_plan_that_was_told_is_the_same) {
+  for (std::size_t bytes : {1, 513, 4096, 1000003})
+    for (std::size_t blocks : {0, 1, 3, 64}) {
+      const block_plan own(bytes, 4096, blocks, 0);
+      const block_plan told = block_plan::from(bytes, own.told());
+      CHECK(covers(told, bytes));
+      CHECK_EQ(told.count(), own.count());
+      CHECK_EQ(told.largest(), own.largest());
+    }
+}
+
+TEST_CASE(a_damaged_plan_has_no_blocks) {
+  for (const block_plan::numbers& n : {block_plan::numbers{0, 4096, 2048},
+                                       {3, 0, 2048},
+                                       {2, 4096, 0},
+                                       {2, 4096, 9000},
+                                       {3, 6952, 2048},
+                                       {~0ull, 4096, 2048},
+                                       {5, ~0ull, 2048}})
+    CHECK_EQ(block_plan::from(9000, n).count(), 0);
+  CHECK_EQ(block_plan::from(9000, {3, 6951, 2048}).count(), 3);
+}
+
 TEST_CASE(up_to_the_threshold_a_message_is_one_block) {
   CHECK_EQ(block_plan(64 * kibibyte, 4096, 0, 64 * kibibyte).count(), 1);
   CHECK_EQ(block_plan(64 * kibibyte, 4096, 8, 64 * kibibyte).count(), 1);
