@@ -2,6 +2,7 @@
 #include "path/segment.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "base/settings.hpp"
@@ -96,8 +97,14 @@ std::unique_ptr<staging_piece> staging_piece::take(own_segment& own, std::size_t
 std::unique_ptr<staging_piece> staging_piece::take_any(own_segment& own, std::size_t bytes,
                                                        device::backend* owner) noexcept {
   if (auto p = take(own, bytes, owner)) return p;
+  // Where the system has none, which create() says, it is asked again once a second.
+  static std::chrono::steady_clock::time_point next_try{};  // under the engine's lock
+  if (std::chrono::steady_clock::now() < next_try) return nullptr;
   auto apart = shared_memory::create(first_apart + bytes, "telpher-staging");
-  if (!apart) return nullptr;
+  if (!apart) {
+    next_try = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    return nullptr;
+  }
   auto p = std::make_unique<staging_piece>();
   p->apart_ = std::move(*apart);
   p->at_ = first_apart;
