@@ -12,6 +12,12 @@ namespace telpher::host_mpi {
 /// returns `code`, if the handler returns.
 int raise(MPI_Comm comm, int code) noexcept;
 
+/// The code of a call that should have made `request`. After an error handler of the program's
+/// MPICH answers MPI_SUCCESS and makes none: nothing would ever complete.
+inline int started(int code, MPI_Request request) noexcept {
+  return code == MPI_SUCCESS && request == MPI_REQUEST_NULL ? MPI_ERR_OTHER : code;
+}
+
 /// Logs what `call` could not do and raises the error class of `s`. `detail` may be null.
 int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept;
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/log.hpp"
+#include "host_mpi/error.hpp"
 #include "path/ipc_put.hpp"
 #include "ticket/engine.hpp"
 
@@ -121,10 +122,11 @@ path::region offer::compressed(ticket& t) noexcept {
 }
 
 status offer::send_carrier(const void* bytes, int size) noexcept {
-  host_error_ = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
-                                                    message_.tag, message_.comm, &carrier_)
-                                     : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,
-                                                   message_.tag, message_.comm, &carrier_);
+  const int rc = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
+                                                     message_.tag, message_.comm, &carrier_)
+                                      : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,
+                                                    message_.tag, message_.comm, &carrier_);
+  host_error_ = host_mpi::started(rc, carrier_);
   return host_error_ == MPI_SUCCESS ? status::ok : status::host_mpi_error;
 }
 

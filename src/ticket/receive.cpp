@@ -143,11 +143,12 @@ int receive::by_count(const Small& small, const Large& large, Rest... rest) noex
 }
 
 int receive::post(int source, int tag) noexcept {
-  return by_count(pmpi::Irecv, pmpi::Irecv_c, source, tag, comm_, &native_);
+  const int rc = by_count(pmpi::Irecv, pmpi::Irecv_c, source, tag, comm_, &native_);
+  return host_mpi::started(rc, native_);
 }
 
 int receive::post_blocking(int source, int tag) noexcept {
-  MPI_Status s;
+  MPI_Status s{};
   const int rc = by_count(pmpi::Recv, pmpi::Recv_c, source, tag, comm_, &s);
   if (posted_ns_ != 0) [[unlikely]]
     trace::record("wait", "MPI_Recv", posted_ns_, now_ns(), trace::facts());

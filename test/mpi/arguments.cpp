@@ -146,6 +146,23 @@ class tester {
         }
   }
 
+  /// A handler of the program's returns: the call has failed all the same, whatever MPICH says.
+  void own_handler() {
+    const counting own(true);
+    MPI_Request request = MPI_REQUEST_NULL;
+    for (std::size_t bytes : {small, large}) {
+      s_.note("%zu bytes", bytes);
+      buffer b(kind::device, bytes);
+      const int n = as_int(bytes);
+      const int code = MPI_Irecv(b.data(), n, MPI_BYTE, nobody, tag, own.comm, &request);
+      s_.expect(code != MPI_SUCCESS, "MPI_Irecv fails");
+      if (bytes < large) continue;  // sent as they are: what the host MPI does then is its own
+      s_.expect(MPI_Isend(b.data(), n, MPI_BYTE, nobody, tag, own.comm, &request) != MPI_SUCCESS,
+                "MPI_Isend fails");
+    }
+    sane(kind::device, large);
+  }
+
   enum class form { sendrecv, replace, isendrecv };
 
   /// A call that sends and receives, and whose send is refused.
@@ -269,6 +286,7 @@ int main(int argc, char** argv) {
     if (kinds().back() == kind::device) {
       s.run("beyond the allocation", [&] { t.beyond_the_allocation(); });
       s.run("mixed types", [&] { t.mixed_types(); });
+      s.run("own handler", [&] { t.own_handler(); });
     }
   }
   return s.finish();
