@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "base/log.hpp"
@@ -89,7 +88,7 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   close_stale(k, bytes);
   void* address = nullptr;
   status s = open(k.importer, handle, address);
-  if (s != status::ok && (s != status::not_supported || has_opened(k))) {
+  if (s != status::ok && s != status::not_supported) {
     trim_locked(0, 0);  // the device may be out of mappings: close all that is idle and try again
     s = open(k.importer, handle, address);
   }
@@ -106,13 +105,6 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   mapping m(&entries_.front());
   trim_locked(static_cast<std::size_t>(config().ipc_cache_entries), config().ipc_cache_bytes);
   return m;
-}
-
-// Then a refusal is hardly for good.
-bool ipc_cache::has_opened(const key& k) const noexcept {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const ipc_entry& e) {
-    return e.name.process == k.process && e.name.importer == k.importer;
-  });
 }
 
 void ipc_cache::close(ipc_entry& e) noexcept {

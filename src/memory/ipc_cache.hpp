@@ -70,7 +70,6 @@ class ipc_cache {
   using iterator = std::list<struct ipc_entry>::iterator;
   void close(ipc_entry& entry) noexcept;
   iterator drop(iterator entry) noexcept;
-  bool has_opened(const key& k) const noexcept;
   void close_stale(const key& k, std::size_t bytes) noexcept;
   void trim_locked(std::size_t entries, std::size_t bytes) noexcept;
 

@@ -3,10 +3,12 @@
 // from one page up, kept on a free list for each size. Allocating pinned or device memory costs
 // tens to hundreds of microseconds and may synchronise the device, so what was allocated is kept,
 // within limits: `kept_of_a_size` idle buffers of a size; of host memory one of any size, and more
-// of them up to so many bytes; of a device so many bytes in all, because the program wants them.
-// Where memory runs out, what is idle there is released first.
+// of them up to so many bytes; of a device so many bytes in all, or the one that came last, because
+// the program wants its memory. Where a pool's memory runs out, what is idle in it is released
+// first.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <deque>
@@ -43,7 +45,8 @@ struct pool {
 
   result<void*> make(std::size_t bytes) noexcept;
   void release(void* address, std::size_t bytes) noexcept;
-  void release_idle() noexcept;
+  /// Releases idle buffers, the largest first, until at most so many bytes of them are left.
+  void shrink(std::size_t bytes) noexcept;
 };
 
 result<void*> pool::make(std::size_t bytes) noexcept {
@@ -78,12 +81,13 @@ void pool::release(void* address, std::size_t bytes) noexcept {
   }
 }
 
-void pool::release_idle() noexcept {
-  for (std::size_t c = 0; c < free.size(); ++c) {
-    for (void* address : free[c]) release(address, std::size_t{1} << c);
-    free[c].clear();
-  }
-  idle_bytes = 0;
+void pool::shrink(std::size_t bytes) noexcept {
+  for (std::size_t c = free.size(); c-- > 0;)
+    while (idle_bytes > bytes && !free[c].empty()) {
+      release(free[c].back(), std::size_t{1} << c);
+      free[c].pop_back();
+      idle_bytes -= std::size_t{1} << c;
+    }
 }
 
 std::mutex guard;
@@ -104,16 +108,10 @@ std::size_t class_of(std::size_t bytes) {
   return static_cast<std::size_t>(std::bit_width(std::max(bytes, smallest) - 1));
 }
 
-// What is never kept need not be rounded up.
-std::size_t size_of(const pool& p, std::size_t bytes) {
-  if (p.kind == source::device && bytes > kept_device_bytes) return bytes;
-  return std::size_t{1} << class_of(bytes);
-}
-
 result<void*> make_room_for(pool& p, std::size_t size) {
   auto fresh = p.make(size);
   if (fresh.error() != status::out_of_memory || p.idle_bytes == 0) return fresh;
-  p.release_idle();
+  p.shrink(0);
   return p.make(size);
 }
 
@@ -134,7 +132,7 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
     p.idle_bytes -= std::size_t{1} << c;
     return taken{address, index};
   }
-  const std::size_t size = size_of(p, bytes);
+  const std::size_t size = std::size_t{1} << c;
   auto fresh = make_room_for(p, size);
   if (!fresh) return fresh.error();
   return taken{*fresh, index};
@@ -152,15 +150,18 @@ bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool fi
     case source::device:
       break;
   }
-  return p.idle_bytes + size <= kept_device_bytes;
+  return true;
 }
 
 void give_to(int index, void* address, std::size_t bytes, bool filled) {
   std::lock_guard lock(guard);
   pool& p = pools()[static_cast<std::size_t>(index)];
   const std::size_t c = class_of(bytes);
-  const std::size_t size = size_of(p, bytes);
+  const std::size_t size = std::size_t{1} << c;
   if (!worth_keeping(p, p.free[c].size(), size, filled)) return p.release(address, size);
+  // Room for the one that was used last: what is made and released for each message would be opened
+  // anew by its receiver each time.
+  if (p.kind == source::device) p.shrink(kept_device_bytes - std::min(size, kept_device_bytes));
   p.free[c].push_back(address);
   p.idle_bytes += size;
 }
@@ -192,7 +193,7 @@ void shut_down() noexcept {
   release_windows();
   release_streams();
   std::lock_guard lock(guard);
-  for (pool& p : pools()) p.release_idle();
+  for (pool& p : pools()) p.shrink(0);
 }
 
 }  // namespace telpher::memory

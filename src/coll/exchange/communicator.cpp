@@ -154,7 +154,7 @@ bool communicator::joined() noexcept {
   const int code = pmpi::Test(&join_request_, &complete, MPI_STATUS_IGNORE);
   if (code == MPI_SUCCESS && !complete) return false;
   const bool together = code == MPI_SUCCESS && all_willing();
-  if (!together) give_part();
+  if (code == MPI_SUCCESS && !together) give_part();  // no rank looks at it
   state = together && link() ? phase::fresh : phase::absent;
   return true;
 }

@@ -216,21 +216,25 @@ bool still_there(const pointer_info& e, const void* address) noexcept {
 // memory, or from other device memory); then our streams, and other processes, could still read old
 // ones. SYNC_MEMOPS makes it wait for copies of this allocation from now on, and those of before
 // are waited for here, as far as the default stream's work ends soon: work that waits for MPI must
-// not hang us. While a stream that waits for the default stream is being captured, whoever uses the
-// latter ends the capture, so it is left alone then.
-void settle_copies(const pointer_info& info) noexcept {
+// not hang us. False: a stream that waits for the default stream is being captured, and whoever
+// uses the latter ends the capture; to be tried again.
+bool settle_copies(const pointer_info& info) noexcept {
+  const relaxed_capture relaxed;
+  CUdevice current;
+  const bool here = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == info.device;
+  CUstreamCaptureStatus captures{};
+  if (here &&
+      driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+    return false;
   unsigned on = 1;
   driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
-  CUdevice current;
-  if (driver.cuCtxGetDevice(&current) != CUDA_SUCCESS || current != info.device) return;
-  const relaxed_capture relaxed;
-  CUstreamCaptureStatus captures{};
-  if (driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) != CUDA_SUCCESS) return;
+  if (!here) return true;
   constexpr auto patience = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + patience;
   while (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY &&
          std::chrono::steady_clock::now() < end)
     std::this_thread::yield();
+  return true;
 }
 
 // One driver call, or two for an allocation that is new to the thread. The plural form answers
@@ -273,10 +277,7 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   out.bytes = bytes;
   out.generation = buffer;
   out.exportable = out.kind == memory_kind::device && exportable != 0;
-  if (out.exportable) {
-    if (!settled) settle_copies(out);
-    known.insert(out);
-  }
+  if (out.exportable && (settled || settle_copies(out))) known.insert(out);
   return cudaSuccess;
 }
 

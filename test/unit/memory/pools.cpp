@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What stays of idle buffers: of host memory any number of untouched ones and 256 MB of a size of
-// filled ones, of a device 256 MB in all, and nothing there when memory runs out.
+// filled ones, of a device 256 MB in all or the last one, and nothing there when memory runs out.
 #include <sys/mman.h>
 
 #include <vector>
@@ -79,21 +79,32 @@ bool use(telpher::importer& device, std::size_t megabytes) {
 TEST_CASE(idle_device_memory_has_a_limit_in_all) {
   static telpher::importer device;
   device.memory = 4096 * mega;
+  CHECK(use(device, 30));
+  CHECK(use(device, 60));
+  CHECK_EQ(device.in_use(), 96 * mega);
+  CHECK(use(device, 120));
+  CHECK_EQ(device.in_use(), 224 * mega);
   CHECK(use(device, 200));
   CHECK_EQ(device.in_use(), 256 * mega);
-  CHECK(use(device, 100));
-  CHECK_EQ(device.in_use(), 256 * mega);
   CHECK(use(device, 600));
-  CHECK_EQ(device.in_use(), 256 * mega);
+  CHECK_EQ(device.in_use(), 1024 * mega);
+  CHECK(use(device, 100));
+  CHECK_EQ(device.in_use(), 128 * mega);
   shut_down();
   CHECK_EQ(device.in_use(), 0);
 }
 
-TEST_CASE(what_is_never_kept_is_not_rounded_up) {
+TEST_CASE(the_device_buffer_that_was_used_last_stays) {
   static telpher::importer device;
-  device.memory = 610 * mega;
-  CHECK(use(device, 600));
-  CHECK_EQ(device.in_use(), 0);
+  device.memory = 4096 * mega;
+  void* first = nullptr;
+  for (int use = 0; use < 3; ++use) {
+    auto b = buffer::device({&device, 0}, 300 * mega);
+    REQUIRE(b.has_value());
+    if (!first) first = b->data();
+    CHECK_EQ(b->data(), first);
+  }
+  shut_down();
 }
 
 TEST_CASE(idle_device_memory_makes_room) {
