@@ -6,6 +6,7 @@
 #include "datatype/datatype.hpp"
 #include "memory/memory.hpp"
 #include "mpi/entry.hpp"
+#include "ticket/engine.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -85,6 +86,12 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
   const auto found = datatype::layout_of(p.type);
   if (p.count <= 0 || !found || (*found)->size == 0) return false;
   const datatype::layout& l = **found;
+  if (!datatype::is_committed(l, p.type, ticket::the_engine().job().control)) return false;
+  if (p.typed == MPI_BOTTOM && datatype::mixes_places(l, p.typed)) {
+    *code = entry::fail(p.comm, p.call, status::not_supported,
+                        "a type that lies in host and device memory");
+    return true;
+  }
   const auto bytes = static_cast<MPI_Count>(l.size) * p.count;
   std::byte* const typed = bytes_at(p.typed, 0);
   std::byte* const packed = bytes_at(p.packed, position);

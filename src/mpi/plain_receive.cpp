@@ -75,6 +75,7 @@ bool receive_plain(const receive_args& a, MPI_Status* status, int* rc) noexcept 
     return false;
   const auto layout = datatype::layout_of(a.type);
   if (!layout || !(*layout)->contiguous) return false;
+  if (!datatype::is_committed(**layout, a.type, ticket::the_engine().job().control)) return false;
   const std::size_t capacity = static_cast<std::size_t>(a.count) * (*layout)->size;
   if (capacity >= ticket_bytes && ticket::splits_elements(**layout)) return false;
   std::byte* const to = static_cast<std::byte*>(a.buffer) + (*layout)->true_lower_bound;

@@ -25,13 +25,13 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
 
 // Memory that other processes cannot open (stream-ordered pools, virtual memory management) is
 // copied to memory of ours that they can: one copy inside the device instead of two through the
-// host.
+// host. not_supported, out_of_memory: it stays as it is.
 status bounce(ticket::message& m) noexcept {
   auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
-  if (!copy) return status::ok;  // no room for it: staged
+  TELPHER_TRY(copy);
   auto info = memory::describe(m.payload.where, copy->data());
   TELPHER_TRY(info);
-  if (!info->exportable) return status::ok;  // no memory of this device can be: it is staged
+  if (!info->exportable) return status::not_supported;  // no memory of this device can be
   TELPHER_TRY(
       memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
   static bool told = false;
@@ -72,7 +72,11 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     m.info = o.info;
     m.coding = path::plan_for(a.comm, a.type, bytes);
     const bool whole = inside(m.payload, m.info);
-    if (!m.info.exportable && (!whole || bytes >= config().bounce_threshold)) return bounce(m);
+    if (!m.info.exportable && (!whole || bytes >= config().bounce_threshold)) {
+      const status s = bounce(m);
+      const bool stays = s == status::not_supported || s == status::out_of_memory;
+      return whole && stays ? status::ok : s;  // staged then
+    }
     if (whole) return status::ok;
     TELPHER_ERROR("%s: %zu bytes at %p reach beyond their allocation, %zu bytes from %p on", a.call,
                   bytes, static_cast<void*>(m.payload.data), m.info.bytes,

@@ -249,6 +249,13 @@ class tester {
               "MPI_Recv");
       refused(MPI_Irecv(MPI_BOTTOM, 1, both, peer_, tag, errors_.comm, &request), wanted,
               "MPI_Irecv");
+      unsigned char packed[2 * small];
+      int position = 0;
+      refused(MPI_Pack(MPI_BOTTOM, 1, both, packed, sizeof packed, &position, errors_.comm), wanted,
+              "MPI_Pack");
+      refused(MPI_Unpack(packed, sizeof packed, &position, MPI_BOTTOM, 1, both, errors_.comm),
+              wanted, "MPI_Unpack");
+      s_.expect_equal(position, 0, "position");
       MPI_Type_free(&both);
     }
     sane(kind::device, large);
