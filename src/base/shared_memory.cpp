@@ -65,6 +65,7 @@ result<shared_memory> shared_memory::open(const shared_memory_name& name) noexce
   void* address = ::mmap(nullptr, name.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                          m.descriptor_, 0);
   if (address == MAP_FAILED) return status::not_supported;
+  ::close(std::exchange(m.descriptor_, -1));  // only the maker's is asked for
   m.address_ = static_cast<std::byte*>(address);
   m.bytes_ = name.bytes;
   m.name_ = name;

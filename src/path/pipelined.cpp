@@ -253,16 +253,16 @@ pipelined_receive::~pipelined_receive() {
 status pipelined_receive::hear_grant() noexcept {
   if (granted_) return status::ok;
   TELPHER_TRY(test(grant_request_));
+  if (grant_.how == grant::direct && !to_.data) {
+    auto b = memory::buffer::host(to_.bytes, nullptr);
+    if (!b) return status::would_block;  // its sender waits: asked for again
+    nowhere_ = std::move(*b);
+    to_.data = static_cast<std::byte*>(nowhere_.data());
+  }
   granted_ = true;
   clock_.moved();
   if (grant_.how == grant::blocks) return status::ok;
   if (grant_.how == grant::direct) {
-    if (!to_.data) {
-      auto b = memory::buffer::host(to_.bytes, nullptr);
-      TELPHER_TRY(b);
-      nowhere_ = std::move(*b);
-      to_.data = static_cast<std::byte*>(nowhere_.data());
-    }
     mover_ = receive_direct(wire_, to_);
     return status::ok;
   }
@@ -320,14 +320,15 @@ status pipelined_receive::land() noexcept {
   return status::ok;
 }
 
+// Memory for another block may come with those that land.
 status pipelined_receive::advance_blocks() noexcept {
-  TELPHER_TRY(post());
+  const status posted = post();
   TELPHER_TRY(land());
-  if (!to_.where.on_device()) return status::ok;
+  if (!to_.where.on_device()) return posted;
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
   for (; landed_ < *finished; ++landed_) landing_.pop_front();
-  return status::ok;
+  return posted;
 }
 
 // From here on blocks land by arriving. One whose landing failed is still posted, without a

@@ -8,10 +8,10 @@
 // hurries: all that is left is copied to host memory and every block leaves as soon as it is there,
 // asked or not. The host MPI then moves them without our help.
 //
-// An end that fails (a copy, memory) goes through with the message, so that the other end hears of
-// it and nothing stays with the host MPI: a sender sends the blocks that are left empty, unasked,
-// and a receiver lets what is left arrive nowhere. A block that is shorter than the plan says tells
-// a receiver that its sender has failed.
+// An end that fails (a copy, memory) goes through with the blocks, so that the other end hears of
+// it and nothing stays with the host MPI; other movers do not tell. A sender sends the blocks that
+// are left empty, unasked, and a receiver lets what is left arrive nowhere. A block that is shorter
+// than the plan says tells a receiver that its sender has failed.
 //
 // Where nothing moves for TELPHER_TRANSFER_TIMEOUT once the receiver has answered, poll answers
 // peer_lost. That and an error of the host MPI leave blocks that it may still use (quiet()).

@@ -76,8 +76,9 @@ void own_segment::give_slot(const slot_use& last) noexcept {
 
 namespace {
 
-// Memory apart begins with its cookie.
+// Memory apart begins with its cookie. No arena has this offset: a segment begins with its slots.
 constexpr std::uint64_t first_apart = 4096;
+static_assert(first_apart < segment_slots_at);
 constexpr auto never_cut = static_cast<std::size_t>(-1);
 
 }  // namespace
@@ -122,13 +123,17 @@ std::size_t staging_piece::uncut(std::size_t offset) const noexcept {
 
 void staging_piece::tell(slot& cell) const noexcept {
   cell.where = at_;
-  cell.apart = apart_.name();
+  if (apart_) cell.apart = apart_.name();
+}
+
+bool staged_source::is_apart() const noexcept {
+  return cell_.where < sender_.header().arena_at;
 }
 
 std::byte* staged_source::find(std::uint64_t offset, std::size_t bytes,
                                device::backend* owner) noexcept {
   const std::uint64_t at = cell_.where + offset;
-  if (cell_.apart.bytes == 0) return sender_.staging(at, bytes, owner);
+  if (!is_apart()) return sender_.staging(at, bytes, owner);
   if (!apart_) {
     auto opened = shared_memory::open(cell_.apart);
     if (!opened) return nullptr;
@@ -138,7 +143,7 @@ std::byte* staged_source::find(std::uint64_t offset, std::size_t bytes,
 }
 
 std::size_t staged_source::uncut(std::uint64_t offset) const noexcept {
-  return cell_.apart.bytes == 0 ? sender_.uncut(cell_.where + offset) : never_cut;
+  return is_apart() ? never_cut : sender_.uncut(cell_.where + offset);
 }
 
 }  // namespace telpher::path

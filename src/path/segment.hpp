@@ -126,11 +126,13 @@ class staged_source {
  public:
   staged_source(segment& sender, const slot& cell) noexcept : sender_(sender), cell_(cell) {}
   /// The bytes at an offset, made reachable for the copies of `owner`'s devices if that is not
-  /// null; null if there are none such (a damaged slot).
+  /// null; null if there are none such (a damaged slot), or they cannot be opened.
   std::byte* find(std::uint64_t offset, std::size_t bytes, device::backend* owner) noexcept;
   std::size_t uncut(std::uint64_t offset) const noexcept;
 
  private:
+  bool is_apart() const noexcept;
+
   segment& sender_;
   const slot& cell_;
   shared_memory apart_;

@@ -12,9 +12,9 @@
 //                        it does at once
 //   pulling    receiver  store(release) from claimed: the memory is open, the receiver moves the
 //                        bytes and asks for nothing
-//   staging    sender    compare-and-swap from offered: the sender copies the bytes to its arena
-//   staged     sender    store(release): bytes lie at `where` in the sender's arena; the send is
-//                        complete
+//   staging    sender    compare-and-swap from offered: the sender copies the bytes to shared
+//                        memory
+//   staged     sender    store(release): the bytes lie at `where`; the send is complete
 //   pipe_asked receiver  store(release) from claimed: the sender shall feed blocks
 //   piping     sender    store(release): the ring at `where` is ready; `produced`/`consumed` count
 //                        blocks
@@ -88,8 +88,7 @@ struct exported_memory {
 struct alignas(64) slot {
   std::atomic<std::uint32_t> word;
   std::uint32_t ring_blocks;
-  std::uint64_t
-      where;  // of staged bytes, or of a ring: offset in the sender's segment, or in `apart`
+  std::uint64_t where;  // staged bytes, or a ring: offset in the sender's segment, or in `apart`
   std::uint64_t ring_block_bytes;
   exported_memory payload;  // written by the sender before `offered`; what each message needs of it
                             // is in the line of `word`
@@ -99,7 +98,7 @@ struct alignas(64) slot {
                                       // the receiver, read by synchronous sends
   exported_memory target;             // put: written by the receiver
   block_plan::numbers plan;  // of the ring's blocks; written by the sender, as `where` and `apart`
-  shared_memory_name apart;  // what `where` lies in, if it names anything
+  shared_memory_name apart;  // what `where` lies in if that is before the segment's arena
 
   static constexpr std::uint32_t pack(std::uint32_t epoch, slot_state s) noexcept {
     return epoch << 8 | static_cast<std::uint32_t>(s);
