@@ -96,28 +96,24 @@ status staging::add_segment(image& to, const segment& s, bounds& b) {
   const datatype::layout& l = **found;
   if (l.size == 0) return status::ok;
   b.include(s.displacement, s.count, l);
-  if (!to.device && datatype::mixes_places(l, to.device + s.displacement)) {  // MPI_BOTTOM
-    for (MPI_Count e = 0; e < s.count; ++e)
-      for (const auto& block : l.blocks) {
-        const std::int64_t at = s.displacement + e * l.extent + block.offset;
-        const memory::place where = memory::classify(to.device + at);
-        if (where.on_device()) b.owner = where.owner;
-        add_run(to, where, at, block.bytes);
-      }
-    return status::ok;
-  }
+  // MPI_BOTTOM: each block may lie elsewhere.
+  const bool mixed = !to.device && datatype::mixes_places(l, to.device + s.displacement);
   const memory::place where =
       memory::classify(to.device + s.displacement + l.blocks.front().offset);
   if (where.on_device()) b.owner = where.owner;
   if (l.contiguous) {
     add_run(to, where, s.displacement + l.blocks.front().offset, packed_bytes(l, s.count));
-  } else if (where.on_device() &&
+  } else if (!mixed && where.on_device() &&
              l.blocks.size() * static_cast<std::uint64_t>(s.count) > most_single_copies) {
     to.pieces.push_back({where, s.displacement, s.count, datatype::hold(&l), {}});
   } else {
     for (MPI_Count e = 0; e < s.count; ++e)
-      for (const auto& block : l.blocks)
-        add_run(to, where, s.displacement + e * l.extent + block.offset, block.bytes);
+      for (const auto& block : l.blocks) {
+        const std::int64_t at = s.displacement + e * l.extent + block.offset;
+        const memory::place here = mixed ? memory::classify(to.device + at) : where;
+        if (here.on_device()) b.owner = here.owner;
+        add_run(to, here, at, block.bytes);
+      }
   }
   return status::ok;
 }

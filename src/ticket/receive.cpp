@@ -28,6 +28,9 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 // What a landing of more bytes than an int counts is made of, where the host MPI counts with one.
 constexpr std::size_t landing_block = std::size_t{1} << 20;
+constexpr std::size_t landing_blocks(std::size_t bytes) noexcept {
+  return (bytes + landing_block - 1) / landing_block;
+}
 
 /// One copy of landed bytes to the device.
 class landed_copy final : public path::transfer {
@@ -97,9 +100,8 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   }
   lands_ = true;
   if (capacity_ <= ticket_bytes) return status::ok;  // saved_ is large enough
-  const std::size_t room = capacity_ <= INT_MAX
-                               ? capacity_
-                               : (capacity_ + landing_block - 1) / landing_block * landing_block;
+  const std::size_t room =
+      capacity_ <= INT_MAX ? capacity_ : landing_blocks(capacity_) * landing_block;
   auto landing = memory::buffer::host(room, where_.owner);
   TELPHER_TRY(landing);
   landing_ = std::move(*landing);
@@ -127,7 +129,7 @@ int receive::by_count(const Small& small, const Large& large, Rest... rest) noex
   if (to.count <= INT_MAX) [[likely]]
     return small(to.address, static_cast<int>(to.count), to.type, rest...);
   if (large.available()) return large(to.address, to.count, to.type, rest...);
-  const std::size_t blocks = (capacity_ + landing_block - 1) / landing_block;
+  const std::size_t blocks = landing_blocks(capacity_);
   if (!lands_ || blocks > INT_MAX) {
     TELPHER_ERROR("this MPI cannot receive %lld elements in one message",
                   static_cast<long long>(count_));
