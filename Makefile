@@ -14,7 +14,8 @@ CORE = base_,codec_,path_,ticket_,memory_,coll_agreement,coll_exchange,coll_vend
 .PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install clean
 
 help:
-	@echo "make demo           build Telpher, run the demonstration on what is here"
+	@echo "make demo           the quickest look: build one library, run it once, on GPUs or emulated devices"
+	@echo "make install        build everything, install into PREFIX (default /usr/local)"
 	@echo "make check          build and run the tests (at most ten minutes on two cores)"
 	@echo "make check-asan     tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make check-asan-mpi the MPI programs under them, over MPICH"
@@ -28,17 +29,13 @@ help:
 	@echo "make lint           layers, sizes, licences, generated files, spelling, style"
 	@echo "make format         format the C++ files as lint wants them"
 	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
-	@echo "MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
-	@echo "make install        install into PREFIX (default /usr/local)"
+	@echo "Behind any of them, MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
 
 setup:
 	@$(SETUP) $(foreach part,mpi $(WITH),--with $(part)) --list
 
 demo:
-	@$(SETUP) --with mpi
-	@$(BUILD) release
-	@ln -sfn release/bin build/bin
-	@$(PYTHON) tools/demo.py
+	@$(PYTHON) tools/demo.py $(if $(MPICH),--mpich $(MPICH)) $(if $(OMPI),--ompi $(OMPI))
 
 check:
 	@$(SETUP) --with mpich --with ompi --with zfp

@@ -47,19 +47,20 @@ function(telpher_abi abi)
   endif()
   get_property(sources GLOBAL PROPERTY telpher_abi_sources)
   get_property(known GLOBAL PROPERTY telpher_abis)
-  if(NOT known)  # once: the definitions add up
-    telpher_set_subsystems(${sources})
-  endif()
 
   # What lies below mpi/ is also tested in one process, without the wrappers (test/one_rank.cmake).
   set(below ${sources})
   list(FILTER below EXCLUDE REGEX "/src/mpi/")
   list(FILTER sources INCLUDE REGEX "/src/mpi/")
+  if(NOT known)  # once: the definitions add up
+    telpher_set_subsystems(${below})
+  endif()
   add_library(telpher_below_${abi} OBJECT ${below})
   target_link_libraries(telpher_below_${abi} PUBLIC telpher_mpi_${abi} telpher_core)
 
   set(exports ${PROJECT_SOURCE_DIR}/src/mpi/exports.map)
   add_library(telpher_${abi} SHARED ${sources} $<TARGET_OBJECTS:telpher_below_${abi}>)
+  target_compile_definitions(telpher_${abi} PRIVATE TELPHER_SUBSYSTEM="mpi")
   target_link_libraries(telpher_${abi} PRIVATE
     telpher_mpi_${abi} $<LINK_LIBRARY:WHOLE_ARCHIVE,telpher_core> telpher_base telpher_closed)
   target_link_options(telpher_${abi} PRIVATE -Wl,--version-script=${exports} -Wl,-Bsymbolic-functions)
@@ -68,6 +69,11 @@ function(telpher_abi abi)
     LINK_DEPENDS ${exports}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
   telpher_precompile(telpher_below_${abi} telpher_${abi})
+  if(TELPHER_PRECOMPILE STREQUAL ALL)  # all units of mpi/ are of one subsystem: their own headers as well
+    set(src ${PROJECT_SOURCE_DIR}/src)
+    target_precompile_headers(telpher_${abi} PRIVATE
+      "${src}/mpi/operation.hpp" "${src}/mpi/deferred.hpp" "${src}/coll/exchange/calls.hpp")
+  endif()
   set_property(GLOBAL APPEND PROPERTY telpher_abis ${abi})
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "INCLUDE" "DEFINITIONS")
   telpher_note("libtelpher-${abi}.so for ${arg_INCLUDE}/mpi.h")

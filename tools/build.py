@@ -20,13 +20,13 @@ NOTHING_TO_DO = 77
 FOLDERS = ("src", "tools", "bench", "examples", "test")
 
 
-# Presets that repeat the same code with another compiler or sanitizer: one host MPI is enough.
-ONE_MPI = ("asan", "tsan", "vendors")
+# Presets that show or repeat the same code (a sanitizer, another compiler): one host MPI is enough.
+ONE_MPI = ("demo", "asan", "tsan", "vendors")
 
 
 def mpi_prefixes(preset: str, state: dict) -> dict[str, str]:
     if preset in ONE_MPI:
-        return {abi: prefix for abi, prefix in state["mpi"].items() if abi == "mpich"}
+        return dict(sorted(state["mpi"].items())[:1])  # MPICH where it is there
     if preset != "system":
         return state["mpi"]
     found: dict[str, str] = {}
