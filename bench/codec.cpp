@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-bench-codec: how fast a device encodes and decodes, by codec, type, dimensions, rate and
 // size, each next to a copy of the same bytes on the same device in the same run, so that a figure
-// is also a share of what the memory allows. No MPI, one process, one device. docs/compression.md.
+// is also a share of what the memory allows. No MPI, one process, one device.
+// docs/use/compression.md.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-demo: what a newcomer runs first. It says what runs on what, passes device buffers to
-// ordinary MPI calls and checks every byte, and shows how messages of each size moved. On a GPU it also
-// times them beside the same exchange staged by hand; times of emulated devices would say nothing.
-// Exit code 0: all checks right.
+// ordinary MPI calls and checks every byte, and shows how messages of each size moved. On a GPU it
+// also times them beside the same exchange staged by hand; times of emulated devices would say
+// nothing. Exit code 0: all checks right.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -20,7 +20,9 @@ namespace {
 
 constexpr int name_bytes = 96;
 
-bool emulated(memory_source& source) { return source.backend() == "emu"; }
+bool emulated(memory_source& source) {
+  return source.backend() == "emu";
+}
 
 std::string own_line(memory_source& source) {
   char host[64] = "";
@@ -46,8 +48,9 @@ void introduce(memory_source& source) {
   for (int r = 0; r < size; ++r)
     std::printf("  rank %-5d %s\n", r, &lines[static_cast<std::size_t>(r) * name_bytes]);
   if (emulated(source))
-    std::printf("\nAn emulated device is host memory that the CPU may not touch, as a GPU's is not:\n"
-                "this MPI alone would crash on its addresses.\n");
+    std::printf(
+        "\nAn emulated device is host memory that the CPU may not touch, as a GPU's is not:\n"
+        "this MPI alone would crash on its addresses.\n");
 }
 
 void show_times(memory_source& source, const pairing& pair, test t) {
@@ -56,9 +59,10 @@ void show_times(memory_source& source, const pairing& pair, test t) {
   quick.min_time = 0.05;
   quick.batches = 5;
   if (pair.rank == 0)
-    std::printf("\n%s. \"staged\" is what a program does whose MPI knows no GPU: copy to the host, "
-                "send,\ncopy back. Read the column \"ratio\": how many times faster Telpher is.\n",
-                t == test::latency ? "4. Time of one message" : "5. Bandwidth, 16 messages in flight");
+    std::printf(
+        "\n%s. \"staged\" is what a program does whose MPI knows no GPU: copy to the host, "
+        "send,\ncopy back. Read the column \"ratio\": how many times faster Telpher is.\n",
+        t == test::latency ? "4. Time of one message" : "5. Bandwidth, 16 messages in flight");
   if (pair.rank == 0) print_head(columns_of(t, "D:D", modes));
   for (std::size_t bytes = 8; bytes <= 4u << 20; bytes *= bytes < (2u << 20) ? 8 : 2) {
     const shape s{t, bytes, 16, 64u << 20, kind::device, kind::device};
@@ -92,8 +96,9 @@ int main(int argc, char** argv) {
   if (rank == 0) std::printf("\n1. What runs here\n\n");
   introduce(*source);
   if (rank == 0)
-    std::printf("\n2. Device pointers passed to ordinary MPI calls. Each line must say \"right\": every "
-                "byte was compared.\n\n");
+    std::printf(
+        "\n2. Device pointers passed to ordinary MPI calls. Each line must say \"right\": every "
+        "byte was compared.\n\n");
   const tally checks = run_demo_checks(*source);
   show_paths(*source);
   if (!emulated(*source)) measure_all(*source);

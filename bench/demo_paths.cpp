@@ -62,8 +62,7 @@ void show(const char* call, std::size_t bytes, int rank) {
 void send(window_buffer& buffer, std::size_t bytes, int rank) {
   const int count = static_cast<int>(bytes);
   if (rank == 0) MPI_Send(buffer.slot(0), count, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-  if (rank == 1)
-    MPI_Recv(buffer.slot(0), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Recv(buffer.slot(0), count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 }  // namespace
@@ -72,10 +71,11 @@ void show_paths(memory_source& source) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
-    std::printf("\n3. How the bytes moved: Telpher chooses a path by size, memory and place. On a node\n"
-                "the good ones need no copy in host memory; \"staged\" ones do.\n\n"
-                "  %-14s %8s   %-13s  %s\n",
-                "call", "size", "path", "what that means");
+    std::printf(
+        "\n3. How the bytes moved: Telpher chooses a path by size, memory and place. On a node\n"
+        "the good ones need no copy in host memory; \"staged\" ones do.\n\n"
+        "  %-14s %8s   %-13s  %s\n",
+        "call", "size", "path", "what that means");
   for (const std::size_t bytes : {8ul, 4096ul, 65536ul, 4194304ul}) {
     window_buffer buffer(source, kind::device, bytes, 1);
     send(buffer, bytes, rank);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-bench: messages and collectives in the shapes of the OSU micro-benchmarks, next to the
-// same staged by hand. docs/bench.md describes the output. Exit code 1: bytes arrived wrong.
+// same staged by hand. docs/measure/bench.md describes the output. Exit code 1: bytes arrived
+// wrong.
 #include <mpi.h>
 
 #include "cuda_memory.hpp"

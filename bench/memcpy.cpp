@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-memcpy: what one copy between host and device takes, by kind of host memory and by way of
 // copying; host to device and device to host, complete on return. Every way's bytes are compared
-// once for each size. docs/bench.md describes the output. Exit code 1: bytes were wrong.
+// once for each size. docs/measure/bench.md describes the output. Exit code 1: bytes were wrong.
 #include <unistd.h>
 
 #include <algorithm>

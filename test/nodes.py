@@ -41,7 +41,7 @@ LOSS_SETTINGS = {"TELPHER_TRANSFER_TIMEOUT": "3s", "TELPHER_WAIT_TIMEOUT": "8s"}
 
 
 # MPICH 5.0.2's ucx netmod loses any-source receives between nodes: test_matching hangs there without
-# Telpher as well (docs/between-nodes.md). Its ofi netmod does not.
+# Telpher as well (docs/understand/between-nodes.md). Its ofi netmod does not.
 HOST_SETTINGS = {"mpich": {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}, "ompi": {}}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/backends.md from what back ends answered when they were asked (results/backends/*.json).
+"""Writes docs/use/backends.md from what back ends answered when they were asked (results/backends/*.json).
 
     python3 tools/backends_doc.py            write it
     python3 tools/backends_doc.py --check    only say whether it is up to date
@@ -18,7 +18,7 @@ from generated_doc import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 ANSWERS = ROOT / "results" / "backends"
-TARGET = ROOT / "docs" / "backends.md"
+TARGET = ROOT / "docs" / "use" / "backends.md"
 # Column, the file of its answers, and what else must be said of how it was tested.
 COLUMNS = (("emulated", "emu", ""),
            ("CUDA", "cuda", "the suite passed on two and four NVIDIA H200"),
@@ -36,7 +36,7 @@ The last column names the case of the contract suite that tests the answer; the 
 present. Where a column has no answers, the line below the table says how far that back end was tested.
 """
 TAIL = """
-How to add one: [adding-a-back-end.md](adding-a-back-end.md).
+How to add one: [adding a back end](../understand/adding-a-back-end.md).
 """
 
 

@@ -11,5 +11,5 @@ def write_or_check(target: Path, text: str) -> int:
         return 0
     if target.is_file() and target.read_text() == text:
         return 0
-    print(f"docs/{target.name} is not up to date; run python3 tools/{Path(sys.argv[0]).name}")
+    print(f"{target} is not up to date; run python3 tools/{Path(sys.argv[0]).name}")
     return 1

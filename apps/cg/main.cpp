@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cg: conjugate gradients with a multigrid preconditioner as HPCG has them, on device memory.
-// docs/applications.md says what is the same and what is not.
+// docs/use/applications.md says what is the same and what is not.
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>

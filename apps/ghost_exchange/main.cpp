@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ghost_exchange: a blur on a two-dimensional grid whose ranks exchange halos, in the versions that
-// a host program passes through on its way to GPUs. docs/applications.md says what each teaches.
+// a host program passes through on its way to GPUs. docs/use/applications.md says what each
+// teaches.
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // stencil3d: the communication of a 7-point stencil on device memory, alone (--mode messages) or as
-// part of the heat equation (--mode heat). docs/applications.md describes both.
+// part of the heat equation (--mode heat). docs/use/applications.md describes both.
 #include "stencil3d/stencil3d.hpp"
 
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of Telpher's kernels and their parameter structs. A parameter struct is plain data of at
 // most 4000 bytes (a kernel's parameters must reach the device with the launch: reading a command
-// from host memory by every thread costs tens of microseconds, see docs/optimization.md).
+// from host memory by every thread costs tens of microseconds, see
+// docs/understand/optimization.md).
 #pragma once
 
 #include <cstddef>

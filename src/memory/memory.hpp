@@ -26,8 +26,8 @@ struct place {
 bool surely_host(const void* address) noexcept;
 
 /// Where an address lives. Costs a few nanoseconds for the stack, the program's data and its heap,
-/// else one query of each started back end (docs/optimization.md has figures). Never starts a
-/// runtime.
+/// else one query of each started back end (docs/understand/optimization.md has figures). Never
+/// starts a runtime.
 place classify(const void* address) noexcept;
 
 /// The same, and all that is known of a device address (allocation, generation) in the same query.

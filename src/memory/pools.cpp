@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t smallest = 4096;
 constexpr std::size_t kept_of_a_size = 256;
 // Idle bytes of a size that stay. Mapped memory is worth more of them: to fill fresh pages takes
-// seven times as long as to fill old ones (docs/optimization.md).
+// seven times as long as to fill old ones (docs/understand/optimization.md).
 constexpr std::size_t kept_pinned_bytes = std::size_t{64} << 20;
 constexpr std::size_t kept_mapped_bytes = std::size_t{256} << 20;
 // Idle bytes of a device that stay.

@@ -42,8 +42,8 @@ struct collective {
   std::function<void(unsigned char*, std::size_t, std::uint64_t)> fill;
 };
 
-/// What Open MPI gets wrong by itself, in host memory and without Telpher (docs/limitations.md), is
-/// left out there: the blocking form is right.
+/// What Open MPI gets wrong by itself, in host memory and without Telpher
+/// (docs/use/limitations.md), is left out there: the blocking form is right.
 inline collective blocking_only_on_open_mpi(collective c) {
 #if defined(OPEN_MPI)
   c.nonblocking = nullptr;

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from . import UserError, libraries, report_figures, report_page
 
-EPILOG = "What it measures and how to read it: docs/report.md."
+EPILOG = "What it measures and how to read it: docs/measure/report.md."
 STATE_VERSION = 1
 SETS = ("quick", "standard", "full")
 
