@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A throw-away back end, written by following docs/understand/adding-a-back-end.md: one device
-// whose memory is // ordinary memory under another name, with streams that are threads. It can do
+// whose memory is ordinary memory under another name, with streams that are threads. It can do
 // what every back end must, and nothing else: no handles for other processes, no windows, no peers.
 #pragma once
 
