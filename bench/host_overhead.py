@@ -6,8 +6,8 @@ Runs `telpher-bench-<abi> host` alternately with and without the library preload
 medians over all repetitions, figure by figure. A run of each kind is taken in turn, in alternating
 order, so that what disturbs the machine disturbs both.
 
-    host_overhead.py --mpirun "mpirun -n 2" --bench build/bin/telpher-bench-mpich \\
-                     --preload build/lib/libtelpher-mpich.so --repetitions 10 --json overhead.json
+    host_overhead.py --mpirun "mpirun -n 2" --bench build/release/bin/telpher-bench-mpich \\
+                     --preload build/release/lib/libtelpher-mpich.so --repetitions 10 --json overhead.json
 """
 
 import argparse

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`make lint`: what the rules of CONTRIBUTING.md can be checked by a machine.
 
-Layers of includes, where vendors and mpi.h may appear, file sizes, licence lines, generated files, names
-that do not belong into the tree; codespell, ruff and clang-format where they are installed. Prints one line
+Layers of includes, where vendors and mpi.h may appear, file sizes, licence lines, links, generated files,
+names that do not belong into the tree; codespell, ruff and clang-format where they are installed. Prints one line
 a problem and closes with 'N passed, N failed', counting checks. With --format only formats the C++ files.
 """
 import os
@@ -40,7 +40,7 @@ SIZED = {".cpp", ".hpp", ".h", ".c", ".cu", ".py", ".cmake"}
 LICENSED = SIZED | {".def", ".toml"}
 MACHINE_PATH = re.compile(r"/(w[o]rk|tmp/(wt|deps))/|/roo[t]/|/home/\w+/")
 GENERATORS = (["tools/settings_doc.py", "--check"], ["tools/backends_doc.py", "--check"],
-              ["src/mpi/generate.py", "--check"])
+              ["tools/plot_comparison.py", "--check"], ["src/mpi/generate.py", "--check"])
 SPELLING_IGNORED = "improbe,inout,renderd"
 
 
@@ -119,6 +119,28 @@ def check_words(names: list[str]) -> list[str]:
     return problems
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link into a page may name: its headings, as GitHub turns them into anchors."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+
+
+def check_links(names: list[str]) -> list[str]:
+    """Links between pages, and pages of docs/ that any file names."""
+    problems = []
+    for name in names:
+        text = text_of(name) if Path(name).suffix not in {".json", ".csv", ".png"} else ""
+        for link in re.findall(r"\]\(([^)\s:]+)\)", text) if name.endswith(".md") else []:
+            path, _, anchor = link.partition("#")
+            page = (ROOT / name).parent / path if path else ROOT / name
+            if not page.exists() or (anchor and anchor not in anchors(page)):
+                problems.append(f"{name}: a link to {link}, which is not there")
+        for page in re.findall(r"(?<![\w/.])docs/[\w/-]+\.md", text):
+            if not (ROOT / page).is_file():
+                problems.append(f"{name}: names {page}, which is not there")
+    return problems
+
+
 def check_generated(_: list[str]) -> list[str]:
     problems = []
     for command in GENERATORS:
@@ -178,7 +200,8 @@ def check_format(names: list[str]) -> list[str] | None:
 
 
 CHECKS = (("layers", check_layers), ("foreign headers", check_foreign_headers), ("sizes", check_sizes),
-          ("licences", check_licences), ("words", check_words), ("generated files", check_generated),
+          ("licences", check_licences), ("words", check_words), ("links", check_links),
+          ("generated files", check_generated),
           ("spelling", check_spelling), ("python", check_python), ("format", check_format))
 
 

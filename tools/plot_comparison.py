@@ -111,8 +111,9 @@ def draw(panel: Panel, x0: float) -> list[str]:
     ratio = panel.theirs[panel.mark] / panel.ours[panel.mark]
     ratio = ratio if panel.better == "lower" else 1 / ratio
     top, bottom = sorted((y(panel.ours[panel.mark]), y(panel.theirs[panel.mark])))
-    out.append(f'<line x1="{x(panel.mark):.1f}" x2="{x(panel.mark):.1f}" y1="{top:.1f}" y2="{bottom:.1f}" class="mark"/>')
-    out.append(text(x(panel.mark) + 14, top - 10, f"{ratio:.1f} times", 'class="ratio" text-anchor="end"'))
+    at = x(panel.mark)
+    out.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{top:.1f}" y2="{bottom:.1f}" class="mark"/>')
+    out.append(text(at + 14, top - 10, f"{ratio:.1f} times", 'class="ratio" text-anchor="end"'))
     return out
 
 
@@ -123,16 +124,17 @@ def legend(x: float, name: str, colour: str) -> list[str]:
 
 
 def render() -> str:
-    latency, bandwidth, reduction = messages("latency", "us", min), messages("bw", "gbps", max), allreduce()
+    latency, bandwidth = messages("latency", "us", min), messages("bw", "gbps", max)
     bandwidth = tuple({size: value for size, value in line.items() if size >= 8192} for line in bandwidth)
     panels = [Panel("Latency of MPI_Send", "lower", "us", "UCX", *latency, mark=1024, linear=True),
               Panel("Bandwidth, windows of 64", "higher", "GB/s", "UCX", *bandwidth, mark=65536),
-              Panel("MPI_Allreduce, 2 GPUs", "lower", "us", "NCCL", *reduction, mark=1024)]
+              Panel("MPI_Allreduce, 2 GPUs", "lower", "us", "NCCL", *allreduce(), mark=1024)]
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
              f'height="{HEIGHT}" role="img" aria-label="Telpher beside UCX and NCCL on two H200s">',
              "<style>text{font-family:system-ui,Helvetica,Arial,sans-serif;fill:#222}"
              ".title{font-size:15px;font-weight:600}.small{font-size:12px;fill:#555}"
-             ".ratio{font-size:12px;font-weight:600}.grid{stroke:#e3e3e3}.mark{stroke:#999;stroke-dasharray:3 3}</style>",
+             ".ratio{font-size:12px;font-weight:600}.grid{stroke:#e3e3e3}"
+             ".mark{stroke:#999;stroke-dasharray:3 3}</style>",
              '<rect width="100%" height="100%" fill="#fff"/>']
     for number, panel in enumerate(panels):
         lines += draw(panel, LEFT + number * (PANEL_W + GAP))
