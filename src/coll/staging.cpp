@@ -214,7 +214,7 @@ status staging::copy_image_out(image& i, copies& started) noexcept {
 }
 
 status staging::copy_in() noexcept {
-  path::count(path::kind::coll_staged, static_cast<std::uint64_t>(bytes()));
+  path::count(counted_as_, static_cast<std::uint64_t>(bytes()));
   copies started;
   status result = status::ok;
   for (image& i : images_)

@@ -10,11 +10,16 @@
 #include "coll/regions.hpp"
 #include "datatype/datatype.hpp"
 #include "memory/memory.hpp"
+#include "path/path.hpp"
 
 namespace telpher::coll {
 
 class staging final : public pending {
  public:
+  /// `counted_as`: what a round counts as in the statistics.
+  explicit staging(path::kind counted_as = path::kind::coll_staged) noexcept
+      : counted_as_(counted_as) {}
+
   /// Makes an image for the segments of `p` and answers the address that stands for `buffer`;
   /// `buffer` itself where no byte of the plan is in device memory. Copies nothing yet.
   result<void*> add(void* buffer, const plan& p) noexcept;
@@ -67,6 +72,7 @@ class staging final : public pending {
   static status copy_image_in(image& i, copies& started) noexcept;
   static status copy_image_out(image& i, copies& started) noexcept;
 
+  path::kind counted_as_;
   std::vector<image> images_;
 };
 

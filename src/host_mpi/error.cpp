@@ -21,6 +21,11 @@ int error_class(status s) noexcept {
   }
 }
 
+void report(const char* call, status s, const char* detail) noexcept {
+  const bool has_detail = detail && *detail;
+  TELPHER_ERROR("%s: %s%s%s", call, to_string(s), has_detail ? ": " : "", has_detail ? detail : "");
+}
+
 }  // namespace
 
 int raise(MPI_Comm comm, int code) noexcept {
@@ -28,10 +33,19 @@ int raise(MPI_Comm comm, int code) noexcept {
   return code;
 }
 
+int raise(MPI_File file, int code) noexcept {
+  pmpi::File_call_errhandler(file, code);
+  return code;
+}
+
 int fail(MPI_Comm comm, const char* call, status s, const char* detail) noexcept {
-  const bool has_detail = detail && *detail;
-  TELPHER_ERROR("%s: %s%s%s", call, to_string(s), has_detail ? ": " : "", has_detail ? detail : "");
+  report(call, s, detail);
   return raise(comm, error_class(s));
+}
+
+int fail(MPI_File file, const char* call, status s, const char* detail) noexcept {
+  report(call, s, detail);
+  return raise(file, error_class(s));
 }
 
 }  // namespace telpher::host_mpi

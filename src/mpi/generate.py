@@ -206,10 +206,34 @@ def plain_body(function):
     return [*lines, f"return {host_call(function)};"]
 
 
+def file_body(function, way):
+    """Reads or writes a file: through host memory where the buffer is device memory."""
+    names = [p.name for p in function.parameters]
+    call, buffer = f'"{function.mpi_name}"', "const_cast<void*>(buf)" if way == "write" else "buf"
+    guard = ["entry::blocking_call guard;"] if ("blocking", "") in function.words else []
+    replaced = {"buf": "b", "status": "s"}
+    if "count" not in names:  # the second half of a split collective
+        parameters, run = "void* b, MPI_Status* s", f"mpi::files::end({call}, fh, {buffer}, status, std::ref(host))"
+    elif "status" not in names:
+        parameters, run = "void* b", "a.start(request, std::ref(host))" if "request" in names else "a.begin(std::ref(host))"
+    else:
+        at = ("offset", " at") if "offset" in names else ("0", "")
+        alone = not guard and "shared" not in function.name
+        parameters = f"void* b, MPI_Count n, MPI_Offset{at[1]}, MPI_Status* s"
+        run = f"a.{'in_blocks' if alone else 'whole'}({at[0]}, status, std::ref(host))"
+        replaced |= {"count": "n" if function.large else "static_cast<int>(n)", "offset": "at"}
+    lines = [f"const mpi::files::access a{{{call}, fh, mpi::files::direction::{way}, {buffer}, count, datatype}};",
+             f"if (!a.on_device()) return {host_call(function)};"] if "count" in names else []
+    return [*guard, *lines, f"const auto host = [&]({parameters}) {{",
+            f"  return {host_call(function, replaced)};", "};", f"return {run};"]
+
+
 def body(function):
     for word, rest in function.words_of("always", "call"):
         line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"')
         return [line] if word == "always" else [bypass(function), line]
+    for _, way in function.words_of("file"):
+        return [bypass(function), *file_body(function, way)]
     staged = function.words_of("input", "output", "inout", "broadcast")
     if not staged:
         return [bypass(function), *plain_body(function)]

@@ -2,7 +2,9 @@
 #include "mpi/packing.hpp"
 
 #include <cstdio>
+#include <new>
 
+#include "coll/staging.hpp"
 #include "datatype/datatype.hpp"
 #include "memory/memory.hpp"
 #include "mpi/entry.hpp"
@@ -116,6 +118,66 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
   *code = s == status::ok ? MPI_SUCCESS : entry::fail(p.comm, p.call, s, "device memory");
   if (s == status::ok) position += bytes;
   return true;
+}
+
+// --- the canonical representation ---
+
+namespace {
+
+// Bytes of the packed side that the call may read or write; 0: the host MPI knows what is wrong.
+MPI_Count external_bytes(const packing& p, const char* datarep) noexcept {
+  if (p.count == static_cast<int>(p.count)) {
+    MPI_Aint bytes = 0;
+    const int count = static_cast<int>(p.count);
+    return pmpi::Pack_external_size(datarep, count, p.type, &bytes) == MPI_SUCCESS ? bytes : 0;
+  }
+  MPI_Count bytes = 0;
+  return pmpi::Pack_external_size_c(datarep, p.count, p.type, &bytes) == MPI_SUCCESS ? bytes : 0;
+}
+
+result<void*> stand_in(coll::staging& images, const void* buffer, const coll::segment& part,
+                       bool is_read) {
+  coll::plan plan{.segments = {part}, .copy_in = is_read, .copy_out = !is_read};
+  return images.add(const_cast<void*>(buffer), plan);
+}
+
+status stage_and_call(const packing& p, MPI_Count position, MPI_Count bytes,
+                      const host_packing& host, int& code) {
+  const bool packs = p.to == packing::direction::pack;
+  coll::staging images(path::kind::none);
+  const auto typed = stand_in(images, p.typed, {0, p.count, p.type}, packs);
+  TELPHER_TRY(typed);
+  const auto packed = stand_in(images, p.packed, {position, bytes, MPI_BYTE}, !packs);
+  TELPHER_TRY(packed);
+  TELPHER_TRY(images.copy_in());
+  code = host(*typed, *packed);
+  return code == MPI_SUCCESS ? images.copy_out() : status::ok;
+}
+
+}  // namespace
+
+int external(const packing& p, const char* datarep, MPI_Count position,
+             const host_packing& host) noexcept {
+  const auto as_given = [&] {
+    return host(const_cast<void*>(p.typed), const_cast<void*>(p.packed));
+  };
+  if (memory::surely_host(p.typed) && memory::surely_host(p.packed)) return as_given();
+  const MPI_Count bytes = p.count > 0 && position >= 0 ? external_bytes(p, datarep) : 0;
+  if (bytes <= 0) return as_given();
+  if (bytes > p.room - position) {
+    char what[128];
+    std::snprintf(what, sizeof what, "%lld bytes at position %lld of a packed buffer of %lld",
+                  static_cast<long long>(bytes), static_cast<long long>(position),
+                  static_cast<long long>(p.room));
+    return entry::fail(p.comm, p.call, status::truncated, what);
+  }
+  int code = MPI_SUCCESS;
+  status s = status::out_of_memory;
+  try {
+    s = stage_and_call(p, position, bytes, host, code);
+  } catch (const std::bad_alloc&) {
+  }
+  return s == status::ok ? code : entry::fail(p.comm, p.call, s, "device memory");
 }
 
 }  // namespace telpher::mpi

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Pack and MPI_Unpack where one side or both are device memory (MPI 5.0, section 5.2). The
+// MPI_Pack, MPI_Unpack and their external forms where one side or both are device memory (MPI 5.0,
+// sections 5.2 and 5.3). The
 // packed bytes are those of the type map, one after the other, as host MPIs pack them too: what is
 // packed on a device may be unpacked on the host, and the other way round.
 #pragma once
+
+#include <functional>
+#include <type_traits>
 
 #include "host_mpi/host_mpi.hpp"
 
@@ -31,6 +35,39 @@ inline bool packed_on_device(const packing& p, int& position, int* code) noexcep
   const bool ours = packed_on_device(p, at, code);
   position = static_cast<int>(at);
   return ours;
+}
+
+/// The canonical representation (section 5.3), which the host MPI writes and reads: device memory
+/// is stood for by an image in host memory. `host` is its call, on stand-ins for both sides.
+using host_packing = std::function<int(void* typed, void* packed)>;
+int external(const packing& p, const char* datarep, MPI_Count position,
+             const host_packing& host) noexcept;
+
+template <class Count, class Size>
+int pack_external(const char* call, const char* datarep, const void* typed, Count count,
+                  MPI_Datatype type, void* packed, Size room, Size* position) noexcept {
+  const auto host = [&](void* from, void* to) {
+    if constexpr (std::is_same_v<Count, int>)
+      return pmpi::Pack_external(datarep, from, count, type, to, room, position);
+    else
+      return pmpi::Pack_external_c(datarep, from, count, type, to, room, position);
+  };
+  const packing p{packing::direction::pack, call, typed, count, type, packed, room, MPI_COMM_SELF};
+  return external(p, datarep, *position, std::ref(host));
+}
+
+template <class Count, class Size>
+int unpack_external(const char* call, const char* datarep, const void* packed, Size room,
+                    Size* position, void* typed, Count count, MPI_Datatype type) noexcept {
+  const auto host = [&](void* to, void* from) {
+    if constexpr (std::is_same_v<Count, int>)
+      return pmpi::Unpack_external(datarep, from, room, position, to, count, type);
+    else
+      return pmpi::Unpack_external_c(datarep, from, room, position, to, count, type);
+  };
+  const packing p{packing::direction::unpack, call,  typed,        count, type,
+                  packed,                     room, MPI_COMM_SELF};
+  return external(p, datarep, *position, std::ref(host));
 }
 
 }  // namespace telpher::mpi

@@ -30,6 +30,7 @@ enum class kind : int {
   coll_stepped,   // by device copies and kernels that the host orders
   coll_vendor,    // by the vendor's own library
   coll_levels,    // between nodes: blocks of a node's result by the host MPI
+  file,           // MPI-IO: through host memory, by the host MPI
   count_
 };
 

@@ -393,6 +393,47 @@ void pack_type(suite& s, const datatype& t) {
   }
 }
 
+/// MPICH 5.0.2 dies in MPI_Pack_external of a struct, without Telpher too.
+bool host_packs_external(const suite& s, const datatype& t) {
+  const std::string label = t.label();
+  return !s.mpich || (label != "struct" && label != "nested");
+}
+
+/// MPI_Pack_external and MPI_Unpack_external: in every kind of memory as in host memory.
+void pack_external_type(suite& s, const datatype& t) {
+  static char datarep[] = "external32";
+  constexpr int count = 7;
+  constexpr MPI_Aint before = 13;
+  MPI_Aint bytes = 0;
+  MPI_Pack_external_size(datarep, count, t.get(), &bytes);
+  const MPI_Aint room = before + bytes + 5;
+  const layout l(t.get(), count);
+  const std::uint64_t id = mix(s.opt.seed) + 11;
+  std::vector<unsigned char> wanted(static_cast<std::size_t>(room), guard_byte);
+  buffer host(kind::host, l.span);
+  put(host, l, id);
+  MPI_Aint position = before;
+  MPI_Pack_external(datarep, host.data() + l.origin, count, t.get(), wanted.data(), room,
+                    &position);
+  with_all_kinds([&](kind typed, kind packed) {
+    s.note("%s and packed in %s", name(typed), name(packed));
+    buffer elements(typed, l.span), run(packed, wanted.size()), back(typed, l.span);
+    put(elements, l, id);
+    run.clear();
+    position = before;
+    MPI_Pack_external(datarep, elements.data() + l.origin, count, t.get(), run.data(), room,
+                      &position);
+    s.expect_equal(position, before + bytes, "position after packing");
+    s.expect_none(run.compare(wanted.data()));
+    back.clear();
+    position = before;
+    MPI_Unpack_external(datarep, run.data(), room, &position, back.data() + l.origin, count,
+                        t.get());
+    s.expect_equal(position, before + bytes, "position after unpacking");
+    s.expect_none(check(back, l, id, l.place.size()));
+  });
+}
+
 /// No byte is written where there is no room for all.
 void pack_without_room(suite& s) {
   MPI_Comm comm;
@@ -490,7 +531,10 @@ int main(int argc, char** argv) {
     s.run("together", [&] { together(s); });
     s.run("replace", [&] { replace(s); });
     for (const datatype& t : make_types())
-      s.run(std::string("pack ") + t.label(), [&] { pack_type(s, t); });
+      s.run(std::string("pack ") + t.label(), [&] {
+        pack_type(s, t);
+        if (host_packs_external(s, t)) pack_external_type(s, t);
+      });
     if (kinds().back() == kind::device) s.run("pack without room", [&] { pack_without_room(s); });
   }
   return s.finish();

@@ -48,9 +48,8 @@ int MPI_Pack_external(const char* datarep, const void* inbuf, int incount, MPI_D
                       void* outbuf, MPI_Aint outsize, MPI_Aint* position) {
   if (!entry::active())
     return pmpi::Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Pack_external", {inbuf, outbuf}))
-    return error;
-  return pmpi::Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+  return mpi::pack_external("MPI_Pack_external", datarep, inbuf, incount, datatype, outbuf, outsize,
+                            position);
 }
 
 // 5.3 Canonical pack and unpack
@@ -58,10 +57,8 @@ int MPI_Unpack_external(const char* datarep, const void* inbuf, MPI_Aint insize,
                         void* outbuf, int outcount, MPI_Datatype datatype) {
   if (!entry::active())
     return pmpi::Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Unpack_external",
-                                              {inbuf, outbuf}))
-    return error;
-  return pmpi::Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+  return mpi::unpack_external("MPI_Unpack_external", datarep, inbuf, insize, position, outbuf,
+                              outcount, datatype);
 }
 
 // 6.3 Barrier synchronization
@@ -357,10 +354,8 @@ int MPI_Pack_external_c(const char* datarep, const void* inbuf, MPI_Count incoun
                         MPI_Count* position) {
   if (!entry::active())
     return pmpi::Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Pack_external_c",
-                                              {inbuf, outbuf}))
-    return error;
-  return pmpi::Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+  return mpi::pack_external("MPI_Pack_external_c", datarep, inbuf, incount, datatype, outbuf,
+                            outsize, position);
 }
 
 // 5.3 Canonical pack and unpack
@@ -369,10 +364,8 @@ int MPI_Unpack_external_c(const char* datarep, const void* inbuf, MPI_Count insi
                           MPI_Datatype datatype) {
   if (!entry::active())
     return pmpi::Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Unpack_external_c",
-                                              {inbuf, outbuf}))
-    return error;
-  return pmpi::Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+  return mpi::unpack_external("MPI_Unpack_external_c", datarep, inbuf, insize, position, outbuf,
+                              outcount, datatype);
 }
 
 #endif  // TELPHER_HOST_HAS_Pack_c

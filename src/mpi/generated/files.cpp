@@ -3,6 +3,7 @@
 // Input and output (chapter 14),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/files.hpp"
 
 using namespace telpher;
 
@@ -55,143 +56,210 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
 int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                      MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at", {buf}))
-    return error;
-  return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_at", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at(fh, at, b, static_cast<int>(n), datatype, s);
+  };
+  return a.in_blocks(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                       MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at", {buf}))
-    return error;
-  return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_at", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at(fh, at, b, static_cast<int>(n), datatype, s);
+  };
+  return a.in_blocks(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                       MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at", {buf}))
-    return error;
-  return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_at", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_at(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                        MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at", {buf}))
-    return error;
-  return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_at", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_at(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
                          MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_at_all", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at_all(fh, at, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                           MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_at_all", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at_all(fh, at, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
                           MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_all", {buf}))
-    return error;
-  return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_at_all", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_at_all(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                            MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_all", {buf}))
-    return error;
-  return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_at_all", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_at_all(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read", {buf})) return error;
-  return pmpi::File_read(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.in_blocks(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                    MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write", {buf})) return error;
-  return pmpi::File_write(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.in_blocks(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread", {buf})) return error;
-  return pmpi::File_iread(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                     MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite", {buf}))
-    return error;
-  return pmpi::File_iwrite(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                       MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_all(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_all(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_all", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_all(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_all(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                        MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_all(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_all(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_all", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_all(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_all(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                        MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_all(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_all", {buf}))
-    return error;
-  return pmpi::File_iread_all(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_all", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_all(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_all(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                         MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_all", {buf}))
-    return error;
-  return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_all", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_all(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.6 Consistency and semantics
@@ -214,65 +282,93 @@ int MPI_File_sync(MPI_File fh) {
 int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                        MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_c", {buf}))
-    return error;
-  return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_at_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at_c(fh, at, b, n, datatype, s);
+  };
+  return a.in_blocks(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                         MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_c", {buf}))
-    return error;
-  return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_at_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at_c(fh, at, b, n, datatype, s);
+  };
+  return a.in_blocks(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                         MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_c", {buf}))
-    return error;
-  return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_at_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_at_c(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                          MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_c", {buf}))
-    return error;
-  return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_at_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_at_c(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                            MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_at_all_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_read_at_all_c(fh, at, b, n, datatype, s);
+  };
+  return a.whole(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                             MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_at_all_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset at, MPI_Status* s) {
+    return pmpi::File_write_at_all_c(fh, at, b, n, datatype, s);
+  };
+  return a.whole(offset, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                             MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_all_c", {buf}))
-    return error;
-  return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_at_all_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_at_all_c(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
@@ -280,83 +376,119 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MP
                              MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active())
     return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_all_c", {buf}))
-    return error;
-  return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_at_all_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_at_all_c(fh, offset, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_c", {buf}))
-    return error;
-  return pmpi::File_read_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_c(fh, b, n, datatype, s);
+  };
+  return a.in_blocks(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_c", {buf}))
-    return error;
-  return pmpi::File_write_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_c(fh, b, n, datatype, s);
+  };
+  return a.in_blocks(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_c", {buf}))
-    return error;
-  return pmpi::File_iread_c(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_c(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_c(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_c", {buf}))
-    return error;
-  return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_c(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_all_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_all_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_all_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_all_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_all_c(fh, b, n, datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                          MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_all_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_all_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_all_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_all_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_all_c(fh, b, n, datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                          MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_all_c", {buf}))
-    return error;
-  return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_all_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_all_c(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                           MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_all_c", {buf}))
-    return error;
-  return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_all_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_all_c(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 #endif  // TELPHER_HOST_HAS_File_read_at_c

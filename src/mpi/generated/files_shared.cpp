@@ -3,6 +3,7 @@
 // Input and output by shared file pointers and split collectives (chapter 14),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/files.hpp"
 
 using namespace telpher;
 
@@ -12,56 +13,80 @@ extern "C" {
 int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                          MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_shared", {buf}))
-    return error;
-  return pmpi::File_read_shared(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_shared", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_shared(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                           MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_shared", {buf}))
-    return error;
-  return pmpi::File_write_shared(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_shared", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_shared(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                           MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_shared(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_shared", {buf}))
-    return error;
-  return pmpi::File_iread_shared(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_shared", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_shared(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_shared(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                            MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_shared", {buf}))
-    return error;
-  return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_shared", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_shared(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                           MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_ordered(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_ordered(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_ordered", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_ordered(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_ordered(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                            MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_ordered(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_ordered(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_ordered", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_ordered(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_ordered(fh, b, static_cast<int>(n), datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
@@ -75,98 +100,143 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count,
                                MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_begin", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_read_at_all_begin", fh, mpi::files::direction::read, buf,
+                             count, datatype};
+  if (!a.on_device()) return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_read_at_all_begin(fh, offset, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at_all_end(fh, buf, status);
   entry::blocking_call guard;
-  return pmpi::File_read_at_all_end(fh, buf, status);
+  const auto host = [&](void* b, MPI_Status* s) {
+    return pmpi::File_read_at_all_end(fh, b, s);
+  };
+  return mpi::files::end("MPI_File_read_at_all_end", fh, buf, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                                 MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_begin", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_write_at_all_begin", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_write_at_all_begin(fh, offset, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at_all_end(fh, buf, status);
   entry::blocking_call guard;
-  return pmpi::File_write_at_all_end(fh, buf, status);
+  const auto host = [&](void* b, MPI_Status* s) {
+    return pmpi::File_write_at_all_end(fh, b, s);
+  };
+  return mpi::files::end("MPI_File_write_at_all_end", fh, const_cast<void*>(buf), status,
+                         std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_all_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_begin", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_all_begin(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_read_all_begin", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_all_begin(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_read_all_begin(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_all_end(fh, buf, status);
   entry::blocking_call guard;
-  return pmpi::File_read_all_end(fh, buf, status);
+  const auto host = [&](void* b, MPI_Status* s) {
+    return pmpi::File_read_all_end(fh, b, s);
+  };
+  return mpi::files::end("MPI_File_read_all_end", fh, buf, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_all_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_begin", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_all_begin(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_write_all_begin", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_all_begin(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_write_all_begin(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_all_end(fh, buf, status);
   entry::blocking_call guard;
-  return pmpi::File_write_all_end(fh, buf, status);
+  const auto host = [&](void* b, MPI_Status* s) {
+    return pmpi::File_write_all_end(fh, b, s);
+  };
+  return mpi::files::end("MPI_File_write_all_end", fh, const_cast<void*>(buf), status,
+                         std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_begin", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_read_ordered_begin", fh, mpi::files::direction::read, buf,
+                             count, datatype};
+  if (!a.on_device()) return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_read_ordered_begin(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_ordered_end(fh, buf, status);
   entry::blocking_call guard;
-  return pmpi::File_read_ordered_end(fh, buf, status);
+  const auto host = [&](void* b, MPI_Status* s) {
+    return pmpi::File_read_ordered_end(fh, b, s);
+  };
+  return mpi::files::end("MPI_File_read_ordered_end", fh, buf, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_begin", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_write_ordered_begin", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_write_ordered_begin(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_ordered_end(fh, buf, status);
   entry::blocking_call guard;
-  return pmpi::File_write_ordered_end(fh, buf, status);
+  const auto host = [&](void* b, MPI_Status* s) {
+    return pmpi::File_write_ordered_end(fh, b, s);
+  };
+  return mpi::files::end("MPI_File_write_ordered_end", fh, const_cast<void*>(buf), status,
+                         std::ref(host));
 }
 
 #if TELPHER_HOST_HAS_File_read_shared_c  // large counts, MPI 4.0
@@ -175,117 +245,162 @@ int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status)
 int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                            MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_shared_c", {buf}))
-    return error;
-  return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_shared_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_shared_c(fh, b, n, datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                             MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_shared_c", {buf}))
-    return error;
-  return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_shared_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_shared_c(fh, b, n, datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                             MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_shared_c", {buf}))
-    return error;
-  return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iread_shared_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iread_shared_c(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                              MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_shared_c", {buf}))
-    return error;
-  return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
+  const mpi::files::access a{"MPI_File_iwrite_shared_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
+  const auto host = [&](void* b) {
+    return pmpi::File_iwrite_shared_c(fh, b, count, datatype, request);
+  };
+  return a.start(request, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                             MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_read_ordered_c", fh, mpi::files::direction::read, buf, count,
+                             datatype};
+  if (!a.on_device()) return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_read_ordered_c(fh, b, n, datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                              MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
+  const mpi::files::access a{"MPI_File_write_ordered_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
+  const auto host = [&](void* b, MPI_Count n, MPI_Offset, MPI_Status* s) {
+    return pmpi::File_write_ordered_c(fh, b, n, datatype, s);
+  };
+  return a.whole(0, status, std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                                  MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_begin_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_read_at_all_begin_c", fh, mpi::files::direction::read, buf,
+                             count, datatype};
+  if (!a.on_device()) return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_read_at_all_begin_c(fh, offset, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                                   MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_begin_c",
-                                              {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_write_at_all_begin_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_write_at_all_begin_c(fh, offset, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_begin_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_read_all_begin_c", fh, mpi::files::direction::read, buf,
+                             count, datatype};
+  if (!a.on_device()) return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_read_all_begin_c(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count,
                                MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_begin_c", {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_write_all_begin_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_write_all_begin_c(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_begin_c",
-                                              {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_read_ordered_begin_c", fh, mpi::files::direction::read, buf,
+                             count, datatype};
+  if (!a.on_device()) return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_read_ordered_begin_c(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 // 14.4 Data access
 int MPI_File_write_ordered_begin_c(MPI_File fh, const void* buf, MPI_Count count,
                                    MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_begin_c",
-                                              {buf}))
-    return error;
   entry::blocking_call guard;
-  return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);
+  const mpi::files::access a{"MPI_File_write_ordered_begin_c", fh, mpi::files::direction::write,
+                             const_cast<void*>(buf), count, datatype};
+  if (!a.on_device()) return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);
+  const auto host = [&](void* b) {
+    return pmpi::File_write_ordered_begin_c(fh, b, count, datatype);
+  };
+  return a.begin(std::ref(host));
 }
 
 #endif  // TELPHER_HOST_HAS_File_read_shared_c

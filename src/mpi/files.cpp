@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/files.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "coll/pending.hpp"
+#include "coll/staging.hpp"
+#include "datatype/datatype.hpp"
+#include "host_mpi/error.hpp"
+#include "memory/memory.hpp"
+#include "path/path.hpp"
+
+namespace telpher::mpi::files {
+namespace {
+
+// Large enough that a file system takes it at full speed, small enough that two stay pinned.
+constexpr std::uint64_t block_bytes = 4u << 20;
+
+int fail(const access& a, status s) noexcept {
+  return host_mpi::fail(a.file, a.call, s, "a device buffer could not be copied to or from the host");
+}
+
+const datatype::layout* layout_of(MPI_Datatype type) noexcept {
+  const auto l = datatype::layout_of(type);
+  return l ? *l : nullptr;
+}
+
+std::uint64_t bytes_of(const datatype::layout& l, MPI_Count count) noexcept {
+  return l.size * static_cast<std::uint64_t>(count);
+}
+
+std::uint64_t transferred(const MPI_Status& status) noexcept {
+  MPI_Count bytes = 0;
+  pmpi::Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+// --- an image of the whole buffer ---
+
+// A request's image must outlive the call, so it is on the heap.
+class image final : public coll::pending {
+ public:
+  /// The image of `a`, filled if `a` writes. `keeps`: filled for a read as well, so that what the
+  /// file does not fill is written back as it was.
+  static result<std::unique_ptr<image>> of(const access& a, bool keeps) noexcept {
+    auto made = std::unique_ptr<image>(new (std::nothrow) image(a));
+    if (!made) return status::out_of_memory;
+    TELPHER_TRY(made->prepare(a, keeps));
+    return made;
+  }
+
+  void* data() const noexcept { return data_; }
+  std::uint64_t bytes() const noexcept { return bytes_of(*layout_, count_); }
+
+  /// Of a read: writes the first `bytes` of the data to the device.
+  status finish(std::uint64_t bytes) noexcept {
+    if (!reads_ || bytes == 0) return status::ok;
+    if (bytes < this->bytes()) TELPHER_TRY(restore_after(bytes));
+    return staging_.copy_out();
+  }
+
+  status after_completion() noexcept override { return finish(bytes()); }
+
+ private:
+  explicit image(const access& a) noexcept
+      : staging_(path::kind::file), reads_(a.way == direction::read), count_(a.count) {}
+
+  status prepare(const access& a, bool keeps) noexcept {
+    coll::plan p{.segments = {}, .copy_in = true, .copy_out = reads_};
+    try {
+      p.add(0, a.count, a.type);
+    } catch (const std::bad_alloc&) {
+      return status::out_of_memory;
+    }
+    const auto layout = datatype::layout_of(a.type);
+    TELPHER_TRY(layout);
+    layout_ = datatype::hold(*layout);
+    const auto address = staging_.add(a.buffer, p);
+    TELPHER_TRY(address);
+    data_ = *address;
+    return reads_ && !keeps ? status::ok : staging_.copy_in();
+  }
+
+  // What the file did not fill becomes what the device holds.
+  status restore_after(std::uint64_t bytes) noexcept {
+    auto kept = memory::buffer::host(bytes, nullptr);
+    TELPHER_TRY(kept);
+    datatype::pack_host(*layout_, data_, 0, bytes, kept->data());
+    TELPHER_TRY(staging_.copy_in());
+    datatype::unpack_host(*layout_, kept->data(), 0, bytes, data_);
+    return status::ok;
+  }
+
+  coll::staging staging_;
+  bool reads_;
+  MPI_Count count_;
+  datatype::hold layout_;
+  void* data_ = nullptr;
+};
+
+// --- blocks ---
+
+// How a buffer is cut: a block is a whole number of its elements and of the file's units.
+struct cut {
+  memory::place where;
+  std::byte* data;
+  std::uint64_t element;
+  MPI_Count elements;  // of a block
+  MPI_Offset step;     // of a block, in units of the file's view
+};
+
+// Bytes of one unit of the file's view.
+std::uint64_t unit_of(MPI_File file) noexcept {
+  MPI_Offset displacement = 0;
+  MPI_Datatype unit = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
+  char representation[MPI_MAX_DATAREP_STRING];
+  if (pmpi::File_get_view(file, &displacement, &unit, &filetype, representation) != MPI_SUCCESS)
+    return 0;
+  int bytes = 0;
+  pmpi::Type_size(unit, &bytes);
+  for (MPI_Datatype* type : {&unit, &filetype}) {
+    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+    pmpi::Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED) pmpi::Type_free(type);
+  }
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+// Nothing where one block would do, where data has gaps, or where the call must be atomic.
+std::optional<cut> cut_of(const access& a) noexcept {
+  const datatype::layout* l = layout_of(a.type);
+  if (!l || !l->contiguous || bytes_of(*l, a.count) <= 2 * block_bytes) return std::nullopt;
+  int atomic = 0;
+  if (pmpi::File_get_atomicity(a.file, &atomic) != MPI_SUCCESS || atomic) return std::nullopt;
+  const std::uint64_t unit = unit_of(a.file);
+  if (unit == 0) return std::nullopt;
+  const std::uint64_t whole = std::lcm(unit, l->size);
+  const std::uint64_t bytes = block_bytes / whole * whole;
+  if (bytes == 0) return std::nullopt;
+  auto* data = static_cast<std::byte*>(a.buffer) + l->true_lower_bound;
+  return cut{memory::classify(data), data, l->size, static_cast<MPI_Count>(bytes / l->size),
+             static_cast<MPI_Offset>(bytes / unit)};
+}
+
+// Two blocks of pinned memory that take turns between the device and the file.
+class pipeline {
+ public:
+  pipeline(const access& a, const cut& c) noexcept : access_(a), cut_(c) {}
+
+  status prepare() noexcept {
+    const bool reads = access_.way == direction::read;
+    auto s = memory::stream(cut_.where, reads ? memory::lane::copy : memory::lane::in);
+    TELPHER_TRY(s);
+    stream_ = *s;
+    for (memory::buffer& b : blocks_) {
+      auto made = memory::buffer::host(static_cast<std::uint64_t>(cut_.elements) * cut_.element,
+                                       cut_.where.owner, true);
+      TELPHER_TRY(made);
+      b = std::move(*made);
+    }
+    return status::ok;
+  }
+
+  /// Moves all, or as much as the host MPI and the device can. `outcome` is the device's; the host
+  /// MPI's code is returned.
+  int run(MPI_Offset offset, MPI_Status* last, const host_call& f, status& outcome) noexcept {
+    int code = MPI_SUCCESS;
+    const bool reads = access_.way == direction::read;
+    if (!reads) outcome = copy_block(0, elements_at(0));
+    for (MPI_Count first = 0; first < access_.count && !failed(outcome); first += cut_.elements) {
+      const MPI_Count n = elements_at(first);
+      if (!reads) {
+        outcome = wait();
+        if (failed(outcome)) break;
+        const MPI_Count next = first + cut_.elements;
+        if (next < access_.count) outcome = copy_block(next, elements_at(next));
+      }
+      code = f(block(first), n, offset, last);
+      const std::uint64_t moved = code == MPI_SUCCESS ? transferred(*last) : 0;
+      done_ += moved;
+      offset += cut_.step;
+      if (reads && !failed(outcome)) outcome = wait();
+      if (reads && moved > 0 && !failed(outcome)) outcome = copy_bytes(first, moved);
+      if (moved < static_cast<std::uint64_t>(n) * cut_.element) break;
+    }
+    const status waited = wait();
+    if (!failed(outcome)) outcome = waited;
+    return code;
+  }
+
+  std::uint64_t done() const noexcept { return done_; }
+
+ private:
+  MPI_Count elements_at(MPI_Count first) const noexcept {
+    return std::min(cut_.elements, access_.count - first);
+  }
+  void* block(MPI_Count first) const noexcept {
+    return blocks_[static_cast<std::size_t>(first / cut_.elements % 2)].data();
+  }
+  status copy_block(MPI_Count first, MPI_Count n) noexcept {
+    return copy_bytes(first, static_cast<std::uint64_t>(n) * cut_.element);
+  }
+  status copy_bytes(MPI_Count first, std::uint64_t bytes) noexcept {
+    void* device = cut_.data + static_cast<std::uint64_t>(first) * cut_.element;
+    void* host = block(first);
+    const bool reads = access_.way == direction::read;
+    return cut_.where.owner->copy(reads ? device : host, reads ? host : device, bytes, stream_);
+  }
+  status wait() noexcept { return cut_.where.owner->synchronise(stream_); }
+
+  const access& access_;
+  const cut& cut_;
+  device::stream stream_{};
+  memory::buffer blocks_[2];
+  std::uint64_t done_ = 0;
+};
+
+// --- split collectives ---
+
+// Between its halves; a file has at most one at a time.
+std::mutex guard;
+std::unordered_map<MPI_File, std::unique_ptr<image>>& split() noexcept {
+  static auto* one = new std::unordered_map<MPI_File, std::unique_ptr<image>>;
+  return *one;
+}
+
+}  // namespace
+
+bool access::on_device() const noexcept {
+  if (count <= 0 || (buffer != MPI_BOTTOM && memory::surely_host(buffer))) return false;
+  const datatype::layout* l = layout_of(type);
+  if (!l || l->blocks.empty()) return false;  // the host MPI says what is wrong with the type
+  const auto* first = static_cast<const std::byte*>(buffer) + l->blocks.front().offset;
+  return memory::classify(first).on_device() ||
+         (buffer == MPI_BOTTOM && datatype::mixes_places(*l, buffer));
+}
+
+int access::whole(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept {
+  auto made = image::of(*this, false);
+  if (!made) return fail(*this, made.error());
+  image& i = **made;
+  MPI_Status seen;
+  MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
+  const int code = f(i.data(), count, offset, last);
+  path::count(path::kind::file, i.bytes());
+  if (code != MPI_SUCCESS) return code;
+  const auto finished = i.finish(transferred(*last));
+  return failed(finished) ? fail(*this, finished) : MPI_SUCCESS;
+}
+
+int access::in_blocks(MPI_Offset offset, MPI_Status* status, const host_call& f) const noexcept {
+  const auto c = cut_of(*this);
+  if (!c) return whole(offset, status, f);
+  pipeline blocks(*this, *c);
+  if (const auto prepared = blocks.prepare(); failed(prepared)) return fail(*this, prepared);
+  MPI_Status seen;
+  MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
+  auto outcome = telpher::status::ok;
+  const int code = blocks.run(offset, last, f, outcome);
+  path::count(path::kind::file, blocks.done());
+  pmpi::Status_set_elements_x(last, MPI_BYTE, static_cast<MPI_Count>(blocks.done()));
+  if (code != MPI_SUCCESS) return code;
+  return failed(outcome) ? fail(*this, outcome) : MPI_SUCCESS;
+}
+
+// The host MPI does not tell how much a read has brought until the program asks for the status, so
+// the image holds the device's bytes before.
+int access::start(MPI_Request* request, const host_start& f) const noexcept {
+  auto made = image::of(*this, true);
+  if (!made) return fail(*this, made.error());
+  path::count(path::kind::file, (*made)->bytes());
+  if (const int code = f((*made)->data()); code != MPI_SUCCESS) return code;
+  int complete = 0;
+  if (pmpi::Request_get_status(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete) {
+    const auto finished = (*made)->after_completion();
+    return failed(finished) ? fail(*this, finished) : MPI_SUCCESS;
+  }
+  coll::attach(*request, std::move(*made), false);
+  return MPI_SUCCESS;
+}
+
+int access::begin(const host_start& f) const noexcept {
+  auto made = image::of(*this, false);
+  if (!made) return fail(*this, made.error());
+  path::count(path::kind::file, (*made)->bytes());
+  void* const stand_in = (*made)->data();
+  try {
+    const std::lock_guard lock(guard);
+    split()[file] = std::move(*made);
+  } catch (const std::bad_alloc&) {
+    return fail(*this, status::out_of_memory);
+  }
+  const int code = f(stand_in);
+  if (code == MPI_SUCCESS) return MPI_SUCCESS;
+  const std::lock_guard lock(guard);
+  split().erase(file);
+  return code;
+}
+
+int end(const char* call, MPI_File file, void* buffer, MPI_Status* status,
+        const host_end& f) noexcept {
+  std::unique_ptr<image> begun;
+  {
+    const std::lock_guard lock(guard);
+    if (auto found = split().find(file); found != split().end()) {
+      begun = std::move(found->second);
+      split().erase(found);
+    }
+  }
+  if (!begun) return f(buffer, status);
+  MPI_Status seen;
+  MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;
+  const int code = f(begun->data(), last);
+  if (code != MPI_SUCCESS) return code;
+  const auto finished = begun->finish(transferred(*last));
+  return failed(finished)
+             ? host_mpi::fail(file, call, finished, "a device buffer could not be filled")
+             : MPI_SUCCESS;
+}
+
+}  // namespace telpher::mpi::files
