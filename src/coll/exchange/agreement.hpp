@@ -58,6 +58,8 @@ constexpr int most_ranks = 64;
 struct description {
   std::uint64_t signature;  // of what must be equal at all ranks: operation, root, type, count
   std::uint64_t grain;      // divides every count and offset of this rank, in bytes
+  std::uint64_t number;     // call_number::least() of this rank
+  std::uint64_t workspace_base, workspace_generation;  // its workspace_id; 0: not made yet
   path::exported_memory input;
   path::exported_memory output;
   std::uint8_t has_input;
@@ -89,7 +91,7 @@ struct alignas(64) agreement_line {
   alignas(64) std::atomic<std::uint64_t> failed;
   /// The last deferred call that the owner has passed.
   alignas(64) std::atomic<std::uint64_t> passed;
-  path::exported_memory workspace;  // written before the vote that follows its making
+  path::exported_memory workspace;  // of the owner's call; written before a vote on it
   bool may_wait;                    // and whether kernels of its device may wait
   std::uint64_t library;         // version of the vendor's library, written before a vote; 0: none
   vendor::unique_id library_id;  // rank 0's: what all join with

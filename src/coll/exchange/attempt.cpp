@@ -67,10 +67,12 @@ attempt::then attempt::leave() noexcept {
 
 attempt::then attempt::end(status s) noexcept {
   result_ = s;
-  if (s == status::ok)
+  if (s == status::ok) {
     path::count(kind_of(chosen_.by), volume(what_, known_.unit));
-  else
+  } else {
     c_.talk.fail_call();
+    lane_.abandon_spaces();
+  }
   return then::done;
 }
 
@@ -142,7 +144,22 @@ bool attempt::eligible() noexcept {
   auto free = lane::take(a_.where);
   if (!free) return false;
   lane_ = std::move(*free);
-  return describe_buffers(a_, c_.talk.own_description());
+  return offer_number() && describe_buffers(a_, c_.talk.own_description());
+}
+
+/// Says which numbers the call may have, and where it works at this rank.
+bool attempt::offer_number() noexcept {
+  const std::uint64_t least = call_number::least();
+  workspace& own = lane_.space(c_.kind);
+  if (own && own.era != call_number::era(least)) {
+    if (own.clear_inbox() != status::ok) return false;
+    own.era = call_number::era(least);
+  }
+  description& d = c_.talk.own_description();
+  d.number = least;
+  d.workspace_base = own ? own.id().base : 0;
+  d.workspace_generation = own ? own.id().generation : 0;
+  return true;
 }
 
 attempt::then attempt::hear() noexcept {
@@ -150,9 +167,21 @@ attempt::then attempt::hear() noexcept {
   if (all == agreement::answer::pending) return then::later;
   if (all == agreement::answer::no) return leave();
   heard_ = true;
-  if (!same_call()) return leave();
-  if (c_.state == communicator::phase::ready) return choose_path();
-  return make_workspace();
+  if (!take_number() || !same_call()) return leave();
+  const bool ready = c_.state == communicator::phase::ready && find_workspaces();
+  return ready ? choose_path() : make_workspace();
+}
+
+/// False when inboxes may hold words of the call's number: they are cleared before the next call.
+bool attempt::take_number() noexcept {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int r = 0; r < c_.ranks; ++r) {
+    const std::uint64_t said = c_.talk.description_of(r).number;
+    number_ = std::max(number_, said);
+    least = std::min(least, said);
+  }
+  call_number::note(number_);
+  return call_number::era(least) == call_number::era(number_);
 }
 
 bool attempt::same_call() const noexcept {
@@ -266,7 +295,6 @@ bool attempt::all_exportable() const noexcept {
 }
 
 void attempt::place_spaces() noexcept {
-  map_ = c_.base;
   for (int r = 0; r < c_.ranks && chosen_.mapped; ++r) {
     const description& d = c_.talk.description_of(r);
     spaces& s = map_[static_cast<std::size_t>(r)];
@@ -282,11 +310,6 @@ void attempt::place_spaces() noexcept {
 
 attempt::then attempt::commit() noexcept {
   if (!chosen_) return leave();
-  if (chosen_.by == transport::packed && c_.packed_epoch == ~std::uint32_t{0}) {
-    c_.packed_epoch = 0;  // what lies in the inbox must not look new: this call is staged
-    if (c_.own.clear_inbox() != status::ok) TELPHER_ERROR("an inbox could not be cleared");
-    return leave();
-  }
   c_.talk.finish();
   committed_ = true;
   explain();
@@ -295,10 +318,9 @@ attempt::then attempt::commit() noexcept {
     return s == status::ok ? go(&attempt::watch_library, "has ended the library's call") : end(s);
   }
   place_spaces();
-  ++c_.epoch;
   compiled_.emplace(compilation{*chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
   if (chosen_.by == transport::stepped) {
-    terms_ = {a_.where, c_.step_flags_of, c_.epoch,
+    terms_ = {a_.where, c_.step_flags_of, number_,
               a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type)
                               : kernel::id::exchange};
     steps_.emplace(*compiled_, terms_, lane_);
@@ -309,14 +331,13 @@ attempt::then attempt::commit() noexcept {
 }
 
 status attempt::launch_kernel() noexcept {
-  if (compiled_->packed) ++c_.packed_epoch;
   auto words = compile(*compiled_);
   TELPHER_TRY(words);
   kernel::exchange& k = lane_.parameters();
-  k.epoch = c_.epoch;
-  k.packed_epoch = c_.packed_epoch;
+  k.epoch = number_;
+  k.packed_epoch = call_number::packed(number_);
   k.me = static_cast<std::uint32_t>(c_.rank);
-  std::copy(c_.kernel_flags.begin(), c_.kernel_flags.end(), k.flags);
+  std::copy(kernel_flags_.begin(), kernel_flags_.end(), k.flags);
   const kernel::id body =
       a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type) : kernel::id::exchange;
   const bool small = volume(what_, known_.unit) <= config().coll_linger_limit;

@@ -4,6 +4,7 @@
 // so that all decide the same; what a rank alone knows (it cannot map a buffer) is put to the vote.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "coll/exchange/arguments.hpp"
@@ -67,9 +68,14 @@ class attempt {
 
   bool eligible() noexcept;
   bool same_call() const noexcept;
+  bool offer_number() noexcept;
+  bool take_number() noexcept;
+  bool find_workspaces() noexcept;
+  void use_workspace(int rank, std::byte* base) noexcept;
   then make_workspace() noexcept;
   bool open_workspaces() noexcept;
-  then spoil_workspace() noexcept;
+  bool open_workspace(int rank);
+  then spoil_workspaces() noexcept;
   bool all_exportable() const noexcept;
   bool map_buffers(bool& fresh) noexcept;
   bool map_one(int rank, const path::exported_memory& m, bool& fresh) noexcept;
@@ -97,7 +103,9 @@ class attempt {
   facts known_;
   choice chosen_;
   lane lane_;
+  std::uint64_t number_ = 0;  // of the call: call_number
   space_map map_{};
+  std::array<std::uint64_t*, most_ranks> kernel_flags_{};
   std::optional<compilation> compiled_;
   run run_;
   bool given_up_ = false;

@@ -213,8 +213,7 @@ void communicator::give_part() noexcept {
   has_part_ = false;
 }
 
-// Peers may still look at this rank's line, and their devices at its workspace, until they have
-// entered MPI_Comm_free as well.
+// Peers may still look at this rank's line until they have entered MPI_Comm_free as well.
 void communicator::forget(MPI_Comm freed) noexcept {
   std::unique_ptr<communicator> gone;
   {
@@ -245,7 +244,6 @@ void communicator::shut_down() noexcept {
   }
   memory::ipc_cache::instance().clear();
   pmpi::Barrier(control);  // no rank has a workspace mapped
-  workspace::release_kept();
   release_lanes();
 }
 
