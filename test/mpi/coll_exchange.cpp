@@ -83,20 +83,13 @@ void check_lifetimes(suite& s) {
   }
 }
 
-/// What this process holds of the emulated devices' memory, its own and that of peers; -1 elsewhere.
-std::int64_t held() {
-  static auto* const counter = emulated<std::int64_t(const char*)>("telpher_emu_counter");
-  if (!counter) return -1;
-  return counter("allocations") + counter("imports") + counter("registered");
-}
-
 /// Communicators by the thousand are ordinary: none takes memory of a device for itself, be it alive
 /// or freed.
 void check_many(suite& s, int count) {
   const group world(MPI_COMM_WORLD);
   formula_call sum(world, call_kind::allreduce, 1000, 0, 1, kind::device, kind::device);
   sum.run();
-  const std::int64_t before = held();
+  const long long before = held();
   std::vector<MPI_Comm> alive(static_cast<std::size_t>(count));
   const auto use = [&](MPI_Comm& c, int call) {
     MPI_Comm_dup(MPI_COMM_WORLD, &c);

@@ -66,18 +66,21 @@ struct description {
   std::uint8_t has_output;
   std::uint8_t in_place;
   std::uint8_t library_failed;              // a call of the vendor's library, before this one
+  std::uint8_t forgot;                      // the rank has unmapped known allocations
   std::int8_t device;                       // which of the rank's devices
   std::uint64_t block_bytes[most_ranks];    // of the blocks that only this rank knows
   std::uint64_t block_offsets[most_ranks];  // of these blocks in its input
   std::uint64_t room[most_ranks];           // bytes it expects from each rank, in the v forms
+  std::uint64_t places;                     // hash of where it puts them, which peers need not know
 };
 
 enum class word : std::uint8_t { host = 1, device = 2 };
 
 struct alignas(64) agreement_slot {
-  /// The most that a call needs: two kinds of workspace made and opened, a library opened and
-  /// joined.
-  static constexpr int votes = 6;
+  /// The most that a call needs: workspaces made and opened and then buffers mapped, or two kinds
+  /// of workspace made and opened; a choice made, a library opened and joined, and a choice made
+  /// after each thing that was refused.
+  static constexpr int votes = 8;
   std::atomic<std::uint64_t> said;                      // call << 8 | word
   std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes
   description what;                                     // with word::device

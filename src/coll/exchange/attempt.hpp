@@ -12,6 +12,7 @@
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/selection.hpp"
 #include "coll/exchange/stepped.hpp"
+#include "memory/ipc_cache.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -52,6 +53,8 @@ class attempt {
   then hear_opened() noexcept;
   then choose_path() noexcept;
   then take_path() noexcept;
+  then hear_chosen() noexcept;
+  then follow_choice() noexcept;
   then hear_mapped() noexcept;
   then commit() noexcept;
   then watch_kernel() noexcept;
@@ -78,7 +81,9 @@ class attempt {
   then spoil_workspaces() noexcept;
   bool all_exportable() const noexcept;
   bool map_buffers(bool& fresh) noexcept;
-  bool map_one(int rank, const path::exported_memory& m, bool& fresh) noexcept;
+  bool map_one(int rank, const path::exported_memory& m, bool& fresh);
+  bool mappings_gone() noexcept;
+  void forget_mappings() noexcept;
   void drop_old() noexcept;
   std::uint64_t address_of(int rank, const path::exported_memory& m) const noexcept;
   void place_spaces() noexcept;
@@ -97,6 +102,7 @@ class attempt {
   bool offered_ = false;
   bool heard_ = false;
   bool committed_ = false;
+  memory::ipc_cache::pause keeps_mappings_;
   status result_ = status::ok;
 
   problem what_;

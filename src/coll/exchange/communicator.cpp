@@ -66,6 +66,7 @@ communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
 }
 
 communicator* communicator::soon(MPI_Comm of_comm) noexcept {
+  memory::ipc_cache::instance().trim_when_due();
   bool known = false;
   communicator* there = find(of_comm, known);
   if (known) return there && there->state != phase::absent ? there : nullptr;

@@ -116,7 +116,8 @@ class communicator {
   };
   std::array<known_workspaces, most_ranks> workspaces;
 
-  /// An allocation of the program that every rank of the communicator has mapped. All ranks hear of
+  /// An allocation of the program that every rank of the communicator has mapped. The mapping rests
+  /// but in calls: what is not used is closed (ipc_cache). All ranks hear of
   /// the same allocations in the same order, so all keep and drop the same.
   struct known_allocation {
     int rank;
@@ -125,6 +126,8 @@ class communicator {
     std::uint64_t last_call;
   };
   std::vector<known_allocation> known;
+  bool forgot = false;             // some were closed here, and the others must hear of it
+  std::uint64_t seen_revoked = 0;  // ipc_cache::revoked() at the last look
   chooser choices;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
   call_queue waiting;

@@ -194,7 +194,7 @@ void call_number::note(std::uint64_t number) noexcept {
 }
 
 status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-                  staying way) noexcept {
+                  staying way, void* memory) noexcept {
   lane_state& s = *on.state_;
   state_ = &s;
   kernel_ = k;
@@ -206,11 +206,14 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
     std::copy(program.begin(), program.end(), p.code);
   } else {
     const std::size_t bytes = program.size() * sizeof(std::uint64_t);
-    auto code = memory::buffer::host(bytes, s.where.owner, true);
-    TELPHER_TRY(code);
-    long_code_ = std::move(*code);
-    std::memcpy(long_code_.data(), program.data(), bytes);
-    p.long_code = static_cast<const std::uint64_t*>(long_code_.data());
+    if (!memory) {
+      auto code = memory::buffer::host(bytes, s.where.owner, true);
+      TELPHER_TRY(code);
+      long_code_ = std::move(*code);
+      memory = long_code_.data();
+    }
+    std::memcpy(memory, program.data(), bytes);
+    p.long_code = static_cast<const std::uint64_t*>(memory);
   }
   p.done = s.done();
   p.stop = s.stop();

@@ -57,9 +57,10 @@ class run {
  public:
   static constexpr int most_blocks = 256;
 
-  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits.
+  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits. A program that is
+  /// too long for the launch's parameters is copied to `memory`, or to memory taken for it.
   status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-               staying way = staying::no) noexcept;
+               staying way = staying::no, void* memory = nullptr) noexcept;
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
   /// launched again.
   status poll() noexcept;
