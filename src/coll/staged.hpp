@@ -91,7 +91,8 @@ class staged {
   void* resolve(void* buffer, const Region& region, directions d) noexcept {
     if (buffer == MPI_IN_PLACE) return buffer;
     // MPI_BOTTOM: the addresses are in the types.
-    if (buffer != MPI_BOTTOM && !memory::classify(buffer).on_device()) [[likely]]
+    const bool taken = work_ && work_->stands_at(buffer);
+    if (buffer != MPI_BOTTOM && !taken && !memory::classify(buffer).on_device()) [[likely]]
       return buffer;
     return stage(buffer, d, [&](plan& p) { region.evaluate(group_, p); });
   }

@@ -122,13 +122,18 @@ status staging::place_image(image& to, const bounds& b) noexcept {
   const auto span = static_cast<std::size_t>(b.high - b.low);
   // Pinned memory copies at full speed, but an image that is mostly gaps had better cost no memory.
   const bool dense = span <= 2 * b.data;
-  auto memory = memory::buffer::host(span + image_alignment, b.owner, dense);
+  // Room to shift the image past each address that is taken: of the other images, MPI_BOTTOM and
+  // MPI_IN_PLACE.
+  const std::size_t room = (images_.size() + 3) * image_alignment;
+  auto memory = memory::buffer::host(span + room, b.owner, dense);
   TELPHER_TRY(memory);
   const auto wanted = reinterpret_cast<std::uintptr_t>(to.device + b.low) % image_alignment;
   const auto at = reinterpret_cast<std::uintptr_t>(memory->data());
   char* first = static_cast<char*>(memory->data()) +
                 (wanted + image_alignment - at % image_alignment) % image_alignment;
   to.host = first - b.low;
+  while (to.host == MPI_BOTTOM || to.host == MPI_IN_PLACE || stands_at(to.host))
+    to.host += image_alignment;
   to.memory = std::move(*memory);
   for (strided& s : to.pieces) {
     auto packed = memory::buffer::host(packed_bytes(*s.type, s.count), s.where.owner, true);
@@ -148,7 +153,7 @@ result<void*> staging::add_image(void* buffer, const plan& p) {
               .pieces = {}};
   bounds b;
   for (const segment& s : p.segments) TELPHER_TRY(add_segment(fresh, s, b));
-  if (!b.owner) return buffer;
+  if (b.data == 0 || (!b.owner && !stands_at(buffer))) return buffer;
   TELPHER_TRY(place_image(fresh, b));
   images_.push_back(std::move(fresh));
   return static_cast<void*>(images_.back().host);
@@ -160,6 +165,11 @@ result<void*> staging::add(void* buffer, const plan& p) noexcept {
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }
+}
+
+bool staging::stands_at(const void* address) const noexcept {
+  return std::any_of(images_.begin(), images_.end(),
+                     [&](const image& i) { return i.host == address; });
 }
 
 long long staging::bytes() const noexcept {

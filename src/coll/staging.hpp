@@ -21,8 +21,15 @@ class staging final : public pending {
       : counted_as_(counted_as) {}
 
   /// Makes an image for the segments of `p` and answers the address that stands for `buffer`;
-  /// `buffer` itself where no byte of the plan is in device memory. Copies nothing yet.
+  /// `buffer` itself where no byte of the plan is in device memory, unless an image stands there.
+  /// Copies nothing yet.
+  ///
+  /// Host MPIs compare the addresses of a call: equal ones are taken for MPI_IN_PLACE (Open MPI) or
+  /// for an error (MPICH), and a few values mean something. What stands for MPI_BOTTOM may lie
+  /// anywhere, so no two buffers of a call get the same address, nor one that has a meaning.
   result<void*> add(void* buffer, const plan& p) noexcept;
+  /// Whether the host MPI has got this address for another buffer of the call.
+  bool stands_at(const void* address) const noexcept;
 
   /// Begins a round, which is counted as one call: fills the images, returns when they are
   /// complete.
@@ -68,7 +75,7 @@ class staging final : public pending {
   static status add_segment(image& to, const segment& s, bounds& b);
   static void add_run(image& to, const memory::place& where, std::int64_t offset,
                       std::uint64_t bytes);
-  static status place_image(image& to, const bounds& b) noexcept;
+  status place_image(image& to, const bounds& b) noexcept;
   static status copy_image_in(image& i, copies& started) noexcept;
   static status copy_image_out(image& i, copies& started) noexcept;
 

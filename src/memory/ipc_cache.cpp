@@ -3,7 +3,9 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -32,6 +34,7 @@ struct ipc_entry {
   std::size_t bytes;
   void* address;
   int users;
+  int keepers;  // mappings that rest
   clock::time_point last_use;
 };
 
@@ -63,12 +66,36 @@ ipc_cache::mapping::~mapping() {
   if (!entry_) return;
   ipc_cache& cache = instance();
   const guard_threads lock(cache.guard_);
-  --entry_->users;
+  --(rests_ ? entry_->keepers : entry_->users);
   if (!entry_->address) {
-    if (entry_->users == 0) cache.closed_.remove_if([&](auto& e) { return &e == entry_; });
+    if (entry_->users + entry_->keepers == 0) cache.closed_.remove_if([&](auto& e) { return &e == entry_; });
     return;
   }
   if (config().ipc_cache_entries == 0) cache.trim_locked(0, 0);
+}
+
+void ipc_cache::mapping::rest() noexcept {
+  const guard_threads lock(instance().guard_);
+  --entry_->users;
+  ++entry_->keepers;
+  rests_ = true;
+}
+
+void ipc_cache::mapping::touch() noexcept {
+  const guard_threads lock(instance().guard_);
+  entry_->last_use = clock::now();
+}
+
+ipc_cache::pause ipc_cache::pause_trimming() noexcept {
+  const guard_threads lock(guard_);
+  ++pauses_;
+  return pause(true);
+}
+
+ipc_cache::pause::~pause() {
+  if (!on_) return;
+  const guard_threads lock(instance().guard_);
+  --instance().pauses_;
 }
 
 result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
@@ -101,7 +128,13 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   }
   ++counters_.opens;
   open_bytes_ += bytes;
-  entries_.push_front({k, bytes, address, 1, clock::now()});
+  try {
+    entries_.push_front({k, bytes, address, 1, 0, clock::now()});
+  } catch (const std::bad_alloc&) {
+    [[maybe_unused]] const status logged = k.importer.owner->ipc_close(k.importer.device, address);
+    open_bytes_ -= bytes;
+    return status::not_supported;
+  }
   mapping m(&entries_.front());
   trim_locked(static_cast<std::size_t>(config().ipc_cache_entries), config().ipc_cache_bytes);
   return m;
@@ -117,7 +150,11 @@ void ipc_cache::close(ipc_entry& e) noexcept {
 
 ipc_cache::iterator ipc_cache::drop(iterator e) noexcept {
   close(*e);
-  return entries_.erase(e);
+  if (e->keepers == 0) return entries_.erase(e);
+  revoked_.fetch_add(1, std::memory_order_relaxed);
+  const auto next = std::next(e);
+  closed_.splice(closed_.begin(), entries_, e);
+  return next;
 }
 
 // Nobody may touch a stale mapping, whoever holds it. Memory that is named to us now is alive: its
@@ -139,7 +176,7 @@ void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
     if (overlaps) {
       ++counters_.stale;
       close(*e);
-      if (e->users == 0)
+      if (e->users + e->keepers == 0)
         entries_.erase(e);
       else
         closed_.splice(closed_.begin(), entries_, e);
@@ -153,13 +190,18 @@ void ipc_cache::trim_locked(std::size_t entries, std::size_t bytes) noexcept {
   const auto now = clock::now();
   for (auto e = entries_.end(); e != entries_.begin();) {
     --e;
-    const bool over = entries_.size() > entries || open_bytes_ > bytes;
-    if (e->users == 0 && (over || now - e->last_use > idle)) e = drop(e);
+    const bool over = (e->keepers == 0 && entries_.size() > entries) || open_bytes_ > bytes;
+    const bool used = e->users > 0 || (e->keepers > 0 && pauses_ > 0);
+    if (!used && (over || now - e->last_use > idle)) e = drop(e);
   }
 }
 
-void ipc_cache::trim() noexcept {
+void ipc_cache::trim_when_due() noexcept {
+  const auto now = clock::now();
+  if (now.time_since_epoch().count() < due_ns_.load(std::memory_order_relaxed)) return;
   const guard_threads lock(guard_);
+  const auto next = now + std::max(idle_limit() / 4, clock::duration(std::chrono::milliseconds(1)));
+  due_ns_.store(next.time_since_epoch().count(), std::memory_order_relaxed);
   trim_locked(static_cast<std::size_t>(config().ipc_cache_entries), config().ipc_cache_bytes);
 }
 

@@ -73,8 +73,7 @@ int init_collective(const char* call, MPI_Comm comm, const Described& what, cons
   if (const int code = make(request); code != MPI_SUCCESS || !enabled()) return code;
   int size = 0, rank = 0;
   if (!communicator::may_serve(comm, size, rank)) return MPI_SUCCESS;
-  arguments a(what.what, size, rank);
-  what.fill(a);
+  arguments a = what.read(size, rank);
   a.lasting = true;  // the host MPI's request keeps the types
   const bool moves_nothing = !a.input && !a.output;
   communicator* channel =

@@ -7,6 +7,7 @@ usage: generate.py [--check]
 --check writes nothing; it fails if a file differs from what would be written.
 """
 import pathlib
+import re
 import sys
 import tomllib
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BANNER = "// SPDX-License-Identifier: BSD-3-Clause\n// generated from api.toml by generate.py; do not edit\n"
 COLUMNS = 100
 FROM_FORTRAN = "mpi::from_fortran(__builtin_return_address(0))"
+OWN = "own_"  # before the name of an array: Telpher's copy of it
 LOCAL_NAME = {"input": "s", "output": "r", "inout": "r", "broadcast": "b"}
 
 
@@ -274,10 +276,16 @@ def before_staging(function):
 
 
 def deferred_body(function, how):
-    """A collective with a request that may run among the devices, or in the host MPI later."""
-    staged = (f"  {line}" for line in staged_body(function, "made"))
-    return ["const auto staged = [=](MPI_Request* made) {", *staged, "};",
-            f'return mpi::{how}("{function.mpi_name}", comm, {described(function)}, staged, request);']
+    """A collective with a request that may run among the devices, or in the host MPI later: then with
+    copies of the program's arrays."""
+    kept = [p.name for p in function.parameters if p.array and function.form == "nonblocking"]
+    own = {name: OWN + name for name in kept}
+    staged = (re.sub(r"\w+", lambda word: own.get(word[0], word[0]), f"  {line}")
+              for line in staged_body(function, "made"))
+    takes = ", ".join([*(f"const auto* {OWN}{name}" for name in kept), "MPI_Request* made"])
+    form = f"coll::exchange::with_arrays(staged, {', '.join(kept)})" if kept else "staged"
+    return [f"const auto staged = [=]({takes}) {{", *staged, "};",
+            f'return mpi::{how}("{function.mpi_name}", comm, {described(function)}, {form}, request);']
 
 
 def bypass(function):

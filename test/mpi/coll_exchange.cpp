@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "coll_formulas.hpp"
+#include "emulated.hpp"
 
 namespace {
 
@@ -82,6 +83,34 @@ void check_lifetimes(suite& s) {
   }
 }
 
+/// Communicators by the thousand are ordinary: none takes memory of a device for itself, be it alive
+/// or freed.
+void check_many(suite& s, int count) {
+  const group world(MPI_COMM_WORLD);
+  formula_call sum(world, call_kind::allreduce, 1000, 0, 1, kind::device, kind::device);
+  sum.run();
+  const long long before = held();
+  std::vector<MPI_Comm> alive(static_cast<std::size_t>(count));
+  const auto use = [&](MPI_Comm& c, int call) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    const group g(c);
+    sum.use(g);
+    sum.refill(call);
+    sum.run();
+    s.expect_none(sum.wrong());
+    if (held() != before) s.fail("communicator %d changed what is held of devices", call);
+  };
+  for (int i = 0; i < count; ++i) {
+    if (i % 64 == 0) s.still_alive();
+    use(alive[static_cast<std::size_t>(i)], i);
+    MPI_Comm passing;
+    use(passing, count + i);
+    MPI_Comm_free(&passing);
+  }
+  for (MPI_Comm& c : alive) MPI_Comm_free(&c);
+  if (held() != before) s.fail("freed communicators hold something of devices");
+}
+
 void check_threads(suite& s, int count) {
   if (s.provided != MPI_THREAD_MULTIPLE) return;
   std::vector<MPI_Comm> comms(static_cast<std::size_t>(count));
@@ -110,6 +139,7 @@ int main(int argc, char** argv) {
   if (wanted != "coll_any_path") s.run("paths", [&] { check_paths(s, wanted); });
   s.run("host ranks ahead", [&] { check_host_ahead(s); });
   s.run("communicators come and go", [&] { check_lifetimes(s); });
+  s.run("many communicators", [&] { check_many(s, 500); });
   s.run("mixture", [&] { check_mixture(s, s.opt.messages ? s.opt.messages : 300); });
   s.run("threads", [&] { check_threads(s, 3); });
   return s.finish();

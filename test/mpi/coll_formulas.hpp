@@ -75,7 +75,7 @@ enum class call_kind {
 class formula_call {
  public:
   formula_call(const group& g, call_kind what, int n, int root, int call, kind send, kind receive)
-      : g_(g),
+      : g_(&g),
         what_(what),
         n_(n),
         root_(root),
@@ -85,9 +85,11 @@ class formula_call {
                                   what == call_kind::gather
                               ? n * g.ranks
                               : n) {
-    send_.set([&](int i) { return value(g_.rank, i, call_); });
+    send_.set([&](int i) { return value(g_->rank, i, call_); });
   }
 
+  /// Another communicator of the same processes in the same order, for what follows.
+  void use(const group& g) { g_ = &g; }
   void run() { go(form::blocking, nullptr); }
   /// Initiates the non-blocking form.
   void start(MPI_Request* request) { go(form::nonblocking, request); }
@@ -96,13 +98,13 @@ class formula_call {
   /// New contents, for the next round of a persistent one.
   void refill(int call) {
     call_ = call;
-    send_.set([&](int i) { return value(g_.rank, i, call_); });
+    send_.set([&](int i) { return value(g_->rank, i, call_); });
     receive_.set([](int) { return -1; });
   }
 
   /// Afterwards: "" if all that was received is right.
   std::string wrong() {
-    const int me = g_.rank;
+    const int me = g_->rank;
     const auto sum = [&](int last, int i) {
       int s = 0;
       for (int r = 0; r < last; ++r) s += value(r, i, call_);
@@ -110,9 +112,9 @@ class formula_call {
     };
     switch (what_) {
       case call_kind::allreduce:
-        return receive_.compare([&](int i) { return sum(g_.ranks, i); });
+        return receive_.compare([&](int i) { return sum(g_->ranks, i); });
       case call_kind::reduce:
-        return me == root_ ? receive_.compare([&](int i) { return sum(g_.ranks, i); }) : "";
+        return me == root_ ? receive_.compare([&](int i) { return sum(g_->ranks, i); }) : "";
       case call_kind::scan:
         return receive_.compare([&](int i) { return sum(me + 1, i); });
       case call_kind::bcast:
@@ -146,7 +148,7 @@ class formula_call {
                             : MPI_TEST_INIT(name, __VA_ARGS__))
   void go(form f, MPI_Request* q) {
     int *s = send_.data(), *r = receive_.data();
-    const MPI_Comm c = g_.comm;
+    const MPI_Comm c = g_->comm;
     const MPI_Datatype t = MPI_INT;
     switch (what_) {
       case call_kind::allreduce:
@@ -180,7 +182,7 @@ class formula_call {
 #undef MPI_TEST_FORM
 #undef MPI_TEST_INIT
 
-  const group& g_;
+  const group* g_;
   call_kind what_;
   int n_, root_, call_;
   numbers send_, receive_;

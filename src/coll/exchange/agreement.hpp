@@ -58,24 +58,29 @@ constexpr int most_ranks = 64;
 struct description {
   std::uint64_t signature;  // of what must be equal at all ranks: operation, root, type, count
   std::uint64_t grain;      // divides every count and offset of this rank, in bytes
+  std::uint64_t number;     // call_number::least() of this rank
+  std::uint64_t workspace_base, workspace_generation;  // its workspace_id; 0: not made yet
   path::exported_memory input;
   path::exported_memory output;
   std::uint8_t has_input;
   std::uint8_t has_output;
   std::uint8_t in_place;
   std::uint8_t library_failed;              // a call of the vendor's library, before this one
+  std::uint8_t forgot;                      // the rank has unmapped known allocations
   std::int8_t device;                       // which of the rank's devices
   std::uint64_t block_bytes[most_ranks];    // of the blocks that only this rank knows
   std::uint64_t block_offsets[most_ranks];  // of these blocks in its input
   std::uint64_t room[most_ranks];           // bytes it expects from each rank, in the v forms
+  std::uint64_t places;                     // hash of where it puts them, which peers need not know
 };
 
 enum class word : std::uint8_t { host = 1, device = 2 };
 
 struct alignas(64) agreement_slot {
-  /// The most that a call needs: two kinds of workspace made and opened, a library opened and
-  /// joined.
-  static constexpr int votes = 6;
+  /// The most that a call needs: workspaces made and opened and then buffers mapped, or two kinds
+  /// of workspace made and opened; a choice made, a library opened and joined, and a choice made
+  /// after each thing that was refused.
+  static constexpr int votes = 8;
   std::atomic<std::uint64_t> said;                      // call << 8 | word
   std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes
   description what;                                     // with word::device
@@ -89,7 +94,7 @@ struct alignas(64) agreement_line {
   alignas(64) std::atomic<std::uint64_t> failed;
   /// The last deferred call that the owner has passed.
   alignas(64) std::atomic<std::uint64_t> passed;
-  path::exported_memory workspace;  // written before the vote that follows its making
+  path::exported_memory workspace;  // of the owner's call; written before a vote on it
   bool may_wait;                    // and whether kernels of its device may wait
   std::uint64_t library;         // version of the vendor's library, written before a vote; 0: none
   vendor::unique_id library_id;  // rank 0's: what all join with

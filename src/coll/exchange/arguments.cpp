@@ -228,7 +228,7 @@ void arguments::vectors(std::int64_t count, MPI_Datatype type, std::int64_t othe
   if (bytes != said) possible = false;
 }
 
-void arguments::own_block(std::int64_t count, MPI_Datatype type) noexcept {
+void arguments::own_block(std::int64_t count, MPI_Datatype type) {
   if (!possible) return;
   if (in_place) {
     own_counts.push_back(output_counts[static_cast<std::size_t>(rank)]);
@@ -240,7 +240,7 @@ void arguments::own_block(std::int64_t count, MPI_Datatype type) noexcept {
   own_offsets.push_back(0);
 }
 
-void arguments::expected_block(std::int64_t count, MPI_Datatype type) noexcept {
+void arguments::expected_block(std::int64_t count, MPI_Datatype type) {
   if (!in_place) vector(count, type);
   output_counts.assign(static_cast<std::size_t>(ranks), 0);
   output_offsets.assign(static_cast<std::size_t>(ranks), 0);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "coll/exchange/agreement.hpp"
@@ -22,7 +23,7 @@ class arguments {
  public:
   arguments(operation op, int size, int own) noexcept : what(op), ranks(size), rank(own) {}
 
-  // --- said by the wrapper, in this order ---
+  // --- said by the wrapper, in this order; what keeps blocks may throw std::bad_alloc ---
 
   /// The buffers that count at this rank; null where one does not. MPI_IN_PLACE as `send` makes
   /// `receive` both. False: nothing more need be said, the call is not for the devices.
@@ -40,26 +41,30 @@ class arguments {
   void reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexcept;
   /// Blocks of the own input that others must be told of.
   template <class Count, class Displacement>
-  void input_blocks(const Count* counts, const Displacement* displacements,
-                    MPI_Datatype type) noexcept {
+  void input_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype type) {
     blocks(counts, displacements, type, own_counts, own_offsets);
   }
   /// Blocks of the own output.
   template <class Count, class Displacement>
-  void output_blocks(const Count* counts, const Displacement* displacements,
-                     MPI_Datatype type) noexcept {
+  void output_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype type) {
     blocks(counts, displacements, type, output_counts, output_offsets);
   }
   /// The one block that this rank sends; in place it lies among the blocks of the output, which
   /// must be said before.
-  void own_block(std::int64_t count, MPI_Datatype type) noexcept;
+  void own_block(std::int64_t count, MPI_Datatype type);
   /// The one block that this rank expects from the root.
-  void expected_block(std::int64_t count, MPI_Datatype type) noexcept;
+  void expected_block(std::int64_t count, MPI_Datatype type);
   /// Blocks whose counts all ranks know.
   template <class Count>
-  void common_counts(const Count* counts) noexcept {
+  void common_counts(const Count* counts) {
     for (int r = 0; r < ranks; ++r) common.push_back(static_cast<std::uint64_t>(counts[r]));
   }
+
+  /// Whether the call reads its arrays of counts at this rank, and those of the sending side.
+  bool arrays_count() const noexcept {
+    return (what != operation::gatherv && what != operation::scatterv) || is_root();
+  }
+  bool send_arrays_count() const noexcept { return what != operation::alltoallv || !in_place; }
 
   // --- what came of it; bytes ---
 
@@ -89,7 +94,7 @@ class arguments {
 
   template <class Count, class Displacement>
   void blocks(const Count* counts, const Displacement* displacements, MPI_Datatype type,
-              std::vector<std::uint64_t>& to, std::vector<std::uint64_t>& offsets) noexcept {
+              std::vector<std::uint64_t>& to, std::vector<std::uint64_t>& offsets) {
     const std::uint64_t size = size_of(type);
     for (int r = 0; r < ranks && possible; ++r) {
       if (counts[r] < 0 || displacements[r] < 0) possible = false;
@@ -99,5 +104,25 @@ class arguments {
     }
   }
 };
+
+/// A call as its wrapper got it: which operation, and what tells its arguments.
+template <class Fill>
+struct described {
+  operation what;
+  Fill fill;  // void(arguments&)
+
+  /// Out of memory: a call that is not for the devices.
+  arguments read(int ranks, int rank) const noexcept {
+    arguments a(what, ranks, rank);
+    try {
+      fill(a);
+    } catch (const std::bad_alloc&) {
+      a.possible = false;
+    }
+    return a;
+  }
+};
+template <class Fill>
+described(operation, Fill) -> described<Fill>;
 
 }  // namespace telpher::coll::exchange

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <numeric>
 
 #include "base/log.hpp"
@@ -67,10 +68,12 @@ attempt::then attempt::leave() noexcept {
 
 attempt::then attempt::end(status s) noexcept {
   result_ = s;
-  if (s == status::ok)
+  if (s == status::ok) {
     path::count(kind_of(chosen_.by), volume(what_, known_.unit));
-  else
+  } else {
     c_.talk.fail_call();
+    lane_.abandon_spaces();
+  }
   return then::done;
 }
 
@@ -90,6 +93,7 @@ attempt::then attempt::say() noexcept {
   }
   describe_call(a_, talk.own_description());
   talk.own_description().library_failed = c_.library_failed;
+  talk.own_description().forgot = mappings_gone();
   offered_ = true;
   if (form_ == form::blocking)
     talk.say(word::device);
@@ -130,6 +134,11 @@ bool worth_turns(const arguments& a) noexcept {
 
 // A rank that moves nothing takes part with the device that it took part with before.
 bool attempt::eligible() noexcept {
+  try {
+    reserve_problem(a_, what_);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   if (!a_.possible || c_.state == communicator::phase::unusable || !has_buffers(a_)) return false;
   const bool ready = c_.state == communicator::phase::ready;
   if (!a_.where.on_device()) {
@@ -142,7 +151,22 @@ bool attempt::eligible() noexcept {
   auto free = lane::take(a_.where);
   if (!free) return false;
   lane_ = std::move(*free);
-  return describe_buffers(a_, c_.talk.own_description());
+  return offer_number() && describe_buffers(a_, c_.talk.own_description());
+}
+
+/// Says which numbers the call may have, and where it works at this rank.
+bool attempt::offer_number() noexcept {
+  const std::uint64_t least = call_number::least();
+  workspace& own = lane_.space(c_.kind);
+  if (own && own.era != call_number::era(least)) {
+    if (own.clear_inbox() != status::ok) return false;
+    own.era = call_number::era(least);
+  }
+  description& d = c_.talk.own_description();
+  d.number = least;
+  d.workspace_base = own ? own.id().base : 0;
+  d.workspace_generation = own ? own.id().generation : 0;
+  return true;
 }
 
 attempt::then attempt::hear() noexcept {
@@ -150,9 +174,22 @@ attempt::then attempt::hear() noexcept {
   if (all == agreement::answer::pending) return then::later;
   if (all == agreement::answer::no) return leave();
   heard_ = true;
-  if (!same_call()) return leave();
-  if (c_.state == communicator::phase::ready) return choose_path();
-  return make_workspace();
+  forget_mappings();
+  if (!take_number() || !same_call()) return leave();
+  const bool ready = c_.state == communicator::phase::ready && find_workspaces();
+  return ready ? choose_path() : make_workspace();
+}
+
+/// False when inboxes may hold words of the call's number: they are cleared before the next call.
+bool attempt::take_number() noexcept {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int r = 0; r < c_.ranks; ++r) {
+    const std::uint64_t said = c_.talk.description_of(r).number;
+    number_ = std::max(number_, said);
+    least = std::min(least, said);
+  }
+  call_number::note(number_);
+  return call_number::era(least) == call_number::era(number_);
 }
 
 bool attempt::same_call() const noexcept {
@@ -173,10 +210,11 @@ std::uint64_t attempt::address_of(int rank, const path::exported_memory& m) cons
 }
 
 /// Finds an allocation among the known ones, or maps it; false where that fails.
-bool attempt::map_one(int rank, const path::exported_memory& m, bool& fresh) noexcept {
+bool attempt::map_one(int rank, const path::exported_memory& m, bool& fresh) {
   for (auto& k : c_.known) {
     if (k.rank != rank || k.memory.base != m.base || k.memory.generation != m.generation) continue;
     k.last_call = c_.talk.call();
+    if (k.mapping) k.mapping.touch();
     return true;
   }
   fresh = true;
@@ -193,6 +231,7 @@ bool attempt::map_one(int rank, const path::exported_memory& m, bool& fresh) noe
         m.allocation_bytes, m.handle);
     if (!opened) return false;
     k.mapping = std::move(*opened);
+    k.mapping.rest();
   }
   c_.known.push_back(std::move(k));
   return true;
@@ -203,10 +242,33 @@ bool attempt::map_buffers(bool& fresh) noexcept {
   bool good = true;
   for (int r = 0; r < c_.ranks; ++r) {
     const description& d = c_.talk.description_of(r);
-    if (d.has_input) good = map_one(r, d.input, fresh) && good;
-    if (d.has_output) good = map_one(r, d.output, fresh) && good;
+    try {
+      if (d.has_input) good = map_one(r, d.input, fresh) && good;
+      if (d.has_output) good = map_one(r, d.output, fresh) && good;
+    } catch (const std::bad_alloc&) {
+      good = false;
+    }
   }
   return good;
+}
+
+/// Whether what this rank has mapped for the communicator was closed since it last looked: it was
+/// not used for long, or there was too much of it. Nothing more is until the call has ended.
+bool attempt::mappings_gone() noexcept {
+  keeps_mappings_ = memory::ipc_cache::instance().pause_trimming();
+  const std::uint64_t seen = memory::ipc_cache::instance().revoked();
+  if (c_.seen_revoked == seen) return c_.forgot;
+  c_.seen_revoked = seen;
+  for (const auto& k : c_.known) c_.forgot = c_.forgot || (k.mapping && !k.mapping.base());
+  return c_.forgot;
+}
+
+/// A rank that has closed one of them has said so: all forget them all, and map anew what is named.
+void attempt::forget_mappings() noexcept {
+  bool some = false;
+  for (int r = 0; r < c_.ranks; ++r) some = some || c_.talk.description_of(r).forgot;
+  if (some) c_.known.clear();
+  if (some) c_.forgot = false;
 }
 
 void attempt::drop_old() noexcept {
@@ -228,11 +290,37 @@ attempt::then attempt::choose_path() noexcept {
   known_.may_wait = c_.may_wait;
   known_.exportable = c_.kind == workspace_kind::device && all_exportable();
   known_.library = may_use_library();
+  known_.places = 0;
+  for (int r = 0; r < c_.ranks && is_v_form(a_.what); ++r)
+    known_.places = (known_.places ^ c_.talk.description_of(r).places) * 1099511628211u;
   return take_path();
 }
 
+// All ranks know alike which problems all have chosen for. The choice for another one takes memory,
+// which a single rank may not have: it says so before anybody begins.
 attempt::then attempt::take_path() noexcept {
-  chosen_ = c_.choices.choose(what_, known_, c_.rank);
+  if (const choice* made = c_.choices.find(what_, known_)) {
+    chosen_ = *made;
+    return follow_choice();
+  }
+  bool good = false;
+  try {
+    good = c_.choices.choose(what_, known_, c_.rank, c_.where, chosen_) == status::ok;
+  } catch (const std::bad_alloc&) {
+  }
+  c_.talk.vote(good);
+  return go(&attempt::hear_chosen, "has voted");
+}
+
+attempt::then attempt::hear_chosen() noexcept {
+  const agreement::answer all = c_.talk.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::yes) return follow_choice();
+  c_.choices.forget();
+  return leave();
+}
+
+attempt::then attempt::follow_choice() noexcept {
   if (chosen_.by == transport::vendor && !c_.library.ready()) return open_library();
   if (!chosen_ || !chosen_.mapped) return commit();
   bool fresh = false;
@@ -266,7 +354,6 @@ bool attempt::all_exportable() const noexcept {
 }
 
 void attempt::place_spaces() noexcept {
-  map_ = c_.base;
   for (int r = 0; r < c_.ranks && chosen_.mapped; ++r) {
     const description& d = c_.talk.description_of(r);
     spaces& s = map_[static_cast<std::size_t>(r)];
@@ -282,11 +369,6 @@ void attempt::place_spaces() noexcept {
 
 attempt::then attempt::commit() noexcept {
   if (!chosen_) return leave();
-  if (chosen_.by == transport::packed && c_.packed_epoch == ~std::uint32_t{0}) {
-    c_.packed_epoch = 0;  // what lies in the inbox must not look new: this call is staged
-    if (c_.own.clear_inbox() != status::ok) TELPHER_ERROR("an inbox could not be cleared");
-    return leave();
-  }
   c_.talk.finish();
   committed_ = true;
   explain();
@@ -295,12 +377,12 @@ attempt::then attempt::commit() noexcept {
     return s == status::ok ? go(&attempt::watch_library, "has ended the library's call") : end(s);
   }
   place_spaces();
-  ++c_.epoch;
   compiled_.emplace(compilation{*chosen_.plan, map_, known_.unit, chosen_.by == transport::packed});
   if (chosen_.by == transport::stepped) {
-    terms_ = {a_.where, c_.step_flags_of, c_.epoch,
+    terms_ = {a_.where, c_.step_flags_of, number_,
               a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type)
-                              : kernel::id::exchange};
+                              : kernel::id::exchange,
+              &chosen_.program->words};
     steps_.emplace(*compiled_, terms_, lane_);
     return go(&attempt::watch_steps, "has signalled");
   }
@@ -309,21 +391,20 @@ attempt::then attempt::commit() noexcept {
 }
 
 status attempt::launch_kernel() noexcept {
-  if (compiled_->packed) ++c_.packed_epoch;
-  auto words = compile(*compiled_);
-  TELPHER_TRY(words);
+  std::vector<std::uint64_t>& words = chosen_.program->words;
+  TELPHER_TRY(compile(*compiled_, words));
   kernel::exchange& k = lane_.parameters();
-  k.epoch = c_.epoch;
-  k.packed_epoch = c_.packed_epoch;
+  k.epoch = number_;
+  k.packed_epoch = call_number::packed(number_);
   k.me = static_cast<std::uint32_t>(c_.rank);
-  std::copy(c_.kernel_flags.begin(), c_.kernel_flags.end(), k.flags);
+  std::copy(kernel_flags_.begin(), kernel_flags_.end(), k.flags);
   const kernel::id body =
       a_.reduce.known ? kernel::exchange_with(a_.reduce.op, a_.reduce.type) : kernel::id::exchange;
   const bool small = volume(what_, known_.unit) <= config().coll_linger_limit;
   const staying way = !small              ? staying::no
                       : compiled_->packed ? staying::packed
                                           : staying::with_flags;
-  return run_.start(lane_, body, *words, chosen_.blocks, way);
+  return run_.start(lane_, body, words, chosen_.blocks, way, chosen_.program->pinned.data());
 }
 
 attempt::then attempt::watch_kernel() noexcept {
@@ -383,7 +464,10 @@ void attempt::explain() const noexcept {
                                                   : ", through the workspace",
                   chosen_.blocks);
   if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
-  c_.explained.emplace_back(line);
+  try {
+    c_.explained.emplace_back(line);
+  } catch (const std::bad_alloc&) {  // said again next time
+  }
   std::fprintf(stderr, "[telpher %d] %s\n", c_.world[0], line);
 }
 

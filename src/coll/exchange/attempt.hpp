@@ -4,6 +4,7 @@
 // so that all decide the same; what a rank alone knows (it cannot map a buffer) is put to the vote.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "coll/exchange/arguments.hpp"
@@ -11,6 +12,7 @@
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/selection.hpp"
 #include "coll/exchange/stepped.hpp"
+#include "memory/ipc_cache.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -51,6 +53,8 @@ class attempt {
   then hear_opened() noexcept;
   then choose_path() noexcept;
   then take_path() noexcept;
+  then hear_chosen() noexcept;
+  then follow_choice() noexcept;
   then hear_mapped() noexcept;
   then commit() noexcept;
   then watch_kernel() noexcept;
@@ -67,12 +71,19 @@ class attempt {
 
   bool eligible() noexcept;
   bool same_call() const noexcept;
+  bool offer_number() noexcept;
+  bool take_number() noexcept;
+  bool find_workspaces() noexcept;
+  void use_workspace(int rank, std::byte* base) noexcept;
   then make_workspace() noexcept;
   bool open_workspaces() noexcept;
-  then spoil_workspace() noexcept;
+  bool open_workspace(int rank);
+  then spoil_workspaces() noexcept;
   bool all_exportable() const noexcept;
   bool map_buffers(bool& fresh) noexcept;
-  bool map_one(int rank, const path::exported_memory& m, bool& fresh) noexcept;
+  bool map_one(int rank, const path::exported_memory& m, bool& fresh);
+  bool mappings_gone() noexcept;
+  void forget_mappings() noexcept;
   void drop_old() noexcept;
   std::uint64_t address_of(int rank, const path::exported_memory& m) const noexcept;
   void place_spaces() noexcept;
@@ -91,13 +102,16 @@ class attempt {
   bool offered_ = false;
   bool heard_ = false;
   bool committed_ = false;
+  memory::ipc_cache::pause keeps_mappings_;
   status result_ = status::ok;
 
   problem what_;
   facts known_;
   choice chosen_;
   lane lane_;
+  std::uint64_t number_ = 0;  // of the call: call_number
   space_map map_{};
+  std::array<std::uint64_t*, most_ranks> kernel_flags_{};
   std::optional<compilation> compiled_;
   run run_;
   bool given_up_ = false;

@@ -1,29 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps of a communicator's first call on device memory: all ranks make their workspaces and
-// open those of the others, of one kind or of the next, by the votes that all hear.
+// How the ranks of a call come by each other's workspaces: those that all have mapped for the
+// communicator are found, or all ranks make and open what is missing, of one kind or of the next,
+// by the votes that all hear.
+#include <new>
+
 #include "base/log.hpp"
 #include "coll/exchange/attempt.hpp"
 #include "coll/exchange/communicator.hpp"
 
 namespace telpher::coll::exchange {
 
+void attempt::use_workspace(int rank, std::byte* base) noexcept {
+  const auto i = static_cast<std::size_t>(rank);
+  workspace::place_in(map_[i], base);
+  kernel_flags_[i] = workspace::flags_in(base);
+}
+
+/// The same answer at all ranks.
+bool attempt::find_workspaces() noexcept {
+  for (int r = 0; r < c_.ranks; ++r) {
+    const description& d = c_.talk.description_of(r);
+    std::byte* base = c_.workspaces[static_cast<std::size_t>(r)].find(
+        {d.workspace_base, d.workspace_generation});
+    if (!base) return false;
+    use_workspace(r, base);
+  }
+  return true;
+}
+
 attempt::then attempt::make_workspace() noexcept {
   c_.where = a_.where;
-  auto made = workspace::take(c_.kind, a_.where);
+  const bool made = lane_.make_space(c_.kind) == status::ok;
   if (made) {
-    c_.own = std::move(*made);
+    workspace& w = lane_.space(c_.kind);
+    w.era = call_number::era(number_);
     agreement_line& own = c_.talk.own();
-    own.workspace = c_.own.exported();
+    own.workspace = w.exported();
     own.may_wait = c_.where.owner->kernels_may_wait(c_.where.device);
   }
-  c_.talk.vote(made.has_value());
+  c_.talk.vote(made);
   return go(&attempt::hear_made, "has voted");
 }
 
 attempt::then attempt::hear_made() noexcept {
   const agreement::answer all = c_.talk.result();
   if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return spoil_workspace();
+  if (all == agreement::answer::no) return spoil_workspaces();
   c_.talk.vote(open_workspaces());
   return go(&attempt::hear_opened, "has voted");
 }
@@ -31,15 +53,14 @@ attempt::then attempt::hear_made() noexcept {
 attempt::then attempt::hear_opened() noexcept {
   const agreement::answer all = c_.talk.result();
   if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return spoil_workspace();
+  if (all == agreement::answer::no) return spoil_workspaces();
   c_.state = communicator::phase::ready;
   return choose_path();
 }
 
 /// All ranks have heard the vote: all try the next kind, or none.
-attempt::then attempt::spoil_workspace() noexcept {
-  for (auto& m : c_.mapped) m = {};
-  c_.own = {};
+attempt::then attempt::spoil_workspaces() noexcept {
+  for (auto& of_rank : c_.workspaces) of_rank.clear();
   if (c_.kind == workspace_kind::device && workspace::tries_host_next()) {
     c_.kind = workspace_kind::host;
     return make_workspace();
@@ -58,8 +79,8 @@ bool attempt::open_workspaces() noexcept {
   c_.may_wait = true;
   c_.takes_turns = false;
   c_.shares_devices = false;
+  bool good = true;
   for (int r = 0; r < c_.ranks; ++r) {
-    const auto i = static_cast<std::size_t>(r);
     const agreement_line& line = c_.talk.line(r);
     bool alone = true;
     for (int q = 0; q < r; ++q)
@@ -67,16 +88,29 @@ bool attempt::open_workspaces() noexcept {
     c_.may_wait = c_.may_wait && line.may_wait && alone;
     c_.shares_devices = c_.shares_devices || !alone;
     c_.takes_turns = c_.takes_turns || (line.may_wait && !alone);
-    std::byte* base = c_.own.base();
-    if (r != c_.rank) {
-      auto opened = peer_workspace::open(c_.kind, c_.world[i], line.workspace, c_.where);
-      if (!opened) return false;
-      c_.mapped[i] = std::move(*opened);
-      base = c_.mapped[i].base();
+    try {
+      good = good && open_workspace(r);
+    } catch (const std::bad_alloc&) {
+      good = false;
     }
-    workspace::place_in(c_.base[i], base);
-    c_.kernel_flags[i] = workspace::flags_in(base);
   }
+  return good;
+}
+
+bool attempt::open_workspace(int rank) {
+  const auto i = static_cast<std::size_t>(rank);
+  const path::exported_memory& there = c_.talk.line(rank).workspace;
+  std::byte* base = c_.workspaces[i].find(workspace::id_of(there));
+  if (!base && rank == c_.rank) {
+    base = lane_.space(c_.kind).base();
+    c_.workspaces[i].add(mapped_workspace(lane_.space(c_.kind)));
+  } else if (!base) {
+    auto opened = mapped_workspace::open(c_.kind, c_.world[i], there, c_.where);
+    if (!opened) return false;
+    base = opened->base();
+    c_.workspaces[i].add(std::move(*opened));
+  }
+  use_workspace(rank, base);
   return true;
 }
 

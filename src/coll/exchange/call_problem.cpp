@@ -190,6 +190,14 @@ void describe_call(const arguments& a, description& d) noexcept {
     d.block_offsets[i] = a.own_offsets[i];
   }
   for (std::size_t i = 0; i < a.output_counts.size(); ++i) d.room[i] = a.output_counts[i];
+  d.places = 1469598103934665603u;
+  for (const std::uint64_t n : a.output_offsets) d.places = (d.places ^ n) * 1099511628211u;
+}
+
+void reserve_problem(const arguments& a, problem& p) {
+  if (!is_v_form(a.what)) return;
+  const auto n = index(a.ranks);
+  for (auto* numbers : {&p.counts, &p.input_offsets, &p.output_offsets}) numbers->reserve(n * n);
 }
 
 bool describe_problem(const arguments& a, const agreement& talk, problem& p, std::uint64_t& unit) {

@@ -19,6 +19,9 @@ void describe_call(const arguments& a, description& d) noexcept;
 
 /// The problem, from the descriptions of all ranks; `unit` becomes the bytes of its elements. False
 /// where what is sent is not what is expected: the host MPI has the words for that.
+/// Takes the memory that describe_problem needs; may throw std::bad_alloc.
+void reserve_problem(const arguments& a, problem& p);
+
 bool describe_problem(const arguments& a, const agreement& talk, problem& p, std::uint64_t& unit);
 
 /// The power of two that is not less.

@@ -66,6 +66,7 @@ communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
 }
 
 communicator* communicator::soon(MPI_Comm of_comm) noexcept {
+  memory::ipc_cache::instance().trim_when_due();
   bool known = false;
   communicator* there = find(of_comm, known);
   if (known) return there && there->state != phase::absent ? there : nullptr;
@@ -213,8 +214,7 @@ void communicator::give_part() noexcept {
   has_part_ = false;
 }
 
-// Peers may still look at this rank's line, and their devices at its workspace, until they have
-// entered MPI_Comm_free as well.
+// Peers may still look at this rank's line until they have entered MPI_Comm_free as well.
 void communicator::forget(MPI_Comm freed) noexcept {
   std::unique_ptr<communicator> gone;
   {
@@ -245,7 +245,6 @@ void communicator::shut_down() noexcept {
   }
   memory::ipc_cache::instance().clear();
   pmpi::Barrier(control);  // no rank has a workspace mapped
-  workspace::release_kept();
   release_lanes();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept for a communicator whose collectives may run among devices: the lines of agreement,
-// the workspaces as mapped here, which of the program's allocations all ranks have mapped, and the
-// calls that were initiated and have not ended. Made at the first collective on the communicator,
+// which workspaces and which of the program's allocations all ranks have mapped, and the calls that
+// were initiated and have not ended. No device memory: workspaces are those of lanes (launch.hpp). Made at the first collective on the communicator,
 // by all its ranks together; gone with MPI_Comm_free. One thread at a time uses it, as MPI demands
 // of collectives on one communicator, or the engine's progress, under its lock, while calls are
 // deferred.
@@ -41,7 +41,7 @@ class communicator {
   static communicator* soon(MPI_Comm comm) noexcept;
   /// A state for one persistent collective, whose rounds are the calls: they are matched by the
   /// order in which ranks make such requests, not by that of their starts, and so need an agreement
-  /// and a workspace of their own. Collective, without waiting. One whose ranks all have `wanted`
+  /// of their own. Collective, without waiting. One whose ranks all have `wanted`
   /// it is kept until MPI_Finalize, because a request is freed by each rank when it likes; only a
   /// few of those are made. Null where it would never serve.
   static communicator* channel(MPI_Comm comm, bool wanted) noexcept;
@@ -61,7 +61,6 @@ class communicator {
       : comm(c),
         ranks(size),
         rank(own_rank),
-        mapped(static_cast<std::size_t>(size)),
         waiting(*this) {}
   ~communicator();
 
@@ -73,8 +72,8 @@ class communicator {
   enum class phase {
     joining,   // the host MPI is passing the cards
     absent,    // as if there were no state
-    fresh,     // no workspace yet
-    ready,     // workspaces are mapped by all
+    fresh,     // no workspace mapped yet
+    ready,     // all have mapped a workspace of each
     unusable,  // some rank could not, several times: always staged
   };
 
@@ -94,15 +93,31 @@ class communicator {
   vendor::communicator library;
   workspace_kind kind = workspace::first_kind();
   int refusals = 0;  // calls in which some rank could not map the workspaces
-  workspace own;
-  std::vector<peer_workspace> mapped;  // peers' workspaces
-  space_map base{};                    // scratch and inboxes of all
-  std::array<std::uint64_t*, most_ranks> kernel_flags{};
   std::array<step_flags*, most_ranks> step_flags_of{};
-  std::uint64_t epoch = 0;
-  std::uint32_t packed_epoch = 0;
 
-  /// An allocation of the program that every rank of the communicator has mapped. All ranks hear of
+  /// The workspaces of a rank that every rank of the communicator has mapped; the own ones too. All
+  /// hear of the same ones, so all know the same.
+  class known_workspaces {
+   public:
+    std::byte* find(const workspace_id& id) const noexcept {
+      for (const mapped_workspace& w : all_)
+        if (w.id() == id) return w.base();
+      return nullptr;
+    }
+    void add(mapped_workspace&& w) {
+      if (all_.size() == most) all_.erase(all_.begin());
+      all_.push_back(std::move(w));
+    }
+    void clear() noexcept { all_.clear(); }
+
+   private:
+    static constexpr std::size_t most = 8;  // more than a process has at once
+    std::vector<mapped_workspace> all_;
+  };
+  std::array<known_workspaces, most_ranks> workspaces;
+
+  /// An allocation of the program that every rank of the communicator has mapped. The mapping rests
+  /// but in calls: what is not used is closed (ipc_cache). All ranks hear of
   /// the same allocations in the same order, so all keep and drop the same.
   struct known_allocation {
     int rank;
@@ -111,6 +126,8 @@ class communicator {
     std::uint64_t last_call;
   };
   std::vector<known_allocation> known;
+  bool forgot = false;             // some were closed here, and the others must hear of it
+  std::uint64_t seen_revoked = 0;  // ipc_cache::revoked() at the last look
   chooser choices;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
   call_queue waiting;

@@ -22,24 +22,16 @@ call_queue::~call_queue() {
 // A call that may be initiated in the host MPI later than the program asked for it must have only
 // what outlives the program's call. While another thread of this process is blocked in the host
 // MPI, nobody may be there to move the call when peers need it.
-std::shared_ptr<deferred> call_queue::add(ticket::held_lock& held, const char* call, arguments&& a,
-                                          deferred::host_form&& host) noexcept {
-  ticket::engine& e = ticket::the_engine();
+bool call_queue::admits(const arguments& a) const noexcept {
   const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
-  const bool may_wait = a.possible && a.lasting;
-  if (!moves_here || !may_wait || e.own().header().blocked.load() != 0) {
-    pass_next(held);
-    return nullptr;
-  }
-  try {
-    calls_.push_back(std::make_shared<deferred>(call, std::move(a), std::move(host)));
-  } catch (const std::bad_alloc&) {
-    pass_next(held);
-    return nullptr;
-  }
-  const std::shared_ptr<deferred> made = calls_.back();
+  return moves_here && a.possible && a.lasting &&
+         ticket::the_engine().own().header().blocked.load() == 0;
+}
+
+std::shared_ptr<deferred> call_queue::enter(std::shared_ptr<deferred> made) {
+  calls_.push_back(made);
   made->number_ = c_.talk.take();
-  e.employ(*this);
+  ticket::the_engine().employ(*this);
   advance();
   return made;
 }
@@ -60,7 +52,6 @@ void call_queue::make_way(ticket::held_lock& held) noexcept {
 void call_queue::start_on_host(deferred& d) noexcept {
   d.attempt_.reset();
   d.code_ = d.host_(&d.native_);
-  d.host_ = nullptr;
   d.state_ = d.code_ == MPI_SUCCESS ? deferred::state::on_host : deferred::state::done;
 }
 

@@ -20,11 +20,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 
 #include "coll/exchange/arguments.hpp"
 #include "coll/exchange/attempt.hpp"
+#include "coll/exchange/kept_arrays.hpp"
 #include "ticket/engine.hpp"
 
 namespace telpher::coll::exchange {
@@ -34,9 +34,8 @@ class communicator;
 /// One call, from its initiation on. The program's request and the queue hold it.
 class deferred {
  public:
-  /// Initiates the call in the host MPI, staged.
-  using host_form = std::function<int(MPI_Request*)>;
-
+  /// `host` initiates the call in the host MPI, staged. It has the arrays that the host MPI may
+  /// read until the call has ended.
   deferred(const char* call, arguments&& a, host_form&& host);
   ~deferred();
 
@@ -70,10 +69,21 @@ class call_queue final : public ticket::worker {
   ~call_queue() override;
 
   bool empty() const noexcept { return calls_.empty(); }
-  /// Adds the communicator's next call and does what can be done at once. Null: the caller
-  /// initiates it in the host MPI now.
+  /// Adds the communicator's next call and does what can be done at once; `host` initiates it in
+  /// the host MPI. Null: the caller does that now.
+  template <class Host>
   std::shared_ptr<deferred> add(ticket::held_lock& held, const char* call, arguments&& a,
-                                deferred::host_form&& host) noexcept;
+                                const Host& host) noexcept {
+    try {
+      if (admits(a)) {
+        host_form own = kept(host, a);
+        return enter(std::make_shared<deferred>(call, std::move(a), std::move(own)));
+      }
+    } catch (const std::bad_alloc&) {
+    }
+    pass_next(held);
+    return nullptr;
+  }
   /// The next call is the host MPI's: it may be initiated there when this returns.
   void pass_next(ticket::held_lock& held) noexcept;
   /// Starts in the host MPI what is not decided, before a call that goes there.
@@ -84,6 +94,8 @@ class call_queue final : public ticket::worker {
   void describe(char* text, std::size_t size) const noexcept override;
 
  private:
+  bool admits(const arguments& a) const noexcept;
+  std::shared_ptr<deferred> enter(std::shared_ptr<deferred> made);
   bool leave_to_host() noexcept;
   attempt::outcome step(deferred& d) noexcept;
   static void end(deferred& d) noexcept;

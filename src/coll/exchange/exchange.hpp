@@ -14,15 +14,6 @@ namespace telpher::coll::exchange {
 /// Whether such calls are attempted at all.
 bool enabled() noexcept;
 
-/// A call as its wrapper got it: which operation, and what tells its arguments.
-template <class Fill>
-struct described {
-  operation what;
-  Fill fill;  // void(arguments&)
-};
-template <class Fill>
-described(operation, Fill) -> described<Fill>;
-
 /// A blocking call on a communicator that may do it.
 bool call_blocking(const char* call, communicator& c, arguments& a, int* code) noexcept;
 
@@ -31,8 +22,7 @@ bool call_blocking(const char* call, MPI_Comm comm, const described<Fill>& d, in
   if (!enabled()) return false;
   communicator* c = communicator::of(comm);
   if (!c) return false;
-  arguments a(d.what, c->ranks, c->rank);
-  d.fill(a);
+  arguments a = d.read(c->ranks, c->rank);
   return call_blocking(call, *c, a, code);
 }
 
@@ -43,8 +33,7 @@ std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described
   if (!enabled()) return nullptr;
   communicator* c = communicator::soon(comm);
   if (!c) return nullptr;
-  arguments a(d.what, c->ranks, c->rank);
-  d.fill(a);
+  arguments a = d.read(c->ranks, c->rank);
   auto held = ticket::the_engine().lock();
   return c->waiting.add(held, call, std::move(a), host);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "base/log.hpp"
@@ -25,6 +26,7 @@ struct lane_state {
   memory::buffer places;    // device memory, for each block
   memory::buffer relay;     // device memory
   kernel::exchange parameters;
+  std::array<workspace, 2> spaces;  // by kind
   std::uint32_t number = 0;
   bool taken = false;
 
@@ -140,7 +142,13 @@ result<lane> lane::take(const memory::place& where) noexcept {
   TELPHER_TRY(prepare(fresh));
   if (of_device == 0) fresh.most_staying = most_staying(where);
   fresh.taken = true;
-  lanes().push_back(std::move(fresh));
+  try {
+    lanes().push_back(std::move(fresh));
+  } catch (const std::bad_alloc&) {
+    where.owner->destroy_stream(fresh.staying);
+    where.owner->destroy_stream(fresh.stream);
+    return status::out_of_memory;
+  }
   return lane(&lanes().back());
 }
 
@@ -152,8 +160,41 @@ kernel::exchange& lane::parameters() const noexcept {
   return state_->parameters;
 }
 
+workspace& lane::space(workspace_kind kind) const noexcept {
+  return state_->spaces[static_cast<std::size_t>(kind)];
+}
+
+status lane::make_space(workspace_kind kind) const noexcept {
+  if (space(kind)) return status::ok;
+  auto made = workspace::make(kind, state_->where);
+  TELPHER_TRY(made);
+  space(kind) = std::move(*made);
+  return status::ok;
+}
+
+void lane::abandon_spaces() const noexcept {
+  for (workspace& w : state_->spaces)
+    if (w) w.abandon();
+}
+
+namespace {
+std::atomic<std::uint64_t> last_number{0};
+}
+
+std::uint64_t call_number::least() noexcept {
+  const std::uint64_t next = last_number.load(std::memory_order_relaxed) + 1;
+  return packed(next) == 0 ? next + 1 : next;
+}
+
+void call_number::note(std::uint64_t number) noexcept {
+  std::uint64_t seen = last_number.load(std::memory_order_relaxed);
+  while (seen < number &&
+         !last_number.compare_exchange_weak(seen, number, std::memory_order_relaxed)) {
+  }
+}
+
 status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-                  staying way) noexcept {
+                  staying way, void* memory) noexcept {
   lane_state& s = *on.state_;
   state_ = &s;
   kernel_ = k;
@@ -165,11 +206,14 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
     std::copy(program.begin(), program.end(), p.code);
   } else {
     const std::size_t bytes = program.size() * sizeof(std::uint64_t);
-    auto code = memory::buffer::host(bytes, s.where.owner, true);
-    TELPHER_TRY(code);
-    long_code_ = std::move(*code);
-    std::memcpy(long_code_.data(), program.data(), bytes);
-    p.long_code = static_cast<const std::uint64_t*>(long_code_.data());
+    if (!memory) {
+      auto code = memory::buffer::host(bytes, s.where.owner, true);
+      TELPHER_TRY(code);
+      long_code_ = std::move(*code);
+      memory = long_code_.data();
+    }
+    std::memcpy(memory, program.data(), bytes);
+    p.long_code = static_cast<const std::uint64_t*>(memory);
   }
   p.done = s.done();
   p.stop = s.stop();

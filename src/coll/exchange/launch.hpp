@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "coll/exchange/workspace.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory.hpp"
 
@@ -32,6 +33,12 @@ class lane {
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
   device::stream stream() const noexcept;
+
+  /// The lane's workspace of a kind; empty before the first make_space().
+  workspace& space(workspace_kind kind) const noexcept;
+  status make_space(workspace_kind kind) const noexcept;
+  /// Some rank has failed in a call: what the others still do there must harm nobody.
+  void abandon_spaces() const noexcept;
   /// Of the next run: what the communicator knows is filled in by the caller (epoch, packed_epoch,
   /// me, flags), the rest by run::start.
   kernel::exchange& parameters() const noexcept;
@@ -50,9 +57,10 @@ class run {
  public:
   static constexpr int most_blocks = 256;
 
-  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits.
+  /// Takes at most kernel::exchange::most_blocks blocks for a program that waits. A program that is
+  /// too long for the launch's parameters is copied to `memory`, or to memory taken for it.
   status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-               staying way = staying::no) noexcept;
+               staying way = staying::no, void* memory = nullptr) noexcept;
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
   /// launched again.
   status poll() noexcept;
@@ -76,7 +84,26 @@ class run {
   bool stopped_ = false;
 };
 
-/// Gives streams and memory back.
+/// Numbers of calls, which their signals and packed words carry (kernel/exchange.hpp): a workspace
+/// serves calls of many communicators, and each must have a later number than those before it. So a
+/// rank says with its call which number is the least for it, the call has the largest of these, and
+/// no rank says less than that again. Packed words carry the lower half, which is not 0; of numbers
+/// with different upper halves (`era`) two may look alike there, so a rank clears its inbox when
+/// the era changes, before it says so.
+class call_number {
+ public:
+  static std::uint64_t least() noexcept;
+  /// The number of a call, which all ranks know now.
+  static void note(std::uint64_t number) noexcept;
+  static std::uint32_t era(std::uint64_t number) noexcept {
+    return static_cast<std::uint32_t>(number >> 32);
+  }
+  static std::uint32_t packed(std::uint64_t number) noexcept {
+    return static_cast<std::uint32_t>(number);
+  }
+};
+
+/// Gives streams and memory back; no peer has a workspace of this process mapped any more.
 void release_lanes() noexcept;
 
 }  // namespace telpher::coll::exchange

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/exchange/program.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -16,7 +17,9 @@ constexpr std::uint64_t largest_number = 0xffff;
 
 class compiler {
  public:
-  explicit compiler(const compilation& c) : c_(c) {}
+  compiler(const compilation& c, std::vector<std::uint64_t>& words) : c_(c), words_(words) {
+    words_.clear();
+  }
 
   status add(const step& s) {
     switch (s.kind) {
@@ -33,8 +36,6 @@ class compiler {
     }
     return status::invalid_argument;
   }
-
-  std::vector<std::uint64_t> take() { return std::move(words_); }
 
  private:
   using numbers = std::array<std::uint64_t, most_ranks>;
@@ -153,7 +154,7 @@ class compiler {
   static constexpr std::size_t none = ~std::size_t{0};
 
   const compilation& c_;
-  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t>& words_;
   std::size_t last_flag_ = none;  // a step that more peers may join
   std::size_t last_copy_ = none;  // a step that more copies may join
   way last_way_ = way::no;        // of the last copy at last_head_, which more may join
@@ -176,11 +177,26 @@ std::uint64_t address_of(const span& s, const compilation& c) noexcept {
   return base ? base + s.offset * c.unit : 0;
 }
 
-result<std::vector<std::uint64_t>> compile(const compilation& c) noexcept {
+// A copy into packed memory has four words, each step else a head of two at most and its addresses.
+std::size_t most_words(const schedule& s) noexcept {
+  std::size_t most = 0;
+  for (const step& one : s.steps) most += 3 + std::max<std::size_t>(1, one.sources.size());
+  return most;
+}
+
+status compile(const compilation& c, std::vector<std::uint64_t>& words) noexcept {
   try {
-    compiler work(c);
+    compiler work(c, words);
     for (const step& s : c.what.steps) TELPHER_TRY(work.add(s));
-    return work.take();
+    return status::ok;
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+}
+
+status compile(const compilation& c, const step& one, std::vector<std::uint64_t>& words) noexcept {
+  try {
+    return compiler(c, words).add(one);
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }

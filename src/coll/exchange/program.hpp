@@ -39,7 +39,12 @@ constexpr std::uint64_t packed_stride(std::uint64_t unit) {
 /// The address of a span, with the mark of packed memory where it lies there.
 std::uint64_t address_of(const span& s, const compilation& c) noexcept;
 
-/// The words of the program. invalid_argument: a span is not mapped, or a step is for another node.
-result<std::vector<std::uint64_t>> compile(const compilation& c) noexcept;
+/// The most words that a program of this schedule has.
+std::size_t most_words(const schedule& s) noexcept;
+
+/// The words of the program, of all steps or of one. invalid_argument: a span is not mapped, or a
+/// step is for another node. Takes no memory where `words` has the capacity of most_words.
+status compile(const compilation& c, std::vector<std::uint64_t>& words) noexcept;
+status compile(const compilation& c, const step& one, std::vector<std::uint64_t>& words) noexcept;
 
 }  // namespace telpher::coll::exchange

@@ -2,7 +2,6 @@
 #include "coll/exchange/selection.hpp"
 
 #include <algorithm>
-#include <new>
 #include <string_view>
 
 #include "base/settings.hpp"
@@ -159,52 +158,67 @@ std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept {
   return most * unit;
 }
 
-choice choose(problem& p, const facts& f, int me) noexcept {
+choice choose(problem& p, const facts& f, int me) {
   const std::string& forced = config().coll_transport;
   if (f.library && forced == "vendor") return by_library();
   choice c;
-  try {
-    if (const auto name = forced_algorithm(p.what); !name.empty()) {
-      const algorithm* a = find_algorithm(p.what, name);
-      if (a &&
-          accept(c, *a,
-                 a->restrictions & restriction::packed ? transport::packed : transport::exchange, p,
-                 f, me))
-        return c;
-    }
-    const std::uint64_t bytes = volume(p, f.unit);
-    for (const row& r : rows) {
-      if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
-      if (r.by == transport::stepped && !f.exportable) continue;  // engines copy between buffers
-      if (r.by == transport::vendor) {
-        if (f.library && forced == "auto") return by_library();
-        continue;
-      }
-      const algorithm* a = find_algorithm(r.what, r.algorithm);
-      if (a && accept(c, *a, r.by, p, f, me)) return c;
-    }
-    const algorithm* plain = p.gaps ? find_algorithm(p.what, "one_shot") : nullptr;
-    if (plain && accept(c, *plain, transport::exchange, p, f, me)) return c;
-  } catch (const std::bad_alloc&) {
+  if (const auto name = forced_algorithm(p.what); !name.empty()) {
+    const algorithm* a = find_algorithm(p.what, name);
+    if (a && accept(c, *a,
+                    a->restrictions & restriction::packed ? transport::packed : transport::exchange,
+                    p, f, me))
+      return c;
   }
+  const std::uint64_t bytes = volume(p, f.unit);
+  for (const row& r : rows) {
+    if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
+    if (r.by == transport::stepped && !f.exportable) continue;  // engines copy between buffers
+    if (r.by == transport::vendor) {
+      if (f.library && forced == "auto") return by_library();
+      continue;
+    }
+    const algorithm* a = find_algorithm(r.what, r.algorithm);
+    if (a && accept(c, *a, r.by, p, f, me)) return c;
+  }
+  const algorithm* plain = p.gaps ? find_algorithm(p.what, "one_shot") : nullptr;
+  if (plain && accept(c, *plain, transport::exchange, p, f, me)) return c;
   return {};
 }
 
-choice chooser::choose(problem& p, const facts& f, int me) noexcept {
-  if (last_ && asked_ == p && facts_ == f) {
-    p.mapped = mapped_;
-    return last_;
+const choice* chooser::find(problem& p, const facts& f) const noexcept {
+  for (const answer& a : answers_)
+    if (a.known && a.asked == p && a.given == f) {
+      p.mapped = a.mapped;
+      return &a.made;
+    }
+  return nullptr;
+}
+
+status chooser::choose(problem& p, const facts& f, int me, const memory::place& where,
+                       choice& made) {
+  answer& a = answers_[next_++ % answers_.size()];
+  a.known = false;
+  a.asked = p;
+  a.given = f;
+  a.made = exchange::choose(p, f, me);
+  a.mapped = p.mapped;
+  if (a.made.plan) {
+    const std::size_t most = most_words(*a.made.plan);
+    a.made.program = std::make_shared<program_memory>();
+    a.made.program->words.reserve(most);
+    if (most > kernel::exchange::code_capacity) {
+      auto pinned = memory::buffer::host(most * sizeof(std::uint64_t), where.owner, true);
+      TELPHER_TRY(pinned);
+      a.made.program->pinned = std::move(*pinned);
+    }
   }
-  last_ = {};
-  try {
-    asked_ = p;
-  } catch (const std::bad_alloc&) {
-    return exchange::choose(p, f, me);
-  }
-  facts_ = f;
-  last_ = exchange::choose(p, f, me);
-  mapped_ = p.mapped;
-  return last_;
+  a.known = true;
+  made = a.made;
+  return status::ok;
+}
+
+void chooser::forget() noexcept {
+  for (answer& a : answers_) a.known = false;
 }
 
 }  // namespace telpher::coll::exchange

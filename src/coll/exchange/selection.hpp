@@ -3,11 +3,14 @@
 // and the settings. All ranks choose from the same facts, so all choose the same.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "coll/algorithms/catalogue.hpp"
+#include "memory/memory.hpp"
 #include "path/path.hpp"
 
 namespace telpher::coll::exchange {
@@ -20,8 +23,15 @@ struct facts {
   bool may_wait = true;     // kernels for peers, at all ranks
   bool exportable = false;  // every buffer of every rank could be mapped
   bool library = false;     // the vendor's library does such calls, and may be tried
+  std::uint64_t places = 0;  // of what only single ranks know of the problem, at all ranks
 
   bool operator==(const facts&) const = default;
+};
+
+/// Memory for a program, so that a call that is chosen needs no more.
+struct program_memory {
+  std::vector<std::uint64_t> words;
+  memory::buffer pinned;  // where kernels read a program that is too long for their parameters
 };
 
 struct choice {
@@ -30,6 +40,7 @@ struct choice {
   bool mapped = false;
   int blocks = 1;
   std::shared_ptr<const schedule> plan;
+  std::shared_ptr<program_memory> program;
 
   explicit operator bool() const noexcept { return what || by == transport::vendor; }
 };
@@ -46,19 +57,30 @@ bool maps_small(operation what) noexcept;
 /// Bytes of the longest vector of any rank.
 std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept;
 
-/// The choice for rank `me`; none if nothing fits. Sets `p.mapped` to what was chosen.
-choice choose(problem& p, const facts& f, int me) noexcept;
+/// The choice for rank `me`; none if nothing fits. Sets `p.mapped` to what was chosen. May throw
+/// std::bad_alloc.
+choice choose(problem& p, const facts& f, int me);
 
-/// Remembers its last answer: calls in a loop are alike.
+/// Remembers its last answers: calls in a loop are alike. All ranks of a communicator remember the
+/// same problems: those that all could choose for.
 class chooser {
  public:
-  choice choose(problem& p, const facts& f, int me) noexcept;
+  /// The choice that was made for this problem, or null. Sets `p.mapped` to what it was.
+  const choice* find(problem& p, const facts& f) const noexcept;
+  /// Chooses and remembers. May throw std::bad_alloc.
+  status choose(problem& p, const facts& f, int me, const memory::place& where, choice& made);
+  void forget() noexcept;
 
  private:
-  problem asked_;
-  facts facts_;
-  bool mapped_ = false;  // what was made of asked_.mapped
-  choice last_;
+  struct answer {
+    bool known = false;
+    problem asked;
+    facts given;
+    bool mapped = false;  // what was made of asked.mapped
+    choice made;
+  };
+  std::array<answer, 4> answers_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace telpher::coll::exchange

@@ -30,18 +30,11 @@ status stepped::move(const step& s) noexcept {
                                 lane_.stream());
   if (s.kind != step_kind::reduce) return status::invalid_argument;
   // A program of one reduction: nothing in it waits.
-  schedule one;
-  try {
-    one.steps.push_back(s);
-  } catch (const std::bad_alloc&) {
-    return status::out_of_memory;
-  }
-  auto words = compile({one, c_.map, c_.unit, false});
-  TELPHER_TRY(words);
+  TELPHER_TRY(compile(c_, s, *t_.words));
   run launched;
   constexpr std::uint64_t block_bytes = 64 * 1024;
   const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 64));
-  return launched.start(lane_, t_.reduction, *words, blocks);
+  return launched.start(lane_, t_.reduction, *t_.words, blocks);
 }
 
 status stepped::settle() noexcept {

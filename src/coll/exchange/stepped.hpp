@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "base/status.hpp"
 #include "coll/exchange/launch.hpp"
@@ -31,6 +32,7 @@ class stepped {
     std::array<step_flags*, most_ranks> flags;  // of each rank
     std::uint64_t epoch;
     kernel::id reduction;  // the kernel for reduce steps
+    std::vector<std::uint64_t>* words;  // memory for their programs
   };
   stepped(const compilation& c, const terms& t, lane& on) noexcept : c_(c), t_(t), lane_(on) {}
 

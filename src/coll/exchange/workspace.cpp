@@ -2,22 +2,14 @@
 #include "coll/exchange/workspace.hpp"
 
 #include <cstring>
-#include <list>
 #include <mutex>
+#include <new>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::coll::exchange {
-
-struct workspace::block {
-  workspace_kind kind;
-  memory::place where;
-  std::byte* base = nullptr;
-  registered_segment segment;  // of the host's kind
-  path::exported_memory exported{};
-  bool taken = false;
-};
 
 namespace {
 
@@ -26,14 +18,6 @@ static_assert(kernel::exchange::most_blocks * most_ranks * sizeof(std::uint64_t)
 
 std::size_t scratch_at() {
   return inbox_at + (config().coll_inbox + 4095) / 4096 * 4096;
-}
-
-std::mutex guard;
-
-template <class Block>
-std::list<Block>& kept() {
-  static auto* one = new std::list<Block>;
-  return *one;
 }
 
 std::size_t workspace_bytes() {
@@ -83,7 +67,7 @@ namespace {
 
 status make_device(const memory::place& where, std::byte*& base, path::exported_memory& exported) {
   const std::size_t bytes = workspace_bytes();
-  auto memory = where.owner->allocate(where.device, bytes);
+  auto memory = where.owner->allocate_flags(where.device, bytes);
   TELPHER_TRY(memory);
   base = static_cast<std::byte*>(*memory);
   device::pointer_info info;
@@ -115,50 +99,42 @@ status make_segment(const memory::place& where, registered_segment& made,
 
 }  // namespace
 
-result<workspace::block*> workspace::make(workspace_kind kind,
-                                          const memory::place& where) noexcept {
-  block fresh{kind, where, nullptr, {}, {}, false};
+result<workspace> workspace::make(workspace_kind kind, const memory::place& where) noexcept {
+  workspace w;
   if (kind == workspace_kind::host) {
-    TELPHER_TRY(make_segment(where, fresh.segment, fresh.exported));
-    fresh.base = fresh.segment.data();
+    TELPHER_TRY(make_segment(where, w.segment_, w.exported_));
+    w.base_ = w.segment_.data();
   } else {
-    TELPHER_TRY(make_device(where, fresh.base, fresh.exported));
+    TELPHER_TRY(make_device(where, w.base_, w.exported_));
   }
-  kept<block>().push_back(std::move(fresh));
-  return &kept<block>().back();
+  w.kind_ = kind;
+  w.where_ = where;
+  TELPHER_TRY(clear(kind, where, w.base_, scratch_at()));
+  return w;
 }
 
-result<workspace> workspace::take(workspace_kind kind, const memory::place& where) noexcept {
-  std::lock_guard lock(guard);
-  block* found = nullptr;
-  for (block& b : kept<block>())
-    if (!b.taken && b.kind == kind && b.where == where) found = &b;
-  if (!found) {
-    auto made = make(kind, where);
-    TELPHER_TRY(made);
-    found = *made;
-  }
-  TELPHER_TRY(clear(kind, where, found->base, scratch_at()));
-  found->taken = true;
-  return workspace(found);
-}
-
-status workspace::clear_inbox() noexcept {
-  return clear(block_->kind, block_->where, block_->base + inbox_at, scratch_at() - inbox_at);
+workspace& workspace::operator=(workspace&& o) noexcept {
+  std::swap(kind_, o.kind_);
+  std::swap(where_, o.where_);
+  std::swap(base_, o.base_);
+  std::swap(segment_, o.segment_);
+  std::swap(exported_, o.exported_);
+  return *this;
 }
 
 workspace::~workspace() {
-  if (!block_) return;
-  std::lock_guard lock(guard);
-  block_->taken = false;
+  if (base_ && kind_ == workspace_kind::device)
+    static_cast<void>(where_.owner->release(where_.device, base_));
 }
 
-std::byte* workspace::base() const noexcept {
-  return block_->base;
+void workspace::abandon() noexcept {
+  base_ = nullptr;
+  exported_ = {};
+  if (kind_ == workspace_kind::host) segment_.abandon();
 }
 
-const path::exported_memory& workspace::exported() const noexcept {
-  return block_->exported;
+status workspace::clear_inbox() noexcept {
+  return clear(kind_, where_, base_ + inbox_at, scratch_at() - inbox_at);
 }
 
 void workspace::place_in(spaces& s, std::byte* base) noexcept {
@@ -166,34 +142,57 @@ void workspace::place_in(spaces& s, std::byte* base) noexcept {
   s.scratch = reinterpret_cast<std::uintptr_t>(base + scratch_at());
 }
 
-void workspace::release_kept() noexcept {
-  std::lock_guard lock(guard);
-  for (auto b = kept<block>().begin(); b != kept<block>().end();) {
-    if (b->taken) {
-      ++b;
-      continue;
-    }
-    if (b->kind == workspace_kind::device)
-      static_cast<void>(b->where.owner->release(b->where.device, b->base));
-    b = kept<block>().erase(b);
+// --- those of peers ---
+
+namespace {
+
+// Segments of peers that are mapped here, by their names.
+struct open_segment {
+  shared_memory_name name;
+  memory::place where;
+  std::weak_ptr<registered_segment> segment;
+};
+std::mutex segments_guard;
+std::vector<open_segment>& open_segments() {
+  static auto* one = new std::vector<open_segment>;
+  return *one;
+}
+
+result<std::shared_ptr<registered_segment>> open_peer_segment(const shared_memory_name& name,
+                                                              const memory::place& where) noexcept {
+  std::lock_guard lock(segments_guard);
+  auto& all = open_segments();
+  std::erase_if(all, [](const open_segment& s) { return s.segment.expired(); });
+  for (const open_segment& s : all)
+    if (std::memcmp(&s.name, &name, sizeof name) == 0 && s.where == where)
+      if (auto found = s.segment.lock()) return found;
+  auto memory = shared_memory::open(name);
+  TELPHER_TRY(memory);
+  auto segment = registered_segment::of(std::move(*memory), where);
+  TELPHER_TRY(segment);
+  try {
+    auto shared = std::make_shared<registered_segment>(std::move(*segment));
+    all.push_back({name, where, shared});
+    return shared;
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
   }
 }
 
-// --- those of peers ---
+}  // namespace
 
-result<peer_workspace> peer_workspace::open(workspace_kind kind, int process,
-                                            const path::exported_memory& there,
-                                            const memory::place& where) noexcept {
-  peer_workspace w;
+result<mapped_workspace> mapped_workspace::open(workspace_kind kind, int process,
+                                                const path::exported_memory& there,
+                                                const memory::place& where) noexcept {
+  mapped_workspace w;
+  w.id_ = workspace::id_of(there);
   if (kind == workspace_kind::host) {
     shared_memory_name name;
     std::memcpy(&name, there.handle.bytes, sizeof name);
-    auto memory = shared_memory::open(name);
-    TELPHER_TRY(memory);
-    auto segment = registered_segment::of(std::move(*memory), where);
+    auto segment = open_peer_segment(name, where);
     TELPHER_TRY(segment);
     w.segment_ = std::move(*segment);
-    w.base_ = w.segment_.data();
+    w.base_ = w.segment_->data();
     return w;
   }
   if (!path::importer_for(there, where)) return status::not_supported;

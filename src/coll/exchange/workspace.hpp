@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's workspace on one communicator: memory that its device and those of its peers use, mapped
-// by them once.
+// A workspace: memory of one rank that its device and those of its peers use in a call. It belongs
+// to a lane (launch.hpp), whose call it serves, whatever the communicator: a process has as many as
+// it ever has calls at once, at most `most_lanes` for each device, however many communicators there
+// are. Nobody touches the workspace of a rank that has ended its call: the verifier proves it of
+// every schedule, and of a call that failed the workspace is not used again. Peers map it once for
+// each communicator.
 //   device  device memory, opened by peers through the vendor's handles
 //   host    a shared segment that every rank registers with its device, where device memory cannot
 //           be opened and the devices use host memory as their own (backend::shares_host_memory)
-// Workspaces are kept for the next communicator when one is freed: an importer's mapping of a
-// released allocation would dangle, and making one costs milliseconds. What lies in one:
+// Running kernels read what peers' kernels write there, so device memory for flags is taken: AMD's
+// devices may keep other memory in a cache that a peer's write does not reach. What lies in one:
 //   flags   [block][rank] 64-bit words that peers' kernels signal with
 //   inbox   packed memory (kernel/exchange.hpp)
 //   scratch the schedule's scratch space
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "base/shared_memory.hpp"
@@ -42,6 +47,9 @@ class registered_segment {
   /// Behind the cookie.
   std::byte* data() const noexcept { return memory_.data() + data_at; }
 
+  /// Leaves it mapped for good.
+  void abandon() noexcept { new registered_segment(std::move(*this)); }
+
   static constexpr std::size_t data_at = 4096;
 
  private:
@@ -49,28 +57,40 @@ class registered_segment {
   device::backend* owner_ = nullptr;
 };
 
+/// What tells a rank's workspaces apart; a released one's never comes again.
+struct workspace_id {
+  std::uint64_t base;  // 0: none
+  std::uint64_t generation;
+  bool operator==(const workspace_id&) const = default;
+};
+
 class workspace {
  public:
   workspace() = default;
-  workspace(workspace&& o) noexcept : block_(std::exchange(o.block_, nullptr)) {}
-  workspace& operator=(workspace&& o) noexcept {
-    std::swap(block_, o.block_);
-    return *this;
-  }
+  workspace(workspace&& o) noexcept { *this = std::move(o); }
+  workspace& operator=(workspace&& o) noexcept;
   ~workspace();
 
   /// Which kinds TELPHER_COLL_WORKSPACE lets ranks try; the first of them first.
   static workspace_kind first_kind() noexcept;
   static bool tries_host_next() noexcept;
-  /// A workspace with flags and inbox cleared; not_supported where peers could not use it.
-  static result<workspace> take(workspace_kind kind, const memory::place& where) noexcept;
+  /// With flags and inbox cleared; not_supported where peers could not use it.
+  static result<workspace> make(workspace_kind kind, const memory::place& where) noexcept;
   /// Clears the inbox again; peers must be known not to use it.
   status clear_inbox() noexcept;
 
-  explicit operator bool() const noexcept { return block_ != nullptr; }
-  std::byte* base() const noexcept;
+  explicit operator bool() const noexcept { return base_ != nullptr; }
+  std::byte* base() const noexcept { return base_; }
+  workspace_id id() const noexcept { return id_of(exported_); }
+  static workspace_id id_of(const path::exported_memory& m) noexcept {
+    return {m.address, m.generation};
+  }
   /// As peers open it. Of a segment the handle is its name.
-  const path::exported_memory& exported() const noexcept;
+  const path::exported_memory& exported() const noexcept { return exported_; }
+  /// Keeps it until the process ends: peers may go on writing there.
+  void abandon() noexcept;
+
+  std::uint32_t era = 0;  // of the numbers in the inbox (call_number)
 
   static std::uint64_t* flags_in(std::byte* base) noexcept {
     return reinterpret_cast<std::uint64_t*>(base);
@@ -78,28 +98,30 @@ class workspace {
   /// Sets scratch and inbox of a rank whose workspace is mapped at `base`.
   static void place_in(spaces& s, std::byte* base) noexcept;
 
-  /// Releases all that are not in use; when no peer has them mapped any more.
-  static void release_kept() noexcept;
-
  private:
-  struct block;
-  explicit workspace(block* b) noexcept : block_(b) {}
-  static result<block*> make(workspace_kind kind, const memory::place& where) noexcept;
-  block* block_ = nullptr;
+  workspace_kind kind_ = workspace_kind::device;
+  memory::place where_;
+  std::byte* base_ = nullptr;
+  registered_segment segment_;  // of the host's kind
+  path::exported_memory exported_{};
 };
 
-/// A peer's workspace as it is mapped here.
-class peer_workspace {
+/// A workspace as it is mapped here; communicators share what they have mapped.
+class mapped_workspace {
  public:
+  explicit mapped_workspace(const workspace& own) noexcept : id_(own.id()), base_(own.base()) {}
   /// `process`: the peer's world rank.
-  static result<peer_workspace> open(workspace_kind kind, int process,
-                                     const path::exported_memory& there,
-                                     const memory::place& where) noexcept;
+  static result<mapped_workspace> open(workspace_kind kind, int process,
+                                       const path::exported_memory& there,
+                                       const memory::place& where) noexcept;
+  const workspace_id& id() const noexcept { return id_; }
   std::byte* base() const noexcept { return base_; }
 
  private:
+  mapped_workspace() = default;
+  workspace_id id_{};
   memory::ipc_cache::mapping mapping_;
-  registered_segment segment_;
+  std::shared_ptr<registered_segment> segment_;
   std::byte* base_ = nullptr;
 };
 

@@ -59,23 +59,23 @@ int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
   if (!entry::active())
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Igatherv", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root)
-                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          ? coll::ragged(call.size(), own_recvcounts, own_displs, recvtype)
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                            made);
+      return pmpi::Igatherv(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, root,
+                            comm, made);
     });
   };
   return mpi::start_collective("MPI_Igatherv", comm,
                                coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
-                                                       recvcounts, displs, recvtype, root), staged,
-                               request);
+                                                       recvcounts, displs, recvtype, root),
+                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -108,23 +108,23 @@ int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[
   if (!entry::active())
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iscatterv", comm);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
-                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatterv(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                             made);
+      return pmpi::Iscatterv(s, own_sendcounts, own_displs, sendtype, r, recvcount, recvtype, root,
+                             comm, made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv", comm,
                                coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
-                                                        recvbuf, recvcount, recvtype, root), staged,
-                               request);
+                                                        recvbuf, recvcount, recvtype, root),
+                               coll::exchange::with_arrays(staged, sendcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -153,18 +153,19 @@ int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
   if (!entry::active())
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
     return call.start(made, [&] {
-      return pmpi::Iallgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm, made);
+      return pmpi::Iallgatherv(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype,
+                               comm, made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv", comm,
                                coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-                                                          recvcounts, displs, recvtype), staged,
-                               request);
+                                                          recvcounts, displs, recvtype),
+                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -194,19 +195,23 @@ int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispl
   if (!entry::active())
     return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
+                          const auto* own_recvcounts, const auto* own_rdispls, MPI_Request* made) {
     coll::staged call("MPI_Ialltoallv", comm);
-    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    const void* s = call.input(sendbuf,
+                               coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
+    void* r = call.output(recvbuf,
+                          coll::ragged(call.size(), own_recvcounts, own_rdispls, recvtype));
     return call.start(made, [&] {
-      return pmpi::Ialltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                              comm, made);
+      return pmpi::Ialltoallv(s, own_sendcounts, own_sdispls, sendtype, r, own_recvcounts,
+                              own_rdispls, recvtype, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv", comm,
                                coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
                                                          recvbuf, recvcounts, rdispls, recvtype),
-                               staged, request);
+                               coll::exchange::with_arrays(staged, sendcounts, sdispls, recvcounts,
+                                                           rdispls), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -275,23 +280,23 @@ int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
   if (!entry::active())
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Igatherv_c", comm);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root)
-                          ? coll::ragged(call.size(), recvcounts, displs, recvtype)
+                          ? coll::ragged(call.size(), own_recvcounts, own_displs, recvtype)
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
-                              made);
+      return pmpi::Igatherv_c(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, root,
+                              comm, made);
     });
   };
   return mpi::start_collective("MPI_Igatherv_c", comm,
                                coll::exchange::gatherv(sendbuf, sendcount, sendtype, recvbuf,
-                                                       recvcounts, displs, recvtype, root), staged,
-                               request);
+                                                       recvcounts, displs, recvtype, root),
+                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -324,23 +329,23 @@ int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
   if (!entry::active())
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iscatterv_c", comm);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
-                               ? coll::ragged(call.size(), sendcounts, displs, sendtype)
+                               ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatterv_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm,
-                               made);
+      return pmpi::Iscatterv_c(s, own_sendcounts, own_displs, sendtype, r, recvcount, recvtype,
+                               root, comm, made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv_c", comm,
                                coll::exchange::scatterv(sendbuf, sendcounts, displs, sendtype,
-                                                        recvbuf, recvcount, recvtype, root), staged,
-                               request);
+                                                        recvbuf, recvcount, recvtype, root),
+                               coll::exchange::with_arrays(staged, sendcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -370,19 +375,19 @@ int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
   if (!entry::active())
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
-    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
+    void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
     return call.start(made, [&] {
-      return pmpi::Iallgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
-                                 made);
+      return pmpi::Iallgatherv_c(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype,
+                                 comm, made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv_c", comm,
                                coll::exchange::allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-                                                          recvcounts, displs, recvtype), staged,
-                               request);
+                                                          recvcounts, displs, recvtype),
+                               coll::exchange::with_arrays(staged, recvcounts, displs), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -413,19 +418,23 @@ int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
   if (!entry::active())
     return pmpi::Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
+                          const auto* own_recvcounts, const auto* own_rdispls, MPI_Request* made) {
     coll::staged call("MPI_Ialltoallv_c", comm);
-    const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
-    void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
+    const void* s = call.input(sendbuf,
+                               coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
+    void* r = call.output(recvbuf,
+                          coll::ragged(call.size(), own_recvcounts, own_rdispls, recvtype));
     return call.start(made, [&] {
-      return pmpi::Ialltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
-                                comm, made);
+      return pmpi::Ialltoallv_c(s, own_sendcounts, own_sdispls, sendtype, r, own_recvcounts,
+                                own_rdispls, recvtype, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv_c", comm,
                                coll::exchange::alltoallv(sendbuf, sendcounts, sdispls, sendtype,
                                                          recvbuf, recvcounts, rdispls, recvtype),
-                               staged, request);
+                               coll::exchange::with_arrays(staged, sendcounts, sdispls, recvcounts,
+                                                           rdispls), request);
 }
 
 // 6.12 Nonblocking collective operations

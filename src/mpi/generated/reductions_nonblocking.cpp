@@ -78,21 +78,22 @@ int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts
                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter", comm);
     const void* s = call.input(sendbuf,
-                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+                               coll::uniform(local_group::total(comm, own_recvcounts), datatype));
     void* r = call.output(recvbuf,
                           coll::uniform(sendbuf == MPI_IN_PLACE
-                                        ? local_group::total(comm, recvcounts)
-                                        : local_group::own(comm, recvcounts), datatype));
+                                        ? local_group::total(comm, own_recvcounts)
+                                        : local_group::own(comm, own_recvcounts), datatype));
     return call.start(made, [&] {
-      return pmpi::Ireduce_scatter(s, r, recvcounts, datatype, op, comm, made);
+      return pmpi::Ireduce_scatter(s, r, own_recvcounts, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter", comm,
                                coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts,
-                                                              datatype, op), staged, request);
+                                                              datatype, op),
+                               coll::exchange::with_arrays(staged, recvcounts), request);
 }
 
 // 6.12 Nonblocking collective operations
@@ -194,21 +195,22 @@ int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count re
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  const auto staged = [=](MPI_Request* made) {
+  const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_c", comm);
     const void* s = call.input(sendbuf,
-                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+                               coll::uniform(local_group::total(comm, own_recvcounts), datatype));
     void* r = call.output(recvbuf,
                           coll::uniform(sendbuf == MPI_IN_PLACE
-                                        ? local_group::total(comm, recvcounts)
-                                        : local_group::own(comm, recvcounts), datatype));
+                                        ? local_group::total(comm, own_recvcounts)
+                                        : local_group::own(comm, own_recvcounts), datatype));
     return call.start(made, [&] {
-      return pmpi::Ireduce_scatter_c(s, r, recvcounts, datatype, op, comm, made);
+      return pmpi::Ireduce_scatter_c(s, r, own_recvcounts, datatype, op, comm, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter_c", comm,
                                coll::exchange::reduce_scatter(sendbuf, recvbuf, recvcounts,
-                                                              datatype, op), staged, request);
+                                                              datatype, op),
+                               coll::exchange::with_arrays(staged, recvcounts), request);
 }
 
 // 6.12 Nonblocking collective operations

@@ -94,16 +94,19 @@ class node {
       k.flags[r] = m.flags.data();
     }
     const schedule plan = a.make(p, rank);
-    const auto words = compile({plan, map, sizeof(element), packed});
-    if (!words) {
+    std::vector<std::uint64_t> words;
+    words.reserve(most_words(plan));
+    const std::size_t room = words.capacity();
+    const auto s = compile({plan, map, sizeof(element), packed}, words);
+    if (s != telpher::status::ok || words.capacity() != room) {
       bad_.fetch_add(1);
       return;
     }
     rank_memory& own = memory_[static_cast<std::size_t>(rank)];
     k.epoch = call_;
     k.packed_epoch = static_cast<std::uint32_t>(call_);
-    k.code_words = static_cast<std::uint32_t>(words->size());
-    k.long_code = (*const_cast<std::vector<std::uint64_t>*>(&*words)).data();
+    k.code_words = static_cast<std::uint32_t>(words.size());
+    k.long_code = words.data();
     k.me = static_cast<std::uint32_t>(rank);
     k.arrivals = &own.arrivals;
     k.done = own.done.data();

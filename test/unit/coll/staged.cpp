@@ -194,6 +194,73 @@ TEST_CASE(absolute_addresses_with_bottom) {
   for (MPI_Datatype t : types) free_type(t);
 }
 
+namespace {
+
+MPI_Datatype at_address(const void* address, int ints) {
+  const auto place = reinterpret_cast<MPI_Aint>(address);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(1, &ints, &place, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+}  // namespace
+
+// Host MPIs take equal addresses for MPI_IN_PLACE or for an error. Pools give the same memory again
+// for images of the same size: the second call's addresses follow from the first one's.
+TEST_CASE(images_of_a_call_have_different_addresses) {
+  one_rank::start();
+  REQUIRE(one_rank::device());
+  constexpr int ints = 16;
+  constexpr std::ptrdiff_t room = 64 << 20;  // to either side: pools lie near each other
+  auto all = one_rank::device()->allocate(0, 2 * room * sizeof(int));
+  REQUIRE(all);
+  int* const first = static_cast<int*>(*all) + room;
+  std::ptrdiff_t apart = 0;  // of what stands for MPI_BOTTOM, in ints
+  for (int round = 0; round < 2; ++round) {
+    int* const second = first + apart;
+    REQUIRE(std::abs(apart) + ints <= room);
+    const MPI_Datatype types[] = {at_address(first, ints), at_address(second, ints)};
+    coll::staged call("MPI_Ialltoallw", MPI_COMM_SELF);
+    const auto* s = static_cast<const char*>(call.input(MPI_BOTTOM, coll::uniform(1, types[0])));
+    auto* r = static_cast<char*>(call.output(MPI_BOTTOM, coll::uniform(1, types[1])));
+    CHECK(s != r);
+    CHECK_EQ(call.run(move_ints(s + reinterpret_cast<std::uintptr_t>(first),
+                                r + reinterpret_cast<std::uintptr_t>(second), ints)),
+             MPI_SUCCESS);
+    if (round == 0) apart = (r - s) / static_cast<std::ptrdiff_t>(sizeof(int));
+    for (MPI_Datatype t : types) free_type(t);
+  }
+  CHECK(one_rank::device()->release(0, *all) == status::ok);
+}
+
+// A buffer in host memory that lies where the image of another one stands is staged as well.
+TEST_CASE(an_image_stands_at_no_other_buffers_address) {
+  one_rank::start();
+  REQUIRE(one_rank::device());
+  const device_ints from(counting(8));
+  std::vector<int> there(4096);
+  const MPI_Datatype type = at_address(from.data(), 8);
+  coll::staged call("MPI_Ialltoallw", MPI_COMM_SELF);
+  const void* s = call.input(MPI_BOTTOM, coll::uniform(1, type));
+  // Of that address only the elements lie in memory of the program.
+  const auto place = reinterpret_cast<std::uintptr_t>(there.data());
+  const int length = 8;
+  const auto apart = static_cast<MPI_Aint>(place - reinterpret_cast<std::uintptr_t>(s));
+  MPI_Datatype far = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(1, &length, &apart, MPI_INT, &far);
+  MPI_Type_commit(&far);
+  auto* r = static_cast<char*>(call.output(const_cast<void*>(s), coll::uniform(1, far)));
+  CHECK(r != s);
+  CHECK_EQ(call.run(move_ints(static_cast<const char*>(s) +
+                                  reinterpret_cast<std::uintptr_t>(from.data()),
+                              r + apart, 8)),
+           MPI_SUCCESS);
+  CHECK(std::vector<int>(there.begin(), there.begin() + 8) == counting(8));
+  free_type(type);
+  free_type(far);
+}
+
 TEST_CASE(results_of_a_nonblocking_call_come_at_completion) {
   one_rank::start();
   REQUIRE(one_rank::device());

@@ -114,6 +114,39 @@ TEST_CASE(what_is_in_use_is_not_closed) {
   CHECK_EQ(s.closes(), 2);
 }
 
+TEST_CASE(what_rests_is_closed_when_it_is_idle_but_not_while_trimming_is_paused) {
+  const scoped_settings soon({"TELPHER_IPC_CACHE_IDLE=0us"});
+  ipc_cache& cache = ipc_cache::instance();
+  const since s;
+  const std::uint64_t revoked = cache.revoked();
+  auto kept = open(a), again = open(a);
+  kept.rest();
+  cache.clear();
+  CHECK(kept.base() != nullptr);  // somebody uses it
+  again.rest();
+  {
+    const auto paused = cache.pause_trimming();
+    cache.clear();
+    CHECK(kept.base() != nullptr);
+  }
+  cache.clear();
+  CHECK(kept.base() == nullptr && again.base() == nullptr);
+  CHECK_EQ(s.closes(), 1);
+  CHECK_EQ(cache.revoked(), revoked + 1);
+  CHECK(open(a).base() != nullptr);
+  cache.clear();
+}
+
+TEST_CASE(what_rests_is_closed_when_there_are_too_many_bytes) {
+  const scoped_settings few({"TELPHER_IPC_CACHE_BYTES=100k"});
+  const since s;
+  auto kept = open(a);
+  kept.rest();
+  const auto used = open(b);
+  CHECK(kept.base() == nullptr && used.base() != nullptr);
+  CHECK_EQ(s.closes(), 1);
+}
+
 TEST_CASE(another_generation_closes_the_stale_one) {
   const since s;
   open(a);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arrays of counts and displacements of a call that may be initiated in the host MPI later.
+// They are the program's. A host MPI reads them before the program's call returns, and programs
+// count on it (mpi4py frees them then), so a call that is put off copies them.
+#pragma once
+
+#include <functional>
+#include <tuple>
+#include <vector>
+
+#include "coll/exchange/arguments.hpp"
+
+namespace telpher::coll::exchange {
+
+/// Initiates a call in the host MPI.
+using host_form = std::function<int(MPI_Request*)>;
+
+/// `Form` is int(const Element*..., MPI_Request*).
+template <class Form, class... Element>
+class with_arrays {
+ public:
+  with_arrays(const Form& form, const Element*... arrays) noexcept
+      : form_(form), arrays_(arrays...) {}
+
+  int operator()(MPI_Request* made) const { return call(arrays_, made); }
+
+  /// The same with copies. Of what the call `a` does not read at this rank there is nothing to
+  /// copy: the address may be anything. May throw std::bad_alloc.
+  host_form kept(const arguments& a) const {
+    const std::size_t n = a.arrays_count() ? static_cast<std::size_t>(a.ranks) : 0;
+    const bool first_half = a.send_arrays_count();
+    std::size_t index = 0;
+    const auto copy = [&]<class T>(const T* from) {
+      const bool counts = first_half || index >= sizeof...(Element) / 2;
+      ++index;
+      return counts ? std::vector<T>(from, from + n) : std::vector<T>();
+    };
+    // In braces: from the left.
+    std::tuple<std::vector<Element>...> copies{std::apply(
+        [&](const Element*... from) {
+          return std::tuple<std::vector<Element>...>{copy(from)...};
+        },
+        arrays_)};
+    return [form = form_, copies = std::move(copies)](MPI_Request* made) {
+      return std::apply([&](const auto&... own) { return form(own.data()..., made); }, copies);
+    };
+  }
+
+ private:
+  int call(const std::tuple<const Element*...>& arrays, MPI_Request* made) const {
+    return std::apply([&](const Element*... at) { return form_(at..., made); }, arrays);
+  }
+
+  Form form_;
+  std::tuple<const Element*...> arrays_;
+};
+
+/// What a deferred call keeps of the way to initiate it.
+template <class Form, class... Element>
+host_form kept(const with_arrays<Form, Element...>& form, const arguments& a) {
+  return form.kept(a);
+}
+template <class Form>
+host_form kept(const Form& form, const arguments&) {
+  return form;
+}
+
+}  // namespace telpher::coll::exchange
