@@ -3,57 +3,62 @@
 // Input and output (chapter 14),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 14.2 File manipulation
-int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+TELPHER_MPI(File_open,
+            (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh),
+            (comm, filename, amode, info, fh)) {
   if (!entry::active()) return pmpi::File_open(comm, filename, amode, info, fh);
   entry::blocking_call guard;
   return pmpi::File_open(comm, filename, amode, info, fh);
 }
 
 // 14.2 File manipulation
-int MPI_File_close(MPI_File* fh) {
+TELPHER_MPI(File_close, (MPI_File* fh), (fh)) {
   if (!entry::active()) return pmpi::File_close(fh);
   entry::blocking_call guard;
   return pmpi::File_close(fh);
 }
 
 // 14.2 File manipulation
-int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
+TELPHER_MPI(File_set_size, (MPI_File fh, MPI_Offset size), (fh, size)) {
   if (!entry::active()) return pmpi::File_set_size(fh, size);
   entry::blocking_call guard;
   return pmpi::File_set_size(fh, size);
 }
 
 // 14.2 File manipulation
-int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
+TELPHER_MPI(File_preallocate, (MPI_File fh, MPI_Offset size), (fh, size)) {
   if (!entry::active()) return pmpi::File_preallocate(fh, size);
   entry::blocking_call guard;
   return pmpi::File_preallocate(fh, size);
 }
 
 // 14.2 File manipulation
-int MPI_File_set_info(MPI_File fh, MPI_Info info) {
+TELPHER_MPI(File_set_info, (MPI_File fh, MPI_Info info), (fh, info)) {
   if (!entry::active()) return pmpi::File_set_info(fh, info);
   entry::blocking_call guard;
   return pmpi::File_set_info(fh, info);
 }
 
 // 14.3 File views
-int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
-                      const char* datarep, MPI_Info info) {
+TELPHER_MPI(File_set_view,
+            (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+             const char* datarep, MPI_Info info), (fh, disp, etype, filetype, datarep, info)) {
   if (!entry::active()) return pmpi::File_set_view(fh, disp, etype, filetype, datarep, info);
   entry::blocking_call guard;
   return pmpi::File_set_view(fh, disp, etype, filetype, datarep, info);
 }
 
 // 14.4 Data access
-int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
-                     MPI_Status* status) {
+TELPHER_MPI(File_read_at,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at", {buf}))
     return error;
@@ -61,8 +66,9 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_D
 }
 
 // 14.4 Data access
-int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                      MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at", {buf}))
     return error;
@@ -70,8 +76,9 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count
 }
 
 // 14.4 Data access
-int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
-                      MPI_Request* request) {
+TELPHER_MPI(File_iread_at,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at", {buf}))
     return error;
@@ -79,8 +86,9 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                       MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at", {buf}))
     return error;
@@ -88,8 +96,9 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int coun
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
-                         MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read_at_all,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all", {buf}))
     return error;
@@ -98,8 +107,9 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                          MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at_all,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all", {buf}))
     return error;
@@ -108,8 +118,9 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int c
 }
 
 // 14.4 Data access
-int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
-                          MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread_at_all,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_all", {buf}))
     return error;
@@ -117,8 +128,9 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                           MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at_all,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_all", {buf}))
     return error;
@@ -126,30 +138,36 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int 
 }
 
 // 14.4 Data access
-int MPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read", {buf})) return error;
   return pmpi::File_read(fh, buf, count, datatype, status);
 }
 
 // 14.4 Data access
-int MPI_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                   MPI_Status* status) {
+TELPHER_MPI(File_write,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write", {buf})) return error;
   return pmpi::File_write(fh, buf, count, datatype, status);
 }
 
 // 14.4 Data access
-int MPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread", {buf})) return error;
   return pmpi::File_iread(fh, buf, count, datatype, request);
 }
 
 // 14.4 Data access
-int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                    MPI_Request* request) {
+TELPHER_MPI(File_iwrite,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite", {buf}))
     return error;
@@ -157,8 +175,9 @@ int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                      MPI_Status* status) {
+TELPHER_MPI(File_read_all,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_all(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all", {buf}))
     return error;
@@ -167,8 +186,9 @@ int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
 }
 
 // 14.4 Data access
-int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                       MPI_Status* status) {
+TELPHER_MPI(File_write_all,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_all(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all", {buf}))
     return error;
@@ -177,8 +197,9 @@ int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype dat
 }
 
 // 14.4 Data access
-int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                       MPI_Request* request) {
+TELPHER_MPI(File_iread_all,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_all(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_all", {buf}))
     return error;
@@ -186,8 +207,9 @@ int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                        MPI_Request* request) {
+TELPHER_MPI(File_iwrite_all,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_all", {buf}))
     return error;
@@ -195,14 +217,14 @@ int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype da
 }
 
 // 14.6 Consistency and semantics
-int MPI_File_set_atomicity(MPI_File fh, int flag) {
+TELPHER_MPI(File_set_atomicity, (MPI_File fh, int flag), (fh, flag)) {
   if (!entry::active()) return pmpi::File_set_atomicity(fh, flag);
   entry::blocking_call guard;
   return pmpi::File_set_atomicity(fh, flag);
 }
 
 // 14.6 Consistency and semantics
-int MPI_File_sync(MPI_File fh) {
+TELPHER_MPI(File_sync, (MPI_File fh), (fh)) {
   if (!entry::active()) return pmpi::File_sync(fh);
   entry::blocking_call guard;
   return pmpi::File_sync(fh);
@@ -211,8 +233,9 @@ int MPI_File_sync(MPI_File fh) {
 #if TELPHER_HOST_HAS_File_read_at_c  // large counts, MPI 4.0
 
 // 14.4 Data access
-int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                       MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read_at_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_c", {buf}))
     return error;
@@ -220,8 +243,10 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count coun
 }
 
 // 14.4 Data access
-int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Status* status),
+            (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_c", {buf}))
     return error;
@@ -229,8 +254,9 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Cou
 }
 
 // 14.4 Data access
-int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread_at_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_c", {buf}))
     return error;
@@ -238,8 +264,10 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count cou
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                         MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Request* request),
+            (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_c", {buf}))
     return error;
@@ -247,8 +275,9 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Co
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                           MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read_at_all_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_c", {buf}))
     return error;
@@ -257,8 +286,10 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count 
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                            MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at_all_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Status* status),
+            (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_c", {buf}))
     return error;
@@ -267,8 +298,9 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI
 }
 
 // 14.4 Data access
-int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                            MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread_at_all_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_all_c", {buf}))
     return error;
@@ -276,8 +308,10 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                             MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at_all_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Request* request),
+            (fh, offset, buf, count, datatype, request)) {
   if (!entry::active())
     return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_all_c", {buf}))
@@ -286,8 +320,9 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MP
 }
 
 // 14.4 Data access
-int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Status* status) {
+TELPHER_MPI(File_read_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_c", {buf}))
     return error;
@@ -295,8 +330,9 @@ int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Status* status) {
+TELPHER_MPI(File_write_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_c", {buf}))
     return error;
@@ -304,8 +340,9 @@ int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Request* request) {
+TELPHER_MPI(File_iread_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_c(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_c", {buf}))
     return error;
@@ -313,8 +350,9 @@ int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datat
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Request* request) {
+TELPHER_MPI(File_iwrite_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_c", {buf}))
     return error;
@@ -322,8 +360,9 @@ int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatyp
 }
 
 // 14.4 Data access
-int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Status* status) {
+TELPHER_MPI(File_read_all_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_all_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_c", {buf}))
     return error;
@@ -332,8 +371,9 @@ int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype da
 }
 
 // 14.4 Data access
-int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Status* status) {
+TELPHER_MPI(File_write_all_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_all_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_c", {buf}))
     return error;
@@ -342,8 +382,9 @@ int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Data
 }
 
 // 14.4 Data access
-int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Request* request) {
+TELPHER_MPI(File_iread_all_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_all_c", {buf}))
     return error;
@@ -351,8 +392,9 @@ int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype d
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                          MPI_Request* request) {
+TELPHER_MPI(File_iwrite_all_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_all_c", {buf}))
     return error;

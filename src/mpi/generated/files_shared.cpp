@@ -3,14 +3,16 @@
 // Input and output by shared file pointers and split collectives (chapter 14),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 14.4 Data access
-int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                         MPI_Status* status) {
+TELPHER_MPI(File_read_shared,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_shared", {buf}))
     return error;
@@ -18,8 +20,9 @@ int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatyp
 }
 
 // 14.4 Data access
-int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                          MPI_Status* status) {
+TELPHER_MPI(File_write_shared,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_shared", {buf}))
     return error;
@@ -27,8 +30,9 @@ int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype 
 }
 
 // 14.4 Data access
-int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                          MPI_Request* request) {
+TELPHER_MPI(File_iread_shared,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_shared(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_shared", {buf}))
     return error;
@@ -36,8 +40,9 @@ int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                           MPI_Request* request) {
+TELPHER_MPI(File_iwrite_shared,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_shared", {buf}))
     return error;
@@ -45,8 +50,9 @@ int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                          MPI_Status* status) {
+TELPHER_MPI(File_read_ordered,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_ordered(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered", {buf}))
     return error;
@@ -55,8 +61,9 @@ int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                           MPI_Status* status) {
+TELPHER_MPI(File_write_ordered,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_ordered(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered", {buf}))
     return error;
@@ -65,15 +72,16 @@ int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+TELPHER_MPI(File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence), (fh, offset, whence)) {
   if (!entry::active()) return pmpi::File_seek_shared(fh, offset, whence);
   entry::blocking_call guard;
   return pmpi::File_seek_shared(fh, offset, whence);
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count,
-                               MPI_Datatype datatype) {
+TELPHER_MPI(File_read_at_all_begin,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype),
+            (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_begin", {buf}))
     return error;
@@ -82,15 +90,16 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int co
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
+TELPHER_MPI(File_read_at_all_end, (MPI_File fh, void* buf, MPI_Status* status), (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_at_all_end(fh, buf, status);
   entry::blocking_call guard;
   return pmpi::File_read_at_all_end(fh, buf, status);
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                                MPI_Datatype datatype) {
+TELPHER_MPI(File_write_at_all_begin,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype),
+            (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_begin", {buf}))
     return error;
@@ -99,14 +108,16 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf,
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
+TELPHER_MPI(File_write_at_all_end, (MPI_File fh, const void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_at_all_end(fh, buf, status);
   entry::blocking_call guard;
   return pmpi::File_write_at_all_end(fh, buf, status);
 }
 
 // 14.4 Data access
-int MPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_all_begin, (MPI_File fh, void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_all_begin(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_begin", {buf}))
     return error;
@@ -115,14 +126,15 @@ int MPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype data
 }
 
 // 14.4 Data access
-int MPI_File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
+TELPHER_MPI(File_read_all_end, (MPI_File fh, void* buf, MPI_Status* status), (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_all_end(fh, buf, status);
   entry::blocking_call guard;
   return pmpi::File_read_all_end(fh, buf, status);
 }
 
 // 14.4 Data access
-int MPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_write_all_begin, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_all_begin(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_begin", {buf}))
     return error;
@@ -131,14 +143,16 @@ int MPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Dataty
 }
 
 // 14.4 Data access
-int MPI_File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
+TELPHER_MPI(File_write_all_end, (MPI_File fh, const void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_all_end(fh, buf, status);
   entry::blocking_call guard;
   return pmpi::File_write_all_end(fh, buf, status);
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_ordered_begin, (MPI_File fh, void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_begin", {buf}))
     return error;
@@ -147,14 +161,17 @@ int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype 
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
+TELPHER_MPI(File_read_ordered_end, (MPI_File fh, void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_ordered_end(fh, buf, status);
   entry::blocking_call guard;
   return pmpi::File_read_ordered_end(fh, buf, status);
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_write_ordered_begin,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_begin", {buf}))
     return error;
@@ -163,7 +180,8 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Da
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status) {
+TELPHER_MPI(File_write_ordered_end, (MPI_File fh, const void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_ordered_end(fh, buf, status);
   entry::blocking_call guard;
   return pmpi::File_write_ordered_end(fh, buf, status);
@@ -172,8 +190,9 @@ int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status)
 #if TELPHER_HOST_HAS_File_read_shared_c  // large counts, MPI 4.0
 
 // 14.4 Data access
-int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                           MPI_Status* status) {
+TELPHER_MPI(File_read_shared_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_shared_c", {buf}))
     return error;
@@ -181,8 +200,9 @@ int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Status* status) {
+TELPHER_MPI(File_write_shared_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_shared_c", {buf}))
     return error;
@@ -190,8 +210,9 @@ int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_D
 }
 
 // 14.4 Data access
-int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Request* request) {
+TELPHER_MPI(File_iread_shared_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_shared_c", {buf}))
     return error;
@@ -199,8 +220,9 @@ int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatyp
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Request* request) {
+TELPHER_MPI(File_iwrite_shared_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_shared_c", {buf}))
     return error;
@@ -208,8 +230,9 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Status* status) {
+TELPHER_MPI(File_read_ordered_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_c", {buf}))
     return error;
@@ -218,8 +241,9 @@ int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatyp
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Status* status) {
+TELPHER_MPI(File_write_ordered_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_c", {buf}))
     return error;
@@ -228,8 +252,9 @@ int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                                 MPI_Datatype datatype) {
+TELPHER_MPI(File_read_at_all_begin_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_begin_c", {buf}))
     return error;
@@ -238,8 +263,9 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                                  MPI_Datatype datatype) {
+TELPHER_MPI(File_write_at_all_begin_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype), (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_begin_c",
                                               {buf}))
@@ -249,7 +275,8 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* bu
 }
 
 // 14.4 Data access
-int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_all_begin_c, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_begin_c", {buf}))
     return error;
@@ -258,8 +285,9 @@ int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datat
 }
 
 // 14.4 Data access
-int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count,
-                               MPI_Datatype datatype) {
+TELPHER_MPI(File_write_all_begin_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_begin_c", {buf}))
     return error;
@@ -268,7 +296,9 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count,
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_ordered_begin_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_begin_c",
                                               {buf}))
@@ -278,8 +308,9 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_D
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_begin_c(MPI_File fh, const void* buf, MPI_Count count,
-                                   MPI_Datatype datatype) {
+TELPHER_MPI(File_write_ordered_begin_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_begin_c",
                                               {buf}))
