@@ -207,7 +207,7 @@ def plain_body(function):
 
 def body(function):
     for word, rest in function.words_of("always", "call"):
-        line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"')
+        line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"').replace("HOST", host_call(function))
         return [line] if word == "always" else [bypass(function), line]
     staged = function.words_of("input", "output", "inout", "broadcast")
     if not staged:

@@ -2,6 +2,7 @@
 // generated from api.toml by generate.py; do not edit
 // Point-to-point communication (chapter 3),
 // in the sections of MPI 4.0.
+#include "mpi/attached.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/names.hpp"
 #include "mpi/pt2pt.hpp"
@@ -54,16 +55,14 @@ TELPHER_MPI(Rsend,
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Buffer_attach, (void* buffer, int size), (buffer, size)) {
   if (!entry::active()) return pmpi::Buffer_attach(buffer, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Buffer_attach", {buffer}))
-    return error;
-  return pmpi::Buffer_attach(buffer, size);
+  return mpi::attach_buffer(MPI_COMM_SELF, "MPI_Buffer_attach", buffer, size,
+                            [&] { return pmpi::Buffer_attach(buffer, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Buffer_detach, (void* buffer_addr, int* size), (buffer_addr, size)) {
   if (!entry::active()) return pmpi::Buffer_detach(buffer_addr, size);
-  entry::blocking_call guard;
-  return pmpi::Buffer_detach(buffer_addr, size);
+  return mpi::detach_buffer(buffer_addr, [&] { return pmpi::Buffer_detach(buffer_addr, size); });
 }
 
 // 3.7 Nonblocking communication
@@ -289,17 +288,16 @@ TELPHER_MPI(Buffer_flush, (), ()) {
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Comm_attach_buffer, (MPI_Comm comm, void* buffer, int size), (comm, buffer, size)) {
   if (!entry::active()) return pmpi::Comm_attach_buffer(comm, buffer, size);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Comm_attach_buffer", {buffer}))
-    return error;
-  return pmpi::Comm_attach_buffer(comm, buffer, size);
+  return mpi::attach_buffer(comm, "MPI_Comm_attach_buffer", buffer, size,
+                            [&] { return pmpi::Comm_attach_buffer(comm, buffer, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Comm_detach_buffer, (MPI_Comm comm, void* buffer_addr, int* size),
             (comm, buffer_addr, size)) {
   if (!entry::active()) return pmpi::Comm_detach_buffer(comm, buffer_addr, size);
-  entry::blocking_call guard;
-  return pmpi::Comm_detach_buffer(comm, buffer_addr, size);
+  return mpi::detach_buffer(buffer_addr,
+                            [&] { return pmpi::Comm_detach_buffer(comm, buffer_addr, size); });
 }
 
 // 3.6 Buffer allocation and usage
@@ -313,17 +311,17 @@ TELPHER_MPI(Comm_flush_buffer, (MPI_Comm comm), (comm)) {
 TELPHER_MPI(Session_attach_buffer, (MPI_Session session, void* buffer, int size),
             (session, buffer, size)) {
   if (!entry::active()) return pmpi::Session_attach_buffer(session, buffer, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Session_attach_buffer", {buffer}))
-    return error;
-  return pmpi::Session_attach_buffer(session, buffer, size);
+  return mpi::attach_buffer(MPI_COMM_SELF, "MPI_Session_attach_buffer", buffer, size,
+                            [&] { return pmpi::Session_attach_buffer(session, buffer, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Session_detach_buffer, (MPI_Session session, void* buffer_addr, int* size),
             (session, buffer_addr, size)) {
   if (!entry::active()) return pmpi::Session_detach_buffer(session, buffer_addr, size);
-  entry::blocking_call guard;
-  return pmpi::Session_detach_buffer(session, buffer_addr, size);
+  return mpi::detach_buffer(buffer_addr,
+                            [&] { return pmpi::Session_detach_buffer(session, buffer_addr,
+                                                                     size); });
 }
 
 // 3.6 Buffer allocation and usage
@@ -381,51 +379,47 @@ TELPHER_MPI(Rsend_c,
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Buffer_attach_c, (void* buffer, MPI_Count size), (buffer, size)) {
   if (!entry::active()) return pmpi::Buffer_attach_c(buffer, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Buffer_attach_c", {buffer}))
-    return error;
-  return pmpi::Buffer_attach_c(buffer, size);
+  return mpi::attach_buffer(MPI_COMM_SELF, "MPI_Buffer_attach_c", buffer, size,
+                            [&] { return pmpi::Buffer_attach_c(buffer, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Buffer_detach_c, (void* buffer_addr, MPI_Count* size), (buffer_addr, size)) {
   if (!entry::active()) return pmpi::Buffer_detach_c(buffer_addr, size);
-  entry::blocking_call guard;
-  return pmpi::Buffer_detach_c(buffer_addr, size);
+  return mpi::detach_buffer(buffer_addr, [&] { return pmpi::Buffer_detach_c(buffer_addr, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Comm_attach_buffer_c, (MPI_Comm comm, void* buffer, MPI_Count size),
             (comm, buffer, size)) {
   if (!entry::active()) return pmpi::Comm_attach_buffer_c(comm, buffer, size);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Comm_attach_buffer_c", {buffer}))
-    return error;
-  return pmpi::Comm_attach_buffer_c(comm, buffer, size);
+  return mpi::attach_buffer(comm, "MPI_Comm_attach_buffer_c", buffer, size,
+                            [&] { return pmpi::Comm_attach_buffer_c(comm, buffer, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Comm_detach_buffer_c, (MPI_Comm comm, void* buffer_addr, MPI_Count* size),
             (comm, buffer_addr, size)) {
   if (!entry::active()) return pmpi::Comm_detach_buffer_c(comm, buffer_addr, size);
-  entry::blocking_call guard;
-  return pmpi::Comm_detach_buffer_c(comm, buffer_addr, size);
+  return mpi::detach_buffer(buffer_addr,
+                            [&] { return pmpi::Comm_detach_buffer_c(comm, buffer_addr, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Session_attach_buffer_c, (MPI_Session session, void* buffer, MPI_Count size),
             (session, buffer, size)) {
   if (!entry::active()) return pmpi::Session_attach_buffer_c(session, buffer, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Session_attach_buffer_c",
-                                              {buffer}))
-    return error;
-  return pmpi::Session_attach_buffer_c(session, buffer, size);
+  return mpi::attach_buffer(MPI_COMM_SELF, "MPI_Session_attach_buffer_c", buffer, size,
+                            [&] { return pmpi::Session_attach_buffer_c(session, buffer, size); });
 }
 
 // 3.6 Buffer allocation and usage
 TELPHER_MPI(Session_detach_buffer_c, (MPI_Session session, void* buffer_addr, MPI_Count* size),
             (session, buffer_addr, size)) {
   if (!entry::active()) return pmpi::Session_detach_buffer_c(session, buffer_addr, size);
-  entry::blocking_call guard;
-  return pmpi::Session_detach_buffer_c(session, buffer_addr, size);
+  return mpi::detach_buffer(buffer_addr,
+                            [&] { return pmpi::Session_detach_buffer_c(session, buffer_addr,
+                                                                       size); });
 }
 
 // 3.7 Nonblocking communication
