@@ -69,6 +69,14 @@ int telpher_kernel_address(void* address, void** for_kernels);
  */
 int telpher_register_queue(const void* queue);
 
+/*
+ * The function to call for an MPI function's name ("MPI_Send"): Telpher's where it has one, else the MPI
+ * library's; null where neither has. For programs that open the MPI library themselves and take functions
+ * from its handle (dlopen and dlsym, ctypes, Julia's ccall), which no preloaded library sees: find this
+ * function with dlsym(RTLD_DEFAULT, "telpher_symbol"), and take MPI's functions from here.
+ */
+void* telpher_symbol(const char* name);
+
 #ifdef __cplusplus
 }
 #endif

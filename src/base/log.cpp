@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/descriptor.hpp"
+
 namespace telpher::log {
 
 std::atomic<level> threshold{level::warn};
@@ -19,14 +21,23 @@ constexpr int line_bytes = 2048;
 
 std::atomic<int> own_rank{-1};
 std::atomic<int> world_size{-1};
-std::atomic<int> sink{STDERR_FILENO};
+std::atomic<const descriptor*> log_file{nullptr};  // null: standard error
 std::atomic<unsigned long> warning_count{0};
 std::atomic<void (*)(level, const char*)> observer_function{nullptr};
 char pattern[512];
+char path_in_use[600];
 
 const char* name(level l) {
   static constexpr const char* names[] = {"off", "error", "warn", "info", "debug", "trace"};
   return names[static_cast<int>(l)];
+}
+
+// False where the file cannot be opened. What was there stays: other threads may be writing.
+bool open_file() noexcept {
+  const int opened = ::open(path_in_use, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (opened < 0) return false;
+  log_file.store(new descriptor(opened));
+  return true;
 }
 
 // A pattern with '%r' waits for the rank; one without is opened at once.
@@ -36,11 +47,16 @@ void open_sink(const char* rank) {
     if (!rank) return;
     path.replace(at, 2, rank);
   }
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (fd >= 0)
-    sink.store(fd);
-  else
-    std::fprintf(stderr, "[telpher] cannot open log file %s: %m\n", path.c_str());
+  std::snprintf(path_in_use, sizeof path_in_use, "%s", path.c_str());
+  if (!open_file()) std::fprintf(stderr, "[telpher] cannot open log file %s: %m\n", path_in_use);
+}
+
+// Where lines go now. A program that closed the file's descriptor may have one of its own there.
+int sink() noexcept {
+  const descriptor* file = log_file.load();
+  if (!file) return STDERR_FILENO;
+  if (const int number = file->get(); number >= 0) return number;
+  return open_file() ? log_file.load()->get() : STDERR_FILENO;
 }
 
 }  // namespace
@@ -88,7 +104,7 @@ void write(level l, const char* subsystem, const char* format, ...) noexcept {
   }
   line[used++] = '\n';
   // One write per line keeps lines of several ranks whole; nothing can be done if it fails.
-  [[maybe_unused]] const auto written = ::write(sink.load(), line, static_cast<size_t>(used));
+  [[maybe_unused]] const auto written = ::write(sink(), line, static_cast<size_t>(used));
 }
 
 }  // namespace telpher::log

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/shared_memory.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -26,46 +23,37 @@ std::uint64_t random_bits() noexcept {
 
 result<shared_memory> shared_memory::create(std::size_t bytes, const char* label) noexcept {
   shared_memory m;
-  m.descriptor_ = ::memfd_create(label, MFD_CLOEXEC);
-  if (m.descriptor_ < 0) {
+  m.descriptor_ = descriptor(::memfd_create(label, MFD_CLOEXEC));
+  const int file = m.descriptor_.get();
+  if (file < 0) {
     TELPHER_ERROR("memfd_create: %m");
     return status::out_of_memory;
   }
-  if (::ftruncate(m.descriptor_, static_cast<off_t>(bytes)) != 0) {
+  if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
     TELPHER_ERROR("cannot size shared memory to %zu bytes: %m", bytes);
     return status::out_of_memory;
   }
   void* address =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m.descriptor_, 0);
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
   if (address == MAP_FAILED) {
     TELPHER_ERROR("cannot map %zu bytes of shared memory: %m", bytes);
     return status::out_of_memory;
   }
   m.address_ = static_cast<std::byte*>(address);
   m.bytes_ = bytes;
-  m.name_ = {::getpid(), m.descriptor_, bytes, random_bits()};
+  m.name_ = {::getpid(), file, bytes, random_bits()};
   std::memcpy(m.address_, &m.name_.cookie, sizeof m.name_.cookie);
   return m;
 }
 
 result<shared_memory> shared_memory::open(const shared_memory_name& name) noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", name.pid, name.descriptor);
-  // In another PID namespace the same number may be anybody's: opening a device or a pipe could do
-  // something to it, so that is looked at first.
-  struct stat info {};
-  if (::stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
-      static_cast<std::uint64_t>(info.st_size) != name.bytes)
-    return status::not_supported;
-  shared_memory m;
-  m.descriptor_ = ::open(path, O_RDWR | O_CLOEXEC);
-  if (m.descriptor_ < 0) return status::not_supported;
-  if (::fstat(m.descriptor_, &info) != 0 || static_cast<std::uint64_t>(info.st_size) != name.bytes)
-    return status::not_supported;
-  void* address = ::mmap(nullptr, name.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                         m.descriptor_, 0);
+  const int file = open_of_process(name.pid, name.descriptor, name.bytes);
+  if (file < 0) return status::not_supported;
+  void* address =
+      ::mmap(nullptr, name.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  ::close(file);  // only the maker's is asked for
   if (address == MAP_FAILED) return status::not_supported;
-  ::close(std::exchange(m.descriptor_, -1));  // only the maker's is asked for
+  shared_memory m;
   m.address_ = static_cast<std::byte*>(address);
   m.bytes_ = name.bytes;
   m.name_ = name;
@@ -75,7 +63,6 @@ result<shared_memory> shared_memory::open(const shared_memory_name& name) noexce
 
 shared_memory::~shared_memory() {
   if (address_) ::munmap(address_, bytes_);
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void shared_memory::swap(shared_memory& other) noexcept {

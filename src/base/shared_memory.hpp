@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
 #include "base/status.hpp"
 
 namespace telpher {
@@ -47,7 +48,7 @@ class shared_memory {
 
   std::byte* address_ = nullptr;
   std::size_t bytes_ = 0;
-  int descriptor_ = -1;
+  descriptor descriptor_;  // peers open it
   shared_memory_name name_{};
 };
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "base/library.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -26,7 +28,7 @@ constexpr std::size_t flush_bytes = 64 << 10;
 // --- the file ---
 
 std::mutex guard;
-int file = -1;
+descriptor file;
 std::string pending;  // lines not yet written
 
 std::atomic<int> threads{0};
@@ -36,15 +38,16 @@ int thread_number() noexcept {
 }
 
 void flush() noexcept {
+  const int to = file.get();
+  if (to < 0) errno = EBADF;
   for (std::size_t done = 0; done < pending.size();) {
-    const ssize_t n = ::write(file, pending.data() + done, pending.size() - done);
+    const ssize_t n = to < 0 ? -1 : ::write(to, pending.data() + done, pending.size() - done);
     if (n > 0) {
       done += static_cast<std::size_t>(n);
       continue;
     }
     TELPHER_WARN("cannot write the trace: %m; it ends here");
-    ::close(file);
-    file = -1;
+    file = {};
     break;
   }
   pending.clear();
@@ -58,7 +61,7 @@ void flush() noexcept {
   va_end(arguments);
   if (bytes < 0 || bytes >= static_cast<int>(sizeof line)) return;
   std::lock_guard lock(guard);
-  if (file < 0) return;
+  if (!file) return;
   pending.append(line, static_cast<std::size_t>(bytes));
   if (pending.size() >= flush_bytes) flush();
 }
@@ -81,9 +84,9 @@ bool open_file(std::string path, int rank) noexcept {
     path.replace(at, 2, std::to_string(rank));
   else
     path += '.' + std::to_string(rank);
-  file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) TELPHER_WARN("cannot open %s: %m; no trace is written", path.c_str());
-  return file >= 0;
+  file = descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) TELPHER_WARN("cannot open %s: %m; no trace is written", path.c_str());
+  return static_cast<bool>(file);
 }
 
 // The boot's identity tells which ranks read the same clock.
@@ -151,10 +154,9 @@ void begin(int rank, int size) noexcept {
 void end() noexcept {
   if (!active.exchange(false)) return;
   std::lock_guard lock(guard);
-  if (file < 0) return;
+  if (!file) return;
   flush();
-  if (file >= 0) ::close(file);
-  file = -1;
+  file = {};
 }
 
 // --- events ---

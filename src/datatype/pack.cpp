@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gathering and scattering on devices, by one kernel. The kernel reads the blocks of the layout
 // from a table in device memory that is made at the layout's first use on a device and lives as
-// long as the layout.
+// long as the layout. The memory comes from a pool and goes back there: to allocate costs for each
+// type, and to release may wait for every kernel of the device, one that waits for MPI too. Who
+// launches a kernel keeps the layout until the kernel has ended.
 #include <algorithm>
 #include <mutex>
 #include <new>
 
 #include "datatype/datatype.hpp"
+#include "memory/memory.hpp"
 
 namespace telpher::datatype {
 
@@ -16,7 +19,7 @@ struct device_table {
   device::backend* owner;
   int device;
   int most_groups;  // blocks of threads that fill the device
-  void* memory;
+  memory::buffer memory;
   const device_table* next;
 };
 
@@ -62,14 +65,11 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
   TELPHER_TRY(b.properties(device, properties));
   try {
     const auto words = table_words(l);
-    auto memory = b.allocate(device, words.size() * sizeof words[0]);
+    auto memory = memory::buffer::device({&b, device}, words.size() * sizeof words[0]);
     TELPHER_TRY(memory);
-    if (const status uploaded = upload(b, words, *memory, s); failed(uploaded)) {
-      (void)b.release(device, *memory);
-      return uploaded;
-    }
+    TELPHER_TRY(upload(b, words, memory->data(), s));
     const auto* t = new device_table{&b, device, groups_per_processor * properties.processors,
-                                     *memory, l.tables.load(std::memory_order_relaxed)};
+                                     std::move(*memory), l.tables.load(std::memory_order_relaxed)};
     l.tables.store(t, std::memory_order_release);
     return t;
   } catch (const std::bad_alloc&) {
@@ -90,7 +90,7 @@ status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* b
   const auto t = table_for(b, l, base + l.blocks.front().offset, s);
   TELPHER_TRY(t);
   const std::size_t n = l.blocks.size();
-  const auto* words = static_cast<const std::uint64_t*>((*t)->memory);
+  const auto* words = static_cast<const std::uint64_t*>((*t)->memory.data());
   const kernel::pack_blocks p{
       .packed = packed,
       .base = base,
@@ -120,7 +120,6 @@ bool is_one_run(const layout& l, MPI_Count count) noexcept {
 layout::~layout() {
   for (const device_table* t = tables.load(std::memory_order_acquire); t;) {
     const device_table* next = t->next;
-    (void)t->owner->release(t->device, t->memory);
     delete t;
     t = next;
   }

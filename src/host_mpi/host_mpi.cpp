@@ -4,20 +4,16 @@
 #include "host_mpi/host_mpi.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
+#include "host_mpi/objects.hpp"
 
 namespace telpher::host_mpi {
 namespace {
-
-enum class kind { none, mpich, ompi, mpi_abi };
 
 #if defined(MPI_ABI)
 constexpr kind built_for = kind::mpi_abi;
@@ -57,54 +53,6 @@ const char* library_for(kind k) {
   return "";
 }
 
-// By soname. MPICH's ABI has version 12 whoever builds it: libmpi.so.12, Debian's libmpich.so.12,
-// Cray's libmpi_cray.so.12 and libmpi_gnu_123.so.12. The bindings of other languages do not count.
-kind kind_of(std::string_view soname) {
-  if (!soname.starts_with("libmpi")) return kind::none;
-  if (soname.starts_with("libmpi_abi.so")) return kind::mpi_abi;
-  if (soname == "libmpi.so.40") return kind::ompi;
-  for (const char* binding : {"libmpicxx", "libmpichcxx", "libmpifort", "libmpichfort"})
-    if (soname.starts_with(binding)) return kind::none;
-  return soname.ends_with(".so.12") ? kind::mpich : kind::none;
-}
-
-struct mapped_library {
-  std::string path;
-  kind flavour;
-};
-
-// The name inside the library: the file may be called libmpi.so.12.5.2, or libmpi.so.
-const char* soname_of(const dl_phdr_info& object) {
-  const ElfW(Dyn)* entry = nullptr;
-  for (int i = 0; i < object.dlpi_phnum; ++i)
-    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
-      entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-  ElfW(Addr) strings = 0;
-  ElfW(Xword) offset = 0;
-  for (; entry && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_SONAME) offset = entry->d_un.d_val;
-  }
-  if (!strings || !offset) return "";
-  // glibc relocates DT_STRTAB in place, except where the section is read-only.
-  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
-  return reinterpret_cast<const char*>(strings + offset);
-}
-
-std::vector<mapped_library> mapped_mpi_libraries() {
-  std::vector<mapped_library> found;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* list) {
-        const std::string_view path = object->dlpi_name ? object->dlpi_name : "";
-        if (path.find("libmpi") == path.npos) return 0;
-        if (const kind k = kind_of(soname_of(*object)); k != kind::none)
-          static_cast<std::vector<mapped_library>*>(list)->push_back({std::string(path), k});
-        return 0;
-      },
-      &found);
-  return found;
-}
-
 // A library of the standard ABI may sit on top of its vendor's own: where both are mapped, the
 // program speaks the standard ABI. Otherwise one of our kind will do, whatever else is there.
 const mapped_library* library_of_the_program(const std::vector<mapped_library>& mapped) {
@@ -126,8 +74,7 @@ void check_kind(const mapped_library& program) {
   ::_exit(EXIT_FAILURE);
 }
 
-// The handle through which the program's MPI is searched. Global names come first, so that a
-// profiling library of the program's own that defines PMPI names is respected.
+// The handle through which the program's MPI is searched.
 void* private_handle() {
   const auto mapped = mapped_mpi_libraries();
   const auto* program = library_of_the_program(mapped);
@@ -136,22 +83,31 @@ void* private_handle() {
   return ::dlopen(program->path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
 }
 
-// Telpher shows PMPI's names too (mpi/fortran.hpp).
-bool is_ours(void* address) {
-  Dl_info there{}, here{};
-  return address && ::dladdr(address, &there) != 0 &&
-         ::dladdr(reinterpret_cast<void*>(&find), &here) != 0 && there.dli_fbase == here.dli_fbase;
+void* handle_of_host_mpi() noexcept {
+  static constinit std::atomic<void*> known{nullptr};  // while no MPI is mapped: none
+  void* handle = known.load(std::memory_order_relaxed);
+  if (!handle) known.store(handle = private_handle(), std::memory_order_relaxed);
+  return handle;
 }
 
 }  // namespace
 
+// What the loader finds behind Telpher, so that a library of the program's own that defines PMPI
+// names is respected; in front of it the same library has been through already. Then the program's
+// MPI, which Python maps privately, and what a program has that is linked with MPI statically.
 void* find(const char* name) noexcept {
-  static constinit std::atomic<void*> known{nullptr};  // while no MPI is mapped: none
-  void* handle = known.load(std::memory_order_relaxed);
-  if (!handle) known.store(handle = private_handle(), std::memory_order_relaxed);
-  void* address = ::dlsym(RTLD_DEFAULT, name);
-  if (is_ours(address)) address = ::dlsym(RTLD_NEXT, name);
-  if (address && !is_ours(address)) return address;
+  void* const handle = handle_of_host_mpi();
+  if (void* const next = ::dlsym(RTLD_NEXT, name); next && !is_ours(next)) return next;
+  if (handle)
+    if (void* const there = ::dlsym(handle, name)) return there;
+  void* const first = ::dlsym(RTLD_DEFAULT, name);
+  return is_ours(first) ? nullptr : first;
+}
+
+// A program may have a copy of a variable, which counts then.
+void* find_global(const char* name) noexcept {
+  void* const handle = handle_of_host_mpi();
+  if (void* const first = ::dlsym(RTLD_DEFAULT, name)) return first;
   return handle ? ::dlsym(handle, name) : nullptr;
 }
 

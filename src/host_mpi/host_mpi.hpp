@@ -18,16 +18,24 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "host_mpi/caller.hpp"
+
 // Written at configure time from this very mpi.h: TELPHER_HOST_HAS_<name> is 1 for each PMPI
 // function it declares, and 0 for names in the two lists below that it does not.
 #include "host_mpi_declared.hpp"
 
 namespace telpher::host_mpi {
 
-/// The address of a function or variable of the program's MPI, or null if that MPI lacks it. Ends
-/// the process with one line of explanation if it is not the kind of MPI this library was compiled
-/// for.
+/// The address of a function of the program's MPI, or null if that MPI lacks it. Ends the process
+/// with one line of explanation if it is not the kind of MPI this library was compiled for.
 void* find(const char* name) noexcept;
+/// The same for a variable, or for what Telpher has no part in: what the program finds.
+void* find_global(const char* name) noexcept;
+
+/// The MPI_X that belongs to PMPI_X, of a profiling tool behind Telpher; null if there is none.
+void* find_tool(const char* pmpi_name) noexcept;
+/// A function as the library of that caller finds it.
+void* own_function(const void* caller, const char* name) noexcept;
 
 /// Says that the program's MPI lacks `name`.
 void report_absent(const char* name) noexcept;
@@ -49,14 +57,37 @@ class function<Name, Result(Arguments...)> {
     return (known == &first_call ? look_up() : known) != &absent;
   }
 
- private:
   using pointer = Result (*)(Arguments...);
+
+  /// The MPI_X of a profiling tool behind Telpher, which the program's call goes to; mostly null.
+  pointer tool() const noexcept {
+    const auto known = tool_.load(std::memory_order_relaxed);
+    return known == &first_call ? look_up_tool() : known;
+  }
+
+  /// Where PMPI_X goes on for a caller inside the host MPI; null for others.
+  pointer for_host_mpi(const void* called_from) const noexcept {
+    const caller who = caller_at(called_from);
+    if (who == caller::other) [[likely]]
+      return nullptr;
+    if (who == caller::beneath)
+      return reinterpret_cast<pointer>(own_function(called_from, Name::text));
+    return address_.load(std::memory_order_relaxed);
+  }
+
+ private:
 
   static pointer look_up() noexcept {
     auto address = reinterpret_cast<pointer>(find(Name::text));
     if (!address) address = &absent;
     address_.store(address, std::memory_order_relaxed);
     return address;
+  }
+
+  static pointer look_up_tool() noexcept {
+    const auto found = reinterpret_cast<pointer>(find_tool(Name::text));
+    tool_.store(found, std::memory_order_relaxed);
+    return found;
   }
 
   static Result first_call(Arguments... arguments) { return look_up()(arguments...); }
@@ -70,6 +101,7 @@ class function<Name, Result(Arguments...)> {
   }
 
   static inline constinit std::atomic<pointer> address_{&first_call};
+  static inline constinit std::atomic<pointer> tool_{&first_call};  // until it was looked for
 };
 
 /// A function that mpi.h does not declare: code that asks available() first compiles all the same.
@@ -97,7 +129,7 @@ template <symbol_name Name>
 void* variable() noexcept {
   static constinit std::atomic<void*> cached{nullptr};
   void* address = cached.load(std::memory_order_relaxed);
-  if (!address) cached.store(address = find(Name.text), std::memory_order_relaxed);
+  if (!address) cached.store(address = find_global(Name.text), std::memory_order_relaxed);
   return address;
 }
 

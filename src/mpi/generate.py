@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 HERE = pathlib.Path(__file__).resolve().parent
 BANNER = "// SPDX-License-Identifier: BSD-3-Clause\n// generated from api.toml by generate.py; do not edit\n"
 COLUMNS = 100
-FROM_FORTRAN = "mpi::from_fortran(__builtin_return_address(0))"
 OWN = "own_"  # before the name of an array: Telpher's copy of it
 LOCAL_NAME = {"input": "s", "output": "r", "inout": "r", "broadcast": "b"}
 
@@ -232,7 +231,7 @@ def file_body(function, way):
 
 def body(function):
     for word, rest in function.words_of("always", "call"):
-        line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"')
+        line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"').replace("HOST", host_call(function))
         return [line] if word == "always" else [bypass(function), line]
     for _, way in function.words_of("file"):
         return [bypass(function), *file_body(function, way)]
@@ -292,20 +291,28 @@ def bypass(function):
     return f"if (!entry::active()) return {host_call(function)};"
 
 
+def requests_of(function):
+    """What a function completes or starts, as the arguments of requests::known; empty if nothing."""
+    for p in function.parameters:
+        if p.kind == "REQUEST" and p.direction != "out":
+            if p.array:
+                return f"{function.parameters[0].name}, {p.name}"
+            return f"1, {'&' if p.direction == 'in' else ''}{p.name}"
+    return ""
+
+
 def wrapper(function, types):
-    signature = ", ".join(declare(p, types, function.large) for p in function.parameters)
-    lines = [f"// {function.section}", *wrap(f"int {function.mpi_name}({signature}) {{")]
-    for line in body(function):
-        lines += wrap("  " + line)
-    return "\n".join([*lines, "}"])
-
-
-def binding_entry(function, types):
-    """What the host MPI's Fortran bindings call where a C program calls the wrapper."""
+    """The body behind a function's two names, by the macros of names.hpp."""
     signature = ", ".join(declare(p, types, function.large) for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
-    lines = [*wrap(f"int P{function.mpi_name}({signature}) {{"), *wrap(f"  const bool fortran = {FROM_FORTRAN};")]
-    lines += wrap(f"  return fortran ? {function.mpi_name}({arguments}) : {host_call(function)};")
+    head = f"{function.name}, ({signature}), ({arguments})"
+    if requests := requests_of(function):
+        head = f"TELPHER_MPI_OF_REQUESTS({head}, ({requests}))"
+    else:
+        head = f"TELPHER_MPI({head})"
+    lines = [f"// {function.section}", *wrap(head + " {")]
+    for line in body(function):
+        lines += wrap("  " + line)
     return "\n".join([*lines, "}"])
 
 
@@ -321,13 +328,13 @@ class Unit:
     functions: list = field(default_factory=list)
 
 
-def guarded(functions, types, make=wrapper):
-    """What `make` makes of each, of newer standards between guards that ask whether the host MPI has it."""
+def guarded(functions, types):
+    """The wrapper of each, of newer standards between guards that ask whether the host MPI has it."""
     groups = {}
     for function in functions:
         groups.setdefault((function.large, function.since), []).append(function)
     for (large, since), members in sorted(groups.items()):
-        text = "\n\n".join(make(f, types) for f in members)
+        text = "\n\n".join(wrapper(f, types) for f in members)
         if since == "3.1":
             yield text
         else:
@@ -337,20 +344,11 @@ def guarded(functions, types, make=wrapper):
 
 
 def render(unit, types):
-    includes = "\n".join(f'#include "{name}"' for name in sorted(["mpi/entry.hpp", *unit.include]))
+    includes = "\n".join(f'#include "{name}"' for name in sorted({"mpi/entry.hpp", "mpi/names.hpp", *unit.include}))
     using = "\n".join(["using namespace telpher;", *(f"using {name};" for name in unit.using)])
     wrappers = "\n\n".join(guarded(unit.functions, types))
     head = f"{BANNER}// {unit.title},\n// in the sections of MPI 4.0.\n{includes}\n\n{using}\n\n"
     return f'{head}extern "C" {{\n\n{wrappers}\n\n}}  // extern "C"\n'
-
-
-def render_binding(unit, types):
-    entries = "\n\n".join(guarded(unit.functions, types, binding_entry))
-    title = f"// {unit.title}:\n// PMPI's names, for the host MPI's Fortran bindings (mpi/fortran.hpp).\n"
-    return (f"{BANNER}{title}"
-            '#include "host_mpi/host_mpi.hpp"\n#include "mpi/fortran.hpp"\n\nusing namespace telpher;\n\n'
-            "#if !defined(MPI_ABI)  // the MPI beneath it may have other PMPI functions\n\n"
-            f'extern "C" {{\n\n{entries}\n\n}}  // extern "C"\n\n#endif  // !defined(MPI_ABI)\n')
 
 
 def outputs(api):
@@ -364,8 +362,6 @@ def outputs(api):
         units[function.file].functions.append(function)
         listed.append(f"TELPHER_PMPI({function.name})\n")
     files = {HERE / "generated" / f"{name}.cpp": render(unit, api["types"]) for name, unit in units.items()}
-    for name, unit in units.items():
-        files[HERE / "generated" / f"fortran_{name}.cpp"] = render_binding(unit, api["types"])
     files[HERE.parent / "host_mpi" / "wrapped.def"] = (
         BANNER + "// PMPI functions that Telpher wraps. Those it only calls are in used.def.\n\n" + "".join(listed))
     return files
@@ -380,6 +376,8 @@ def main(arguments):
         for path in drifted:
             print(f"{path} differs from what api.toml gives; run {HERE / 'generate.py'}")
         return 1 if drifted else 0
+    for path in set((HERE / "generated").glob("*.cpp")) - set(files):
+        path.unlink()
     for path, text in files.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)

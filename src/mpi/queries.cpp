@@ -3,13 +3,17 @@
 // (mpi-ext.h of Open MPI, mpi_proto.h of MPICH), and a few functions for tools and tests that are
 // not part of telpher.h. Answers tell what this process can do now: before MPI_Init, and where
 // Telpher is not active, that is what the host MPI can do.
+#include <dlfcn.h>
+
 #include <cstring>
 
 #include "codec/accounting.hpp"
 #include "device/registry.hpp"
+#include "host_mpi/objects.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/operation.hpp"
 #include "path/path.hpp"
+#include "telpher/telpher.h"
 #include "ticket/engine.hpp"
 
 using namespace telpher;
@@ -43,6 +47,16 @@ device::vendor vendor_of(int mpich_type) noexcept {
   }
 }
 
+// Telpher's own function of that name, wherever others of the name are.
+void* own_symbol(const char* name) noexcept {
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<const void*>(&own_symbol), &here) == 0) return nullptr;
+  void* const handle = ::dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  void* const found = handle ? ::dlsym(handle, name) : nullptr;
+  if (handle) ::dlclose(handle);
+  return host_mpi::is_ours(found) ? found : nullptr;
+}
+
 }  // namespace
 
 extern "C" {
@@ -69,6 +83,12 @@ int MPIX_GPU_query_support(int type, int* is_supported) {
   const device::vendor v = vendor_of(type);
   *is_supported = v != device::vendor::none && entry::active() && device::find(v) != nullptr;
   return v == device::vendor::none ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+void* telpher_symbol(const char* name) {
+  if (!name) return nullptr;
+  void* const own = own_symbol(name);
+  return own ? own : host_mpi::find_global(name);
 }
 
 /// The path that moved this process's last device message, e.g. "ipc_get"; "-" before the first.

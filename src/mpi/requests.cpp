@@ -232,6 +232,12 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
 
 }  // namespace
 
+bool known(int count, const MPI_Request* requests) noexcept {
+  if (!entry::active()) return false;
+  const auto held = the_engine().lock();
+  return any_ours(count, requests);
+}
+
 // --- one request ---
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {

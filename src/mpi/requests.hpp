@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bodies of the wrappers that complete, test, start, cancel or free requests. Signatures are the
-// standard's. Called only while entry::active().
+// standard's. All but `known` are called only while entry::active().
 #pragma once
 
 #include "host_mpi/host_mpi.hpp"
 
 namespace telpher::requests {
+
+/// Whether one of these requests is ours.
+bool known(int count, const MPI_Request* requests) noexcept;
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept;
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`telpher exec`: what is done for one rank before its program starts, under any launcher.
 
-Puts libtelpher-<abi>.so in front of LD_PRELOAD, chooses the rank's device, binds its CPUs near that
+Puts libtelpher-<abi>.so into LD_PRELOAD, chooses the rank's device, binds its CPUs near that
 device, and becomes the program. It runs once for every rank, so it imports little.
 """
 import os
@@ -25,6 +25,8 @@ CHOICES = {"--visible": ("auto", "first", "one", "all"), "--bind": ("auto", "non
 
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK",
               "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "JSM_NAMESPACE_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK")
+
+MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich")
 
 
 def local_rank(environment) -> int:
@@ -69,6 +71,17 @@ def abi_of(options: dict, program: str) -> str:
     return identify(program).abi
 
 
+def with_telpher(before: str, library: str) -> str:
+    """LD_PRELOAD with Telpher behind profiling tools, which then see the program's calls and reach it through
+    PMPI, and in front of an MPI library."""
+    entries = before.replace(" ", ":").split(":") if before else []
+    if library in entries:
+        return before
+    mpis = (n for n, entry in enumerate(entries) if os.path.basename(entry).startswith(MPI_LIBRARIES))
+    at = next(mpis, len(entries))
+    return ":".join([*entries[:at], library, *entries[at:]])
+
+
 def execute(arguments: list) -> int:
     from . import devices, libraries
     options, command = parse(arguments)
@@ -76,9 +89,7 @@ def execute(arguments: list) -> int:
     rank = local_rank(os.environ)
     environment = os.environ
     library = libraries.preload(abi)
-    before = environment.get("LD_PRELOAD", "")
-    if library not in before.split(":"):
-        environment["LD_PRELOAD"] = library + (":" + before if before else "")
+    environment["LD_PRELOAD"] = with_telpher(environment.get("LD_PRELOAD", ""), library)
     if set(environment.get("TELPHER_BACKEND", "auto").split(",")) - {"emu", "none"}:
         chosen = devices.choose(rank, options["--visible"], environment)
         if options["--bind"] == "auto" and chosen:

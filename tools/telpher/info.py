@@ -27,6 +27,11 @@ def probe(backend: str) -> dict:
         return {"problem": f"telpher-probe: {error}"}
 
 
+# What no preloaded library can see.
+BYPASSED = ("functions that a program takes by dlopen and dlsym from the MPI library's own handle (ctypes, Julia's "
+            "ccall); take them from telpher_symbol of telpher.h")
+
+
 def host_facts() -> dict:
     model = ""
     with open("/proc/cpuinfo") as file:
@@ -49,7 +54,8 @@ def visible() -> dict:
 
 def gather(backend: str) -> dict:
     return {"version": libraries.version(), "home": libraries.home(), "host": host_facts(), "visibility": visible(),
-            "libraries": libraries.present(), "mpis": [vars(m) for m in host_mpi.installed()], **probe(backend)}
+            "libraries": libraries.present(), "mpis": [vars(m) for m in host_mpi.installed()],
+            "not_seen": BYPASSED, **probe(backend)}
 
 
 def gigabytes(count: int) -> str:
@@ -96,6 +102,7 @@ def print_text(facts: dict, settings: bool) -> None:
         print(f"host MPI  {host_mpi.HostMpi(**mpi).describe()}")
     if not facts["mpis"]:
         print("host MPI  no mpicc in PATH; telpher run finds the MPI that a program links")
+    print(f"not seen  {facts['not_seen']}")
     print_visibility(facts["visibility"])
     for backend in facts.get("backends", []):
         print_backend(backend)

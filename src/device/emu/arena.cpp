@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/emu/arena.hpp"
 
-#include <fcntl.h>
-#include <linux/falloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 
@@ -46,8 +43,11 @@ constexpr std::size_t whole_pages(std::size_t bytes) {
 constexpr std::size_t table_bytes(std::size_t heap_bytes) {
   return whole_pages(sizeof(std::uint64_t) * (1 + heap_bytes / page));
 }
+constexpr std::size_t generation_index(std::size_t offset) {
+  return 1 + offset / page;
+}
 constexpr off_t generation_position(std::size_t heap_bytes, std::size_t offset) {
-  return static_cast<off_t>(heap_bytes + sizeof(std::uint64_t) * (1 + offset / page));
+  return static_cast<off_t>(heap_bytes + sizeof(std::uint64_t) * generation_index(offset));
 }
 
 std::uintptr_t number_of(const void* address) {
@@ -98,30 +98,32 @@ bool arena::start_locked() noexcept {
 
 bool arena::make_heap(int device) noexcept {
   heap& h = heaps_[device];
-  h.descriptor = ::memfd_create("telpher-emu", MFD_CLOEXEC);
+  h.file = descriptor(::memfd_create("telpher-emu", MFD_CLOEXEC));
+  const int file = h.file.get();
   const std::size_t bytes = heap_bytes_ + table_bytes(heap_bytes_);
-  if (h.descriptor < 0 || ::ftruncate(h.descriptor, static_cast<off_t>(bytes)) != 0) {
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
     TELPHER_ERROR("cannot make %zu bytes of emulated device memory: %m", bytes);
     return false;
   }
-  h.cookie = random_bits();
   const std::uintptr_t alias =
       window_ + window_bytes_ + heap_bytes_ * static_cast<std::size_t>(device);
-  if (::pwrite(h.descriptor, &h.cookie, sizeof h.cookie, static_cast<off_t>(heap_bytes_)) !=
-          sizeof h.cookie ||
-      ::mmap(reinterpret_cast<void*>(alias), heap_bytes_, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, h.descriptor, 0) == MAP_FAILED) {
+  void* const memory = ::mmap(reinterpret_cast<void*>(alias), heap_bytes_, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0);
+  void* const table = ::mmap(nullptr, table_bytes(heap_bytes_), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(heap_bytes_));
+  if (memory == MAP_FAILED || table == MAP_FAILED) {
     TELPHER_ERROR("cannot map %zu bytes of emulated device memory: %m", heap_bytes_);
     return false;
   }
+  h.table = static_cast<std::uint64_t*>(table);
+  h.table[0] = h.cookie = random_bits();
   h.pool = range_pool(heap_bytes_);
   return true;
 }
 
 void arena::set_generation(int device, std::size_t offset, std::uint64_t generation) noexcept {
-  if (::pwrite(heaps_[device].descriptor, &generation, sizeof generation,
-               generation_position(heap_bytes_, offset)) != sizeof generation)
-    TELPHER_ERROR("cannot write the table of generations: %m");
+  std::atomic_ref(heaps_[device].table[generation_index(offset)])
+      .store(generation, std::memory_order_release);
 }
 
 arena::range_map::iterator arena::find(std::uintptr_t address) noexcept {
@@ -166,8 +168,7 @@ error arena::release(void* address) noexcept {
   set_generation(r.device, offset, 0);
   heap& h = heaps_[r.device];
   // The pages go back to the system; importers that still map them see zeros.
-  if (::fallocate(h.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                  static_cast<off_t>(offset), static_cast<off_t>(r.mapped)) != 0)
+  if (::madvise(static_cast<std::byte*>(address) + window_bytes_, r.mapped, MADV_REMOVE) != 0)
     TELPHER_DEBUG("cannot give emulated device memory back to the system: %m");
   h.pool.give(offset, r.mapped);
   return error::success;
@@ -241,8 +242,10 @@ error arena::ipc_get(void* address, ipc_handle& out) noexcept {
   const range& r = at->second;
   if (r.from != origin::own) return error::not_supported;
   const heap& h = heaps_[r.device];
+  const int file = h.file.get();
+  if (file < 0) return error::not_supported;  // the program closed it: nobody can open it
   const wire_handle wire{
-      ::getpid(),  h.descriptor,
+      ::getpid(),  file,
       h.cookie,    at->first - window_ - heap_bytes_ * static_cast<std::size_t>(r.device),
       r.bytes,     r.generation,
       heap_bytes_, r.device};
@@ -278,26 +281,25 @@ bool arena::refuses(int device, const wire_handle& wire) const noexcept {
 }
 
 error arena::map_import(int device, const wire_handle& wire, void** address) noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", wire.pid, wire.descriptor);
-  const int descriptor = ::open(path, O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return error::not_supported;
+  const int file =
+      open_of_process(wire.pid, wire.descriptor, wire.heap_bytes + table_bytes(wire.heap_bytes));
+  if (file < 0) return error::not_supported;
   std::uint64_t cookie = 0, generation = 0;
   const bool alive =
-      read_word(descriptor, static_cast<off_t>(wire.heap_bytes), cookie) &&
-      read_word(descriptor, generation_position(wire.heap_bytes, wire.offset), generation) &&
+      read_word(file, static_cast<off_t>(wire.heap_bytes), cookie) &&
+      read_word(file, generation_position(wire.heap_bytes, wire.offset), generation) &&
       cookie == wire.cookie && generation == wire.generation;
   const std::size_t mapped = whole_pages(wire.bytes);
   const std::size_t offset = alive ? imports_.take(mapped) : range_pool::none;
   if (offset == range_pool::none) {
-    ::close(descriptor);
+    ::close(file);
     return error::not_supported;
   }
   const std::uintptr_t base = window_ + import_offset_ + offset;
   void* alias = reinterpret_cast<void*>(base + window_bytes_);
   const bool done = ::mmap(alias, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                           descriptor, static_cast<off_t>(wire.offset)) != MAP_FAILED;
-  ::close(descriptor);
+                           file, static_cast<off_t>(wire.offset)) != MAP_FAILED;
+  ::close(file);
   if (!done) {
     imports_.give(offset, mapped);
     return error::not_supported;

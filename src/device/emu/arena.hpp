@@ -16,6 +16,7 @@
 #include <map>
 #include <shared_mutex>
 
+#include "base/descriptor.hpp"
 #include "device/emu/errors.hpp"
 #include "device/emu/ranges.hpp"
 #include "device/emu/topology.hpp"
@@ -69,7 +70,8 @@ class arena {
     std::uint64_t exporter_offset = 0;
   };
   struct heap {
-    int descriptor = -1;
+    descriptor file;  // other processes open it
+    std::uint64_t* table = nullptr;  // its end, mapped: the cookie and the generations
     std::uint64_t cookie = 0;
     range_pool pool;
   };

@@ -8,14 +8,16 @@
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 6.12 Nonblocking collective operations
-int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-               MPI_Request* request) {
+TELPHER_MPI(Ibcast,
+            (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+             MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ibcast", comm);
@@ -30,9 +32,10 @@ int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                MPI_Request* request) {
+TELPHER_MPI(Igather,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)) {
   if (!entry::active())
     return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
@@ -53,9 +56,12 @@ int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                 MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Igatherv,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
@@ -79,9 +85,10 @@ int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                 MPI_Request* request) {
+TELPHER_MPI(Iscatter,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)) {
   if (!entry::active())
     return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
@@ -102,9 +109,12 @@ int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
-                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                  int root, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iscatterv,
+            (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
@@ -128,8 +138,10 @@ int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iallgather,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
@@ -147,9 +159,11 @@ int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                    MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iallgatherv,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
@@ -169,8 +183,10 @@ int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ialltoall,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
@@ -188,10 +204,12 @@ int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                   MPI_Request* request) {
+TELPHER_MPI(Ialltoallv,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm, request);
@@ -215,10 +233,13 @@ int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispl
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                   const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                   MPI_Request* request) {
+TELPHER_MPI(Ialltoallw,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+             const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm, request);
@@ -235,8 +256,9 @@ int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispl
 #if TELPHER_HOST_HAS_Ibcast_c  // large counts, MPI 4.0
 
 // 6.12 Nonblocking collective operations
-int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                 MPI_Request* request) {
+TELPHER_MPI(Ibcast_c,
+            (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+             MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ibcast_c", comm);
@@ -251,9 +273,11 @@ int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                  MPI_Request* request) {
+TELPHER_MPI(Igather_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)) {
   if (!entry::active())
     return pmpi::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
@@ -274,9 +298,12 @@ int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                   int root, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Igatherv_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
@@ -300,9 +327,11 @@ int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                   MPI_Request* request) {
+TELPHER_MPI(Iscatter_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)) {
   if (!entry::active())
     return pmpi::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                             request);
@@ -323,9 +352,12 @@ int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                    MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iscatterv_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+             MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+             int root, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
@@ -349,9 +381,10 @@ int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                     MPI_Request* request) {
+TELPHER_MPI(Iallgather_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                               request);
@@ -369,9 +402,11 @@ int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                      void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iallgatherv_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
@@ -391,9 +426,10 @@ int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                    MPI_Request* request) {
+TELPHER_MPI(Ialltoall_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
@@ -411,10 +447,12 @@ int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                     MPI_Request* request) {
+TELPHER_MPI(Ialltoallv_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm, request);
@@ -438,10 +476,13 @@ int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                     MPI_Request* request) {
+TELPHER_MPI(Ialltoallw_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                               recvtypes, comm, request);

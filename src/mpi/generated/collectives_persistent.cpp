@@ -8,6 +8,7 @@
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
@@ -16,8 +17,9 @@ extern "C" {
 #if TELPHER_HOST_HAS_Bcast_init  // MPI 4.0
 
 // 6.13 Persistent collective operations
-int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                   MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Bcast_init,
+            (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request), (buffer, count, datatype, root, comm, info, request)) {
   if (!entry::active()) return pmpi::Bcast_init(buffer, count, datatype, root, comm, info, request);
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
@@ -35,9 +37,12 @@ int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI
 }
 
 // 6.13 Persistent collective operations
-int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                    MPI_Request* request) {
+TELPHER_MPI(Gather_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                              info, request);
@@ -60,9 +65,12 @@ int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
 }
 
 // 6.13 Persistent collective operations
-int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                     MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Gatherv_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               root, comm, info, request);
@@ -87,9 +95,12 @@ int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
 }
 
 // 6.13 Persistent collective operations
-int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                     MPI_Request* request) {
+TELPHER_MPI(Scatter_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               comm, info, request);
@@ -112,9 +123,12 @@ int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
 }
 
 // 6.13 Persistent collective operations
-int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
-                      MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                      int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Scatterv_init,
+            (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+             MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                                root, comm, info, request);
@@ -139,9 +153,11 @@ int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int dis
 }
 
 // 6.13 Persistent collective operations
-int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                       MPI_Request* request) {
+TELPHER_MPI(Allgather_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                 info, request);
@@ -160,9 +176,12 @@ int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype
 }
 
 // 6.13 Persistent collective operations
-int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                        MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Allgatherv_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+             MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                  recvtype, comm, info, request);
@@ -183,9 +202,11 @@ int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
 }
 
 // 6.13 Persistent collective operations
-int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                      MPI_Request* request) {
+TELPHER_MPI(Alltoall_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                info, request);
@@ -204,10 +225,12 @@ int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
 }
 
 // 6.13 Persistent collective operations
-int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                       MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                       MPI_Request* request) {
+TELPHER_MPI(Alltoallv_init,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                 rdispls, recvtype, comm, info, request);
@@ -228,10 +251,13 @@ int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sd
 }
 
 // 6.13 Persistent collective operations
-int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                       const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                       MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Alltoallw_init,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+             const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                 rdispls, recvtypes, comm, info, request);
@@ -250,8 +276,10 @@ int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sd
 #if TELPHER_HOST_HAS_Bcast_init_c  // large counts, MPI 4.0
 
 // 6.13 Persistent collective operations
-int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                     MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Bcast_init_c,
+            (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+             MPI_Info info, MPI_Request* request),
+            (buffer, count, datatype, root, comm, info, request)) {
   if (!entry::active())
     return pmpi::Bcast_init_c(buffer, count, datatype, root, comm, info, request);
   entry::keep_order(comm);
@@ -270,9 +298,12 @@ int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int r
 }
 
 // 6.13 Persistent collective operations
-int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                      MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Gather_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                comm, info, request);
@@ -295,10 +326,12 @@ int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
 }
 
 // 6.13 Persistent collective operations
-int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                       MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                       MPI_Request* request) {
+TELPHER_MPI(Gatherv_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 root, comm, info, request);
@@ -323,9 +356,12 @@ int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
 }
 
 // 6.13 Persistent collective operations
-int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                       void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                       MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Scatter_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                 comm, info, request);
@@ -348,10 +384,12 @@ int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
 }
 
 // 6.13 Persistent collective operations
-int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                        MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                        MPI_Request* request) {
+TELPHER_MPI(Scatterv_init_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+             MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+             int root, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                  recvtype, root, comm, info, request);
@@ -376,9 +414,11 @@ int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const
 }
 
 // 6.13 Persistent collective operations
-int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                         MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Allgather_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                   info, request);
@@ -398,10 +438,12 @@ int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
 }
 
 // 6.13 Persistent collective operations
-int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                          void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                          MPI_Request* request) {
+TELPHER_MPI(Allgatherv_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                    recvtype, comm, info, request);
@@ -422,9 +464,11 @@ int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
 }
 
 // 6.13 Persistent collective operations
-int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                        void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                        MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Alltoall_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                  info, request);
@@ -444,11 +488,13 @@ int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
 }
 
 // 6.13 Persistent collective operations
-int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
-                         const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                         MPI_Request* request) {
+TELPHER_MPI(Alltoallv_init_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, comm, info, request);
@@ -469,11 +515,13 @@ int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
 }
 
 // 6.13 Persistent collective operations
-int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
-                         const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
-                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-                         MPI_Request* request) {
+TELPHER_MPI(Alltoallw_init_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                   rdispls, recvtypes, comm, info, request);

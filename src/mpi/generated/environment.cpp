@@ -6,6 +6,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/info_key.hpp"
 #include "mpi/memory_kinds.hpp"
+#include "mpi/names.hpp"
 #include "mpi/packing.hpp"
 
 using namespace telpher;
@@ -13,15 +14,17 @@ using namespace telpher;
 extern "C" {
 
 // 5.1 Derived datatypes
-int MPI_Type_free(MPI_Datatype* datatype) {
+TELPHER_MPI(Type_free, (MPI_Datatype* datatype), (datatype)) {
   if (!entry::active()) return pmpi::Type_free(datatype);
   datatype::forget(*datatype);
   return pmpi::Type_free(datatype);
 }
 
 // 5.2 Pack and unpack
-int MPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize,
-             int* position, MPI_Comm comm) {
+TELPHER_MPI(Pack,
+            (const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize,
+             int* position, MPI_Comm comm),
+            (inbuf, incount, datatype, outbuf, outsize, position, comm)) {
   if (!entry::active())
     return pmpi::Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::pack, "MPI_Pack", inbuf,
@@ -32,8 +35,10 @@ int MPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf
 }
 
 // 5.2 Pack and unpack
-int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount,
-               MPI_Datatype datatype, MPI_Comm comm) {
+TELPHER_MPI(Unpack,
+            (const void* inbuf, int insize, int* position, void* outbuf, int outcount,
+             MPI_Datatype datatype, MPI_Comm comm),
+            (inbuf, insize, position, outbuf, outcount, datatype, comm)) {
   if (!entry::active())
     return pmpi::Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::unpack, "MPI_Unpack", outbuf,
@@ -44,8 +49,10 @@ int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int o
 }
 
 // 5.3 Canonical pack and unpack
-int MPI_Pack_external(const char* datarep, const void* inbuf, int incount, MPI_Datatype datatype,
-                      void* outbuf, MPI_Aint outsize, MPI_Aint* position) {
+TELPHER_MPI(Pack_external,
+            (const char* datarep, const void* inbuf, int incount, MPI_Datatype datatype,
+             void* outbuf, MPI_Aint outsize, MPI_Aint* position),
+            (datarep, inbuf, incount, datatype, outbuf, outsize, position)) {
   if (!entry::active())
     return pmpi::Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
   return mpi::pack_external("MPI_Pack_external", datarep, inbuf, incount, datatype, outbuf, outsize,
@@ -53,8 +60,10 @@ int MPI_Pack_external(const char* datarep, const void* inbuf, int incount, MPI_D
 }
 
 // 5.3 Canonical pack and unpack
-int MPI_Unpack_external(const char* datarep, const void* inbuf, MPI_Aint insize, MPI_Aint* position,
-                        void* outbuf, int outcount, MPI_Datatype datatype) {
+TELPHER_MPI(Unpack_external,
+            (const char* datarep, const void* inbuf, MPI_Aint insize, MPI_Aint* position,
+             void* outbuf, int outcount, MPI_Datatype datatype),
+            (datarep, inbuf, insize, position, outbuf, outcount, datatype)) {
   if (!entry::active())
     return pmpi::Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
   return mpi::unpack_external("MPI_Unpack_external", datarep, inbuf, insize, position, outbuf,
@@ -62,81 +71,88 @@ int MPI_Unpack_external(const char* datarep, const void* inbuf, MPI_Aint insize,
 }
 
 // 6.3 Barrier synchronization
-int MPI_Barrier(MPI_Comm comm) {
+TELPHER_MPI(Barrier, (MPI_Comm comm), (comm)) {
   if (!entry::active()) return pmpi::Barrier(comm);
   entry::blocking_call guard;
   return pmpi::Barrier(comm);
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ibarrier, (MPI_Comm comm, MPI_Request* request), (comm, request)) {
   if (!entry::active()) return pmpi::Ibarrier(comm, request);
   entry::keep_order(comm);
   return pmpi::Ibarrier(comm, request);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), (comm, newcomm)) {
   if (!entry::active()) return pmpi::Comm_dup(comm, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_dup(comm, newcomm);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm),
+            (comm, info, newcomm)) {
   if (!entry::active()) return pmpi::Comm_dup_with_info(comm, info, newcomm);
   return mpi::comm_dup_with_info(comm, info, newcomm);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+TELPHER_MPI(Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request),
+            (comm, newcomm, request)) {
   if (!entry::active()) return pmpi::Comm_idup(comm, newcomm, request);
   entry::keep_order(comm);
   return pmpi::Comm_idup(comm, newcomm, request);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm),
+            (comm, group, newcomm)) {
   if (!entry::active()) return pmpi::Comm_create(comm, group, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_create(comm, group, newcomm);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm),
+            (comm, group, tag, newcomm)) {
   if (!entry::active()) return pmpi::Comm_create_group(comm, group, tag, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_create_group(comm, group, tag, newcomm);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm),
+            (comm, color, key, newcomm)) {
   if (!entry::active()) return pmpi::Comm_split(comm, color, key, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_split(comm, color, key, newcomm);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_split_type,
+            (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm),
+            (comm, split_type, key, info, newcomm)) {
   if (!entry::active()) return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+TELPHER_MPI(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
   if (!entry::active()) return pmpi::Comm_set_info(comm, info);
   return mpi::comm_set_info(comm, info);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
+TELPHER_MPI(Comm_get_info, (MPI_Comm comm, MPI_Info* info_used), (comm, info_used)) {
   if (!entry::active()) return pmpi::Comm_get_info(comm, info_used);
   return mpi::comm_get_info(comm, info_used);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_free(MPI_Comm* comm) {
+TELPHER_MPI(Comm_free, (MPI_Comm* comm), (comm)) {
   if (!entry::active()) return pmpi::Comm_free(comm);
   entry::comm_freed(*comm);
   entry::blocking_call guard;
@@ -144,8 +160,10 @@ int MPI_Comm_free(MPI_Comm* comm) {
 }
 
 // 7.6 Inter-communication
-int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
-                         int remote_leader, int tag, MPI_Comm* newintercomm) {
+TELPHER_MPI(Intercomm_create,
+            (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+             MPI_Comm* newintercomm),
+            (local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm)) {
   if (!entry::active())
     return pmpi::Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
                                   newintercomm);
@@ -155,15 +173,17 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 }
 
 // 7.6 Inter-communication
-int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+TELPHER_MPI(Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm),
+            (intercomm, high, newintracomm)) {
   if (!entry::active()) return pmpi::Intercomm_merge(intercomm, high, newintracomm);
   entry::blocking_call guard;
   return pmpi::Intercomm_merge(intercomm, high, newintracomm);
 }
 
 // 8.5 Topology constructors
-int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
-                    int reorder, MPI_Comm* comm_cart) {
+TELPHER_MPI(Cart_create,
+            (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+             MPI_Comm* comm_cart), (comm_old, ndims, dims, periods, reorder, comm_cart)) {
   if (!entry::active())
     return pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
   entry::blocking_call guard;
@@ -171,8 +191,9 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
 }
 
 // 8.5 Topology constructors
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[],
-                     int reorder, MPI_Comm* comm_graph) {
+TELPHER_MPI(Graph_create,
+            (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+             MPI_Comm* comm_graph), (comm_old, nnodes, index, edges, reorder, comm_graph)) {
   if (!entry::active())
     return pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
   entry::blocking_call guard;
@@ -180,10 +201,12 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int
 }
 
 // 8.5 Topology constructors
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                   const int sourceweights[], int outdegree,
-                                   const int destinations[], const int destweights[], MPI_Info info,
-                                   int reorder, MPI_Comm* comm_dist_graph) {
+TELPHER_MPI(Dist_graph_create_adjacent,
+            (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
+             int outdegree, const int destinations[], const int destweights[], MPI_Info info,
+             int reorder, MPI_Comm* comm_dist_graph),
+            (comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info,
+             reorder, comm_dist_graph)) {
   if (!entry::active())
     return pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree,
                                             destinations, destweights, info, reorder,
@@ -195,9 +218,12 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 }
 
 // 8.5 Topology constructors
-int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                          const int destinations[], const int weights[], MPI_Info info, int reorder,
-                          MPI_Comm* comm_dist_graph) {
+TELPHER_MPI(Dist_graph_create,
+            (MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+             const int destinations[], const int weights[], MPI_Info info, int reorder,
+             MPI_Comm* comm_dist_graph),
+            (comm_old, n, sources, degrees, destinations, weights, info, reorder,
+             comm_dist_graph)) {
   if (!entry::active())
     return pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info,
                                    reorder, comm_dist_graph);
@@ -207,23 +233,26 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
 }
 
 // 11.2 The World Model
-int MPI_Init(int* argc, char*** argv) {
+TELPHER_MPI(Init, (int* argc, char*** argv), (argc, argv)) {
   return entry::init(argc, argv);
 }
 
 // 11.2 The World Model
-int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+TELPHER_MPI(Init_thread, (int* argc, char*** argv, int required, int* provided),
+            (argc, argv, required, provided)) {
   return entry::init_thread(argc, argv, required, provided);
 }
 
 // 11.2 The World Model
-int MPI_Finalize() {
+TELPHER_MPI(Finalize, (), ()) {
   return entry::finalize();
 }
 
 // 11.8 Process manager interface
-int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
-                   MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+TELPHER_MPI(Comm_spawn,
+            (const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
+             MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]),
+            (command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes)) {
   if (!entry::active())
     return pmpi::Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm,
                             array_of_errcodes);
@@ -232,9 +261,12 @@ int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info inf
 }
 
 // 11.8 Process manager interface
-int MPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[],
-                            const int array_of_maxprocs[], const MPI_Info array_of_info[], int root,
-                            MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+TELPHER_MPI(Comm_spawn_multiple,
+            (int count, char* array_of_commands[], char** array_of_argv[],
+             const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
+             MPI_Comm* intercomm, int array_of_errcodes[]),
+            (count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
+             intercomm, array_of_errcodes)) {
   if (!entry::active())
     return pmpi::Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
                                      array_of_info, root, comm, intercomm, array_of_errcodes);
@@ -244,23 +276,25 @@ int MPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_o
 }
 
 // 11.9 Establishing communication
-int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
-                    MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_accept,
+            (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
+            (port_name, info, root, comm, newcomm)) {
   if (!entry::active()) return pmpi::Comm_accept(port_name, info, root, comm, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_accept(port_name, info, root, comm, newcomm);
 }
 
 // 11.9 Establishing communication
-int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
-                     MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_connect,
+            (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm),
+            (port_name, info, root, comm, newcomm)) {
   if (!entry::active()) return pmpi::Comm_connect(port_name, info, root, comm, newcomm);
   entry::blocking_call guard;
   return pmpi::Comm_connect(port_name, info, root, comm, newcomm);
 }
 
 // 11.10 Other functionality
-int MPI_Comm_disconnect(MPI_Comm* comm) {
+TELPHER_MPI(Comm_disconnect, (MPI_Comm* comm), (comm)) {
   if (!entry::active()) return pmpi::Comm_disconnect(comm);
   entry::comm_freed(*comm);
   entry::blocking_call guard;
@@ -268,7 +302,7 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
 }
 
 // 11.10 Other functionality
-int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
+TELPHER_MPI(Comm_join, (int fd, MPI_Comm* intercomm), (fd, intercomm)) {
   if (!entry::active()) return pmpi::Comm_join(fd, intercomm);
   entry::blocking_call guard;
   return pmpi::Comm_join(fd, intercomm);
@@ -277,22 +311,26 @@ int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
 #if TELPHER_HOST_HAS_Barrier_init  // MPI 4.0
 
 // 6.13 Persistent collective operations
-int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (comm, info, request)) {
   if (!entry::active()) return pmpi::Barrier_init(comm, info, request);
   entry::keep_order(comm);
   return pmpi::Barrier_init(comm, info, request);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+TELPHER_MPI(Comm_idup_with_info,
+            (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request),
+            (comm, info, newcomm, request)) {
   if (!entry::active()) return pmpi::Comm_idup_with_info(comm, info, newcomm, request);
   entry::keep_order(comm);
   return pmpi::Comm_idup_with_info(comm, info, newcomm, request);
 }
 
 // 7.4 Communicator management
-int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
-                               MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+TELPHER_MPI(Comm_create_from_group,
+            (MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+             MPI_Comm* newcomm), (group, stringtag, info, errhandler, newcomm)) {
   if (!entry::active())
     return pmpi::Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
   entry::blocking_call guard;
@@ -300,10 +338,12 @@ int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info 
 }
 
 // 7.6 Inter-communication
-int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
-                                     MPI_Group remote_group, int remote_leader,
-                                     const char* stringtag, MPI_Info info,
-                                     MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+TELPHER_MPI(Intercomm_create_from_groups,
+            (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
+             const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+             MPI_Comm* newintercomm),
+            (local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler,
+             newintercomm)) {
   if (!entry::active())
     return pmpi::Intercomm_create_from_groups(local_group, local_leader, remote_group,
                                               remote_leader, stringtag, info, errhandler,
@@ -314,7 +354,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
 }
 
 // 11.3 The Sessions Model
-int MPI_Session_finalize(MPI_Session* session) {
+TELPHER_MPI(Session_finalize, (MPI_Session* session), (session)) {
   if (!entry::active()) return pmpi::Session_finalize(session);
   entry::blocking_call guard;
   return pmpi::Session_finalize(session);
@@ -325,8 +365,10 @@ int MPI_Session_finalize(MPI_Session* session) {
 #if TELPHER_HOST_HAS_Pack_c  // large counts, MPI 4.0
 
 // 5.2 Pack and unpack
-int MPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
-               MPI_Count outsize, MPI_Count* position, MPI_Comm comm) {
+TELPHER_MPI(Pack_c,
+            (const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
+             MPI_Count outsize, MPI_Count* position, MPI_Comm comm),
+            (inbuf, incount, datatype, outbuf, outsize, position, comm)) {
   if (!entry::active())
     return pmpi::Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::pack, "MPI_Pack_c", inbuf,
@@ -337,8 +379,10 @@ int MPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void
 }
 
 // 5.2 Pack and unpack
-int MPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
-                 MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
+TELPHER_MPI(Unpack_c,
+            (const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
+             MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm),
+            (inbuf, insize, position, outbuf, outcount, datatype, comm)) {
   if (!entry::active())
     return pmpi::Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::unpack, "MPI_Unpack_c", outbuf,
@@ -349,9 +393,10 @@ int MPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void*
 }
 
 // 5.3 Canonical pack and unpack
-int MPI_Pack_external_c(const char* datarep, const void* inbuf, MPI_Count incount,
-                        MPI_Datatype datatype, void* outbuf, MPI_Count outsize,
-                        MPI_Count* position) {
+TELPHER_MPI(Pack_external_c,
+            (const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype,
+             void* outbuf, MPI_Count outsize, MPI_Count* position),
+            (datarep, inbuf, incount, datatype, outbuf, outsize, position)) {
   if (!entry::active())
     return pmpi::Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
   return mpi::pack_external("MPI_Pack_external_c", datarep, inbuf, incount, datatype, outbuf,
@@ -359,9 +404,10 @@ int MPI_Pack_external_c(const char* datarep, const void* inbuf, MPI_Count incoun
 }
 
 // 5.3 Canonical pack and unpack
-int MPI_Unpack_external_c(const char* datarep, const void* inbuf, MPI_Count insize,
-                          MPI_Count* position, void* outbuf, MPI_Count outcount,
-                          MPI_Datatype datatype) {
+TELPHER_MPI(Unpack_external_c,
+            (const char* datarep, const void* inbuf, MPI_Count insize, MPI_Count* position,
+             void* outbuf, MPI_Count outcount, MPI_Datatype datatype),
+            (datarep, inbuf, insize, position, outbuf, outcount, datatype)) {
   if (!entry::active())
     return pmpi::Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
   return mpi::unpack_external("MPI_Unpack_external_c", datarep, inbuf, insize, position, outbuf,

@@ -4,57 +4,62 @@
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
 #include "mpi/files.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 14.2 File manipulation
-int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+TELPHER_MPI(File_open,
+            (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh),
+            (comm, filename, amode, info, fh)) {
   if (!entry::active()) return pmpi::File_open(comm, filename, amode, info, fh);
   entry::blocking_call guard;
   return pmpi::File_open(comm, filename, amode, info, fh);
 }
 
 // 14.2 File manipulation
-int MPI_File_close(MPI_File* fh) {
+TELPHER_MPI(File_close, (MPI_File* fh), (fh)) {
   if (!entry::active()) return pmpi::File_close(fh);
   entry::blocking_call guard;
   return pmpi::File_close(fh);
 }
 
 // 14.2 File manipulation
-int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
+TELPHER_MPI(File_set_size, (MPI_File fh, MPI_Offset size), (fh, size)) {
   if (!entry::active()) return pmpi::File_set_size(fh, size);
   entry::blocking_call guard;
   return pmpi::File_set_size(fh, size);
 }
 
 // 14.2 File manipulation
-int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
+TELPHER_MPI(File_preallocate, (MPI_File fh, MPI_Offset size), (fh, size)) {
   if (!entry::active()) return pmpi::File_preallocate(fh, size);
   entry::blocking_call guard;
   return pmpi::File_preallocate(fh, size);
 }
 
 // 14.2 File manipulation
-int MPI_File_set_info(MPI_File fh, MPI_Info info) {
+TELPHER_MPI(File_set_info, (MPI_File fh, MPI_Info info), (fh, info)) {
   if (!entry::active()) return pmpi::File_set_info(fh, info);
   entry::blocking_call guard;
   return pmpi::File_set_info(fh, info);
 }
 
 // 14.3 File views
-int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
-                      const char* datarep, MPI_Info info) {
+TELPHER_MPI(File_set_view,
+            (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+             const char* datarep, MPI_Info info), (fh, disp, etype, filetype, datarep, info)) {
   if (!entry::active()) return pmpi::File_set_view(fh, disp, etype, filetype, datarep, info);
   entry::blocking_call guard;
   return pmpi::File_set_view(fh, disp, etype, filetype, datarep, info);
 }
 
 // 14.4 Data access
-int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
-                     MPI_Status* status) {
+TELPHER_MPI(File_read_at,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_read_at", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -66,8 +71,9 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_D
 }
 
 // 14.4 Data access
-int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                      MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_write_at", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -79,8 +85,9 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count
 }
 
 // 14.4 Data access
-int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
-                      MPI_Request* request) {
+TELPHER_MPI(File_iread_at,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_at", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -92,8 +99,9 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                       MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_at", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -105,8 +113,9 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int coun
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
-                         MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read_at_all,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all", fh, mpi::files::direction::read, buf, count,
@@ -119,8 +128,9 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                          MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at_all,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all", fh, mpi::files::direction::write,
@@ -133,8 +143,9 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int c
 }
 
 // 14.4 Data access
-int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
-                          MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread_at_all,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_at_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -146,8 +157,9 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                           MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at_all,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_at_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -159,7 +171,9 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int 
 }
 
 // 14.4 Data access
-int MPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_read", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -171,8 +185,9 @@ int MPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                   MPI_Status* status) {
+TELPHER_MPI(File_write,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_write", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -184,7 +199,9 @@ int MPI_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatyp
 }
 
 // 14.4 Data access
-int MPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -196,8 +213,9 @@ int MPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI
 }
 
 // 14.4 Data access
-int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                    MPI_Request* request) {
+TELPHER_MPI(File_iwrite,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -209,8 +227,9 @@ int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                      MPI_Status* status) {
+TELPHER_MPI(File_read_all,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_all(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all", fh, mpi::files::direction::read, buf, count,
@@ -223,8 +242,9 @@ int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
 }
 
 // 14.4 Data access
-int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                       MPI_Status* status) {
+TELPHER_MPI(File_write_all,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_all(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all", fh, mpi::files::direction::write,
@@ -237,8 +257,9 @@ int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype dat
 }
 
 // 14.4 Data access
-int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                       MPI_Request* request) {
+TELPHER_MPI(File_iread_all,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_all(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -250,8 +271,9 @@ int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                        MPI_Request* request) {
+TELPHER_MPI(File_iwrite_all,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -263,14 +285,14 @@ int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype da
 }
 
 // 14.6 Consistency and semantics
-int MPI_File_set_atomicity(MPI_File fh, int flag) {
+TELPHER_MPI(File_set_atomicity, (MPI_File fh, int flag), (fh, flag)) {
   if (!entry::active()) return pmpi::File_set_atomicity(fh, flag);
   entry::blocking_call guard;
   return pmpi::File_set_atomicity(fh, flag);
 }
 
 // 14.6 Consistency and semantics
-int MPI_File_sync(MPI_File fh) {
+TELPHER_MPI(File_sync, (MPI_File fh), (fh)) {
   if (!entry::active()) return pmpi::File_sync(fh);
   entry::blocking_call guard;
   return pmpi::File_sync(fh);
@@ -279,8 +301,9 @@ int MPI_File_sync(MPI_File fh) {
 #if TELPHER_HOST_HAS_File_read_at_c  // large counts, MPI 4.0
 
 // 14.4 Data access
-int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                       MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read_at_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_read_at_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -292,8 +315,10 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count coun
 }
 
 // 14.4 Data access
-int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Status* status),
+            (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_write_at_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -305,8 +330,9 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Cou
 }
 
 // 14.4 Data access
-int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread_at_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_at_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -318,8 +344,10 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count cou
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                         MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Request* request),
+            (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_at_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -331,8 +359,9 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Co
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                           MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_read_at_all_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all_c", fh, mpi::files::direction::read, buf, count,
@@ -345,8 +374,10 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count 
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                            MPI_Datatype datatype, MPI_Status* status) {
+TELPHER_MPI(File_write_at_all_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Status* status),
+            (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all_c", fh, mpi::files::direction::write,
@@ -359,8 +390,9 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI
 }
 
 // 14.4 Data access
-int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                            MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iread_at_all_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_at_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -372,8 +404,10 @@ int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                             MPI_Datatype datatype, MPI_Request* request) {
+TELPHER_MPI(File_iwrite_at_all_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype, MPI_Request* request),
+            (fh, offset, buf, count, datatype, request)) {
   if (!entry::active())
     return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_at_all_c", fh, mpi::files::direction::write,
@@ -386,8 +420,9 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MP
 }
 
 // 14.4 Data access
-int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Status* status) {
+TELPHER_MPI(File_read_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_c(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_read_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -399,8 +434,9 @@ int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Status* status) {
+TELPHER_MPI(File_write_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_c(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_write_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -412,8 +448,9 @@ int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Request* request) {
+TELPHER_MPI(File_iread_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_c(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -425,8 +462,9 @@ int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datat
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Request* request) {
+TELPHER_MPI(File_iwrite_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -438,8 +476,9 @@ int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatyp
 }
 
 // 14.4 Data access
-int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Status* status) {
+TELPHER_MPI(File_read_all_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_all_c(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all_c", fh, mpi::files::direction::read, buf, count,
@@ -452,8 +491,9 @@ int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype da
 }
 
 // 14.4 Data access
-int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Status* status) {
+TELPHER_MPI(File_write_all_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_all_c(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all_c", fh, mpi::files::direction::write,
@@ -466,8 +506,9 @@ int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Data
 }
 
 // 14.4 Data access
-int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Request* request) {
+TELPHER_MPI(File_iread_all_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -479,8 +520,9 @@ int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype d
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                          MPI_Request* request) {
+TELPHER_MPI(File_iwrite_all_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_all_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};

@@ -4,14 +4,16 @@
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
 #include "mpi/files.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 14.4 Data access
-int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                         MPI_Status* status) {
+TELPHER_MPI(File_read_shared,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_read_shared", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -23,8 +25,9 @@ int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatyp
 }
 
 // 14.4 Data access
-int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                          MPI_Status* status) {
+TELPHER_MPI(File_write_shared,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_write_shared", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -36,8 +39,9 @@ int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype 
 }
 
 // 14.4 Data access
-int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                          MPI_Request* request) {
+TELPHER_MPI(File_iread_shared,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_shared(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_shared", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -49,8 +53,9 @@ int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                           MPI_Request* request) {
+TELPHER_MPI(File_iwrite_shared,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_shared", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -62,8 +67,9 @@ int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
-                          MPI_Status* status) {
+TELPHER_MPI(File_read_ordered,
+            (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_ordered(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered", fh, mpi::files::direction::read, buf, count,
@@ -76,8 +82,9 @@ int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype dataty
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
-                           MPI_Status* status) {
+TELPHER_MPI(File_write_ordered,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_ordered(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered", fh, mpi::files::direction::write,
@@ -90,15 +97,16 @@ int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+TELPHER_MPI(File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence), (fh, offset, whence)) {
   if (!entry::active()) return pmpi::File_seek_shared(fh, offset, whence);
   entry::blocking_call guard;
   return pmpi::File_seek_shared(fh, offset, whence);
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count,
-                               MPI_Datatype datatype) {
+TELPHER_MPI(File_read_at_all_begin,
+            (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype),
+            (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all_begin", fh, mpi::files::direction::read, buf,
@@ -111,7 +119,7 @@ int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int co
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
+TELPHER_MPI(File_read_at_all_end, (MPI_File fh, void* buf, MPI_Status* status), (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_at_all_end(fh, buf, status);
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
@@ -121,8 +129,9 @@ int MPI_File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int count,
-                                MPI_Datatype datatype) {
+TELPHER_MPI(File_write_at_all_begin,
+            (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype),
+            (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all_begin", fh, mpi::files::direction::write,
@@ -135,7 +144,8 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf,
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
+TELPHER_MPI(File_write_at_all_end, (MPI_File fh, const void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_at_all_end(fh, buf, status);
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
@@ -146,7 +156,8 @@ int MPI_File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) 
 }
 
 // 14.4 Data access
-int MPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_all_begin, (MPI_File fh, void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_all_begin(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all_begin", fh, mpi::files::direction::read, buf, count,
@@ -159,7 +170,7 @@ int MPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype data
 }
 
 // 14.4 Data access
-int MPI_File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
+TELPHER_MPI(File_read_all_end, (MPI_File fh, void* buf, MPI_Status* status), (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_all_end(fh, buf, status);
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
@@ -169,7 +180,8 @@ int MPI_File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
 }
 
 // 14.4 Data access
-int MPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_write_all_begin, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_all_begin(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all_begin", fh, mpi::files::direction::write,
@@ -182,7 +194,8 @@ int MPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Dataty
 }
 
 // 14.4 Data access
-int MPI_File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
+TELPHER_MPI(File_write_all_end, (MPI_File fh, const void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_all_end(fh, buf, status);
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
@@ -193,7 +206,8 @@ int MPI_File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_ordered_begin, (MPI_File fh, void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered_begin", fh, mpi::files::direction::read, buf,
@@ -206,7 +220,8 @@ int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype 
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
+TELPHER_MPI(File_read_ordered_end, (MPI_File fh, void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_ordered_end(fh, buf, status);
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
@@ -216,7 +231,9 @@ int MPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
+TELPHER_MPI(File_write_ordered_begin,
+            (MPI_File fh, const void* buf, int count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered_begin", fh, mpi::files::direction::write,
@@ -229,7 +246,8 @@ int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Da
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status) {
+TELPHER_MPI(File_write_ordered_end, (MPI_File fh, const void* buf, MPI_Status* status),
+            (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_ordered_end(fh, buf, status);
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
@@ -242,8 +260,9 @@ int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status)
 #if TELPHER_HOST_HAS_File_read_shared_c  // large counts, MPI 4.0
 
 // 14.4 Data access
-int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                           MPI_Status* status) {
+TELPHER_MPI(File_read_shared_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_read_shared_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -255,8 +274,9 @@ int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype
 }
 
 // 14.4 Data access
-int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Status* status) {
+TELPHER_MPI(File_write_shared_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
   const mpi::files::access a{"MPI_File_write_shared_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -268,8 +288,9 @@ int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_D
 }
 
 // 14.4 Data access
-int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Request* request) {
+TELPHER_MPI(File_iread_shared_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
+            (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iread_shared_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -281,8 +302,9 @@ int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatyp
 }
 
 // 14.4 Data access
-int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Request* request) {
+TELPHER_MPI(File_iwrite_shared_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
   const mpi::files::access a{"MPI_File_iwrite_shared_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -294,8 +316,9 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Status* status) {
+TELPHER_MPI(File_read_ordered_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
+            (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered_c", fh, mpi::files::direction::read, buf, count,
@@ -308,8 +331,9 @@ int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatyp
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Status* status) {
+TELPHER_MPI(File_write_ordered_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
+             MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered_c", fh, mpi::files::direction::write,
@@ -322,8 +346,9 @@ int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
-                                 MPI_Datatype datatype) {
+TELPHER_MPI(File_read_at_all_begin_c,
+            (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all_begin_c", fh, mpi::files::direction::read, buf,
@@ -336,8 +361,9 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_
 }
 
 // 14.4 Data access
-int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
-                                  MPI_Datatype datatype) {
+TELPHER_MPI(File_write_at_all_begin_c,
+            (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
+             MPI_Datatype datatype), (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all_begin_c", fh, mpi::files::direction::write,
@@ -350,7 +376,8 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* bu
 }
 
 // 14.4 Data access
-int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_all_begin_c, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all_begin_c", fh, mpi::files::direction::read, buf,
@@ -363,8 +390,9 @@ int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datat
 }
 
 // 14.4 Data access
-int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count,
-                               MPI_Datatype datatype) {
+TELPHER_MPI(File_write_all_begin_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all_begin_c", fh, mpi::files::direction::write,
@@ -377,7 +405,9 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count,
 }
 
 // 14.4 Data access
-int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
+TELPHER_MPI(File_read_ordered_begin_c,
+            (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered_begin_c", fh, mpi::files::direction::read, buf,
@@ -390,8 +420,9 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_D
 }
 
 // 14.4 Data access
-int MPI_File_write_ordered_begin_c(MPI_File fh, const void* buf, MPI_Count count,
-                                   MPI_Datatype datatype) {
+TELPHER_MPI(File_write_ordered_begin_c,
+            (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype),
+            (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered_begin_c", fh, mpi::files::direction::write,

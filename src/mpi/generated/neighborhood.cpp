@@ -4,14 +4,17 @@
 // in the sections of MPI 4.0.
 #include "coll/staged.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+TELPHER_MPI(Neighbor_allgather,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                     comm);
@@ -24,9 +27,10 @@ int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype send
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                            void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                            MPI_Request* request) {
+TELPHER_MPI(Ineighbor_allgather,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                      comm, request);
@@ -40,9 +44,10 @@ int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sen
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                            void* recvbuf, const int recvcounts[], const int displs[],
-                            MPI_Datatype recvtype, MPI_Comm comm) {
+TELPHER_MPI(Neighbor_allgatherv,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                      recvtype, comm);
@@ -55,9 +60,11 @@ int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sen
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                             void* recvbuf, const int recvcounts[], const int displs[],
-                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ineighbor_allgatherv,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                       recvtype, comm, request);
@@ -72,8 +79,10 @@ int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype se
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+TELPHER_MPI(Neighbor_alltoall,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                    comm);
@@ -86,9 +95,10 @@ int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendt
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                           MPI_Request* request) {
+TELPHER_MPI(Ineighbor_alltoall,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                     comm, request);
@@ -102,9 +112,12 @@ int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype send
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                           MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                           const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+TELPHER_MPI(Neighbor_alltoallv,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+             MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+             comm)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                     rdispls, recvtype, comm);
@@ -119,10 +132,12 @@ int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const in
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                            MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                            const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                            MPI_Request* request) {
+TELPHER_MPI(Ineighbor_alltoallv,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm, request);
@@ -138,10 +153,12 @@ int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const i
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                           const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                           MPI_Comm comm) {
+TELPHER_MPI(Neighbor_alltoallw,
+            (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+             comm)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                     rdispls, recvtypes, comm);
@@ -156,10 +173,13 @@ int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MP
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                            MPI_Request* request) {
+TELPHER_MPI(Ineighbor_alltoallw,
+            (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                      rdispls, recvtypes, comm, request);
@@ -177,9 +197,11 @@ int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const M
 #if TELPHER_HOST_HAS_Neighbor_allgather_init  // MPI 4.0
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                                MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Neighbor_allgather_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                          comm, info, request);
@@ -194,10 +216,12 @@ int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                 void* recvbuf, const int recvcounts[], const int displs[],
-                                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                 MPI_Request* request) {
+TELPHER_MPI(Neighbor_allgatherv_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+             MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                           recvtype, comm, info, request);
@@ -212,9 +236,11 @@ int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatyp
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                               MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Neighbor_alltoall_init,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                         comm, info, request);
@@ -229,10 +255,12 @@ int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype 
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                                MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                                MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Neighbor_alltoallv_init,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                          recvcounts, rdispls, recvtype, comm, info, request);
@@ -248,11 +276,13 @@ int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], con
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[],
-                                const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                                void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-                                const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-                                MPI_Request* request) {
+TELPHER_MPI(Neighbor_alltoallw_init,
+            (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                          recvcounts, rdispls, recvtypes, comm, info, request);
@@ -272,9 +302,10 @@ int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[],
 #if TELPHER_HOST_HAS_Neighbor_allgather_c  // large counts, MPI 4.0
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                             MPI_Comm comm) {
+TELPHER_MPI(Neighbor_allgather_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       comm);
@@ -287,9 +318,10 @@ int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datat
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                              MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ineighbor_allgather_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                        comm, request);
@@ -304,9 +336,11 @@ int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Data
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Neighbor_allgather_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                            recvtype, comm, info, request);
@@ -321,9 +355,11 @@ int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                              MPI_Datatype recvtype, MPI_Comm comm) {
+TELPHER_MPI(Neighbor_allgatherv_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+             MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                        recvtype, comm);
@@ -337,9 +373,11 @@ int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Data
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                               void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ineighbor_allgatherv_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                         recvtype, comm, request);
@@ -354,10 +392,12 @@ int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Dat
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                   void* recvbuf, const MPI_Count recvcounts[],
-                                   const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                                   MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Neighbor_allgatherv_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info,
+             request)) {
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                             displs, recvtype, comm, info, request);
@@ -372,9 +412,10 @@ int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                            void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                            MPI_Comm comm) {
+TELPHER_MPI(Neighbor_alltoall_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                      comm);
@@ -387,9 +428,10 @@ int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Dataty
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                             MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ineighbor_alltoall_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)) {
   if (!entry::active())
     return pmpi::Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       comm, request);
@@ -404,9 +446,11 @@ int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datat
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                 MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Neighbor_alltoall_init_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                           recvtype, comm, info, request);
@@ -421,10 +465,12 @@ int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_D
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
-                             const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                             const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                             MPI_Datatype recvtype, MPI_Comm comm) {
+TELPHER_MPI(Neighbor_alltoallv_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+             comm)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                       rdispls, recvtype, comm);
@@ -439,10 +485,12 @@ int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
-                              const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ineighbor_alltoallv_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                        rdispls, recvtype, comm, request);
@@ -458,11 +506,13 @@ int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
-                                  const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                                  const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                  MPI_Request* request) {
+TELPHER_MPI(Neighbor_alltoallv_init_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                            recvcounts, rdispls, recvtype, comm, info, request);
@@ -478,10 +528,12 @@ int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcount
 }
 
 // 8.6 Neighborhood collective communication
-int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
-                             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                             void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                             const MPI_Datatype recvtypes[], MPI_Comm comm) {
+TELPHER_MPI(Neighbor_alltoallw_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+             comm)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                       rdispls, recvtypes, comm);
@@ -496,10 +548,13 @@ int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
 }
 
 // 8.7 Nonblocking neighborhood communication
-int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
-                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                              void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                              const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ineighbor_alltoallw_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             request)) {
   if (!entry::active())
     return pmpi::Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                        rdispls, recvtypes, comm, request);
@@ -515,11 +570,13 @@ int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
 }
 
 // 8.8 Persistent neighborhood communication
-int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
-                                  const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                                  void* recvbuf, const MPI_Count recvcounts[],
-                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Neighbor_alltoallw_init_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+             MPI_Request* request),
+            (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+             info, request)) {
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                            recvcounts, rdispls, recvtypes, comm, info, request);

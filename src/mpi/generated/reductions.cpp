@@ -8,14 +8,16 @@
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 6.9 Global reduction operations
-int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               int root, MPI_Comm comm) {
+TELPHER_MPI(Reduce,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
   if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce", comm,
                                                   coll::exchange::reduce(sendbuf, recvbuf, count,
@@ -33,8 +35,9 @@ int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
 }
 
 // 6.9 Global reduction operations
-int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm) {
+TELPHER_MPI(Allreduce,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce", comm,
                                                   coll::exchange::allreduce(sendbuf, recvbuf, count,
@@ -49,8 +52,9 @@ int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype da
 }
 
 // 6.9 Global reduction operations
-int MPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype,
-                     MPI_Op op) {
+TELPHER_MPI(Reduce_local,
+            (const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype, MPI_Op op),
+            (inbuf, inoutbuf, count, datatype, op)) {
   if (!entry::active()) return pmpi::Reduce_local(inbuf, inoutbuf, count, datatype, op);
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
@@ -61,8 +65,9 @@ int MPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype 
 }
 
 // 6.10 Reduce-scatter
-int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
-                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+TELPHER_MPI(Reduce_scatter_block,
+            (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block", comm,
@@ -86,8 +91,9 @@ int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
 }
 
 // 6.10 Reduce-scatter
-int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+TELPHER_MPI(Reduce_scatter,
+            (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter", comm,
@@ -109,8 +115,9 @@ int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[
 }
 
 // 6.11 Scan
-int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm) {
+TELPHER_MPI(Scan,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Scan", comm,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
@@ -123,8 +130,9 @@ int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatyp
 }
 
 // 6.11 Scan
-int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               MPI_Comm comm) {
+TELPHER_MPI(Exscan,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Exscan", comm,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,
@@ -141,8 +149,9 @@ int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datat
 #if TELPHER_HOST_HAS_Reduce_c  // large counts, MPI 4.0
 
 // 6.9 Global reduction operations
-int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op op, int root, MPI_Comm comm) {
+TELPHER_MPI(Reduce_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
   if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_c", comm,
                                                   coll::exchange::reduce(sendbuf, recvbuf, count,
@@ -160,8 +169,9 @@ int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dataty
 }
 
 // 6.9 Global reduction operations
-int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm) {
+TELPHER_MPI(Allreduce_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce_c", comm,
                                                   coll::exchange::allreduce(sendbuf, recvbuf, count,
@@ -176,8 +186,9 @@ int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
 }
 
 // 6.9 Global reduction operations
-int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
-                       MPI_Op op) {
+TELPHER_MPI(Reduce_local_c,
+            (const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op),
+            (inbuf, inoutbuf, count, datatype, op)) {
   if (!entry::active()) return pmpi::Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
@@ -188,8 +199,9 @@ int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_D
 }
 
 // 6.10 Reduce-scatter
-int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+TELPHER_MPI(Reduce_scatter_block_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block_c", comm,
@@ -213,8 +225,10 @@ int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count rec
 }
 
 // 6.10 Reduce-scatter
-int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+TELPHER_MPI(Reduce_scatter_c,
+            (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
+            (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_c", comm,
@@ -236,8 +250,9 @@ int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count rec
 }
 
 // 6.11 Scan
-int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-               MPI_Op op, MPI_Comm comm) {
+TELPHER_MPI(Scan_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Scan_c", comm,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
@@ -250,8 +265,9 @@ int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype
 }
 
 // 6.11 Scan
-int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op op, MPI_Comm comm) {
+TELPHER_MPI(Exscan_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (int code = 0; coll::exchange::call_blocking("MPI_Exscan_c", comm,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,

@@ -8,14 +8,17 @@
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 6.12 Nonblocking collective operations
-int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                int root, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ireduce,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -34,8 +37,10 @@ int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype data
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iallreduce,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -52,9 +57,10 @@ int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype d
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
-                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                              MPI_Request* request) {
+TELPHER_MPI(Ireduce_scatter_block,
+            (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -74,8 +80,10 @@ int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ireduce_scatter,
+            (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
   const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
@@ -97,8 +105,10 @@ int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iscan,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscan", comm);
@@ -112,8 +122,10 @@ int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype dataty
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iexscan,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iexscan", comm);
@@ -131,8 +143,10 @@ int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype data
 #if TELPHER_HOST_HAS_Ireduce_c  // large counts, MPI 4.0
 
 // 6.12 Nonblocking collective operations
-int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ireduce_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -151,8 +165,10 @@ int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iallreduce_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -169,9 +185,10 @@ int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                MPI_Request* request) {
+TELPHER_MPI(Ireduce_scatter_block_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -191,8 +208,10 @@ int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count re
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Ireduce_scatter_c,
+            (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
   const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
@@ -214,8 +233,10 @@ int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count re
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iscan_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscan_c", comm);
@@ -229,8 +250,10 @@ int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatyp
 }
 
 // 6.12 Nonblocking collective operations
-int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+TELPHER_MPI(Iexscan_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
   const auto staged = [=](MPI_Request* made) {

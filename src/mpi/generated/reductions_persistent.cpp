@@ -8,6 +8,7 @@
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
@@ -16,8 +17,10 @@ extern "C" {
 #if TELPHER_HOST_HAS_Reduce_init  // MPI 4.0
 
 // 6.13 Persistent collective operations
-int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                    int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Reduce_init,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, root, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
   entry::keep_order(comm);
@@ -37,8 +40,10 @@ int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
 }
 
 // 6.13 Persistent collective operations
-int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Allreduce_init,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
@@ -56,9 +61,10 @@ int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Dataty
 }
 
 // 6.13 Persistent collective operations
-int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount,
-                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                  MPI_Request* request) {
+TELPHER_MPI(Reduce_scatter_block_init,
+            (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                            request);
@@ -80,9 +86,10 @@ int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvco
 }
 
 // 6.13 Persistent collective operations
-int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                            MPI_Request* request) {
+TELPHER_MPI(Reduce_scatter_init,
+            (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                      request);
@@ -105,8 +112,10 @@ int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvco
 }
 
 // 6.13 Persistent collective operations
-int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Scan_init,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
@@ -124,8 +133,10 @@ int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype da
 }
 
 // 6.13 Persistent collective operations
-int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Exscan_init,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
@@ -149,8 +160,10 @@ int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
 #if TELPHER_HOST_HAS_Reduce_init_c  // large counts, MPI 4.0
 
 // 6.13 Persistent collective operations
-int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Reduce_init_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, root, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
   entry::keep_order(comm);
@@ -170,8 +183,10 @@ int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
 }
 
 // 6.13 Persistent collective operations
-int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Allreduce_init_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
@@ -189,9 +204,10 @@ int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MP
 }
 
 // 6.13 Persistent collective operations
-int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                    MPI_Request* request) {
+TELPHER_MPI(Reduce_scatter_block_init_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                              request);
@@ -213,9 +229,10 @@ int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Coun
 }
 
 // 6.13 Persistent collective operations
-int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                              MPI_Request* request) {
+TELPHER_MPI(Reduce_scatter_init_c,
+            (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                        request);
@@ -238,8 +255,10 @@ int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Coun
 }
 
 // 6.13 Persistent collective operations
-int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Scan_init_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);
@@ -257,8 +276,10 @@ int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
 }
 
 // 6.13 Persistent collective operations
-int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+TELPHER_MPI(Exscan_init_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm, MPI_Info info, MPI_Request* request),
+            (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   entry::keep_order(comm);

@@ -3,6 +3,7 @@
 // Completion of requests (chapter 3),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/names.hpp"
 #include "mpi/requests.hpp"
 
 using namespace telpher;
@@ -10,52 +11,68 @@ using namespace telpher;
 extern "C" {
 
 // 3.7 Nonblocking communication
-int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+TELPHER_MPI_OF_REQUESTS(Wait, (MPI_Request* request, MPI_Status* status), (request, status),
+                        (1, request)) {
   if (!entry::active()) return pmpi::Wait(request, status);
   return requests::wait(request, status);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+TELPHER_MPI_OF_REQUESTS(Test, (MPI_Request* request, int* flag, MPI_Status* status),
+                        (request, flag, status), (1, request)) {
   if (!entry::active()) return pmpi::Test(request, flag, status);
   return requests::test(request, flag, status);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Request_free(MPI_Request* request) {
+TELPHER_MPI_OF_REQUESTS(Request_free, (MPI_Request* request), (request), (1, request)) {
   if (!entry::active()) return pmpi::Request_free(request);
   return requests::free(request);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
+TELPHER_MPI_OF_REQUESTS(Waitany,
+                        (int count, MPI_Request array_of_requests[], int* index,
+                         MPI_Status* status), (count, array_of_requests, index, status),
+                        (count, array_of_requests)) {
   if (!entry::active()) return pmpi::Waitany(count, array_of_requests, index, status);
   return requests::waitany(count, array_of_requests, index, status);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
-                MPI_Status* status) {
+TELPHER_MPI_OF_REQUESTS(Testany,
+                        (int count, MPI_Request array_of_requests[], int* index, int* flag,
+                         MPI_Status* status), (count, array_of_requests, index, flag, status),
+                        (count, array_of_requests)) {
   if (!entry::active()) return pmpi::Testany(count, array_of_requests, index, flag, status);
   return requests::testany(count, array_of_requests, index, flag, status);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+TELPHER_MPI_OF_REQUESTS(Waitall,
+                        (int count, MPI_Request array_of_requests[],
+                         MPI_Status array_of_statuses[]),
+                        (count, array_of_requests, array_of_statuses), (count, array_of_requests)) {
   if (!entry::active()) return pmpi::Waitall(count, array_of_requests, array_of_statuses);
   return requests::waitall(count, array_of_requests, array_of_statuses);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
-                MPI_Status array_of_statuses[]) {
+TELPHER_MPI_OF_REQUESTS(Testall,
+                        (int count, MPI_Request array_of_requests[], int* flag,
+                         MPI_Status array_of_statuses[]),
+                        (count, array_of_requests, flag, array_of_statuses),
+                        (count, array_of_requests)) {
   if (!entry::active()) return pmpi::Testall(count, array_of_requests, flag, array_of_statuses);
   return requests::testall(count, array_of_requests, flag, array_of_statuses);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount,
-                 int array_of_indices[], MPI_Status array_of_statuses[]) {
+TELPHER_MPI_OF_REQUESTS(Waitsome,
+                        (int incount, MPI_Request array_of_requests[], int* outcount,
+                         int array_of_indices[], MPI_Status array_of_statuses[]),
+                        (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
+                        (incount, array_of_requests)) {
   if (!entry::active())
     return pmpi::Waitsome(incount, array_of_requests, outcount, array_of_indices,
                           array_of_statuses);
@@ -64,8 +81,11 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount,
 }
 
 // 3.7 Nonblocking communication
-int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
-                 int array_of_indices[], MPI_Status array_of_statuses[]) {
+TELPHER_MPI_OF_REQUESTS(Testsome,
+                        (int incount, MPI_Request array_of_requests[], int* outcount,
+                         int array_of_indices[], MPI_Status array_of_statuses[]),
+                        (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
+                        (incount, array_of_requests)) {
   if (!entry::active())
     return pmpi::Testsome(incount, array_of_requests, outcount, array_of_indices,
                           array_of_statuses);
@@ -74,25 +94,27 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
 }
 
 // 3.7 Nonblocking communication
-int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+TELPHER_MPI_OF_REQUESTS(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status),
+                        (request, flag, status), (1, &request)) {
   if (!entry::active()) return pmpi::Request_get_status(request, flag, status);
   return requests::get_status(request, flag, status);
 }
 
 // 3.8 Probe and cancel
-int MPI_Cancel(MPI_Request* request) {
+TELPHER_MPI_OF_REQUESTS(Cancel, (MPI_Request* request), (request), (1, request)) {
   if (!entry::active()) return pmpi::Cancel(request);
   return requests::cancel(request);
 }
 
 // 3.9 Persistent communication requests
-int MPI_Start(MPI_Request* request) {
+TELPHER_MPI_OF_REQUESTS(Start, (MPI_Request* request), (request), (1, request)) {
   if (!entry::active()) return pmpi::Start(request);
   return requests::start(request);
 }
 
 // 3.9 Persistent communication requests
-int MPI_Startall(int count, MPI_Request array_of_requests[]) {
+TELPHER_MPI_OF_REQUESTS(Startall, (int count, MPI_Request array_of_requests[]),
+                        (count, array_of_requests), (count, array_of_requests)) {
   if (!entry::active()) return pmpi::Startall(count, array_of_requests);
   return requests::startall(count, array_of_requests);
 }
@@ -100,24 +122,32 @@ int MPI_Startall(int count, MPI_Request array_of_requests[]) {
 #if TELPHER_HOST_HAS_Request_get_status_any  // MPI 4.1
 
 // 3.7 Nonblocking communication
-int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int* index,
-                               int* flag, MPI_Status* status) {
+TELPHER_MPI_OF_REQUESTS(Request_get_status_any,
+                        (int count, const MPI_Request array_of_requests[], int* index, int* flag,
+                         MPI_Status* status), (count, array_of_requests, index, flag, status),
+                        (count, array_of_requests)) {
   if (!entry::active())
     return pmpi::Request_get_status_any(count, array_of_requests, index, flag, status);
   return requests::get_status_any(count, array_of_requests, index, flag, status);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
-                               MPI_Status array_of_statuses[]) {
+TELPHER_MPI_OF_REQUESTS(Request_get_status_all,
+                        (int count, const MPI_Request array_of_requests[], int* flag,
+                         MPI_Status array_of_statuses[]),
+                        (count, array_of_requests, flag, array_of_statuses),
+                        (count, array_of_requests)) {
   if (!entry::active())
     return pmpi::Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
   return requests::get_status_all(count, array_of_requests, flag, array_of_statuses);
 }
 
 // 3.7 Nonblocking communication
-int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
-                                int array_of_indices[], MPI_Status array_of_statuses[]) {
+TELPHER_MPI_OF_REQUESTS(Request_get_status_some,
+                        (int incount, const MPI_Request array_of_requests[], int* outcount,
+                         int array_of_indices[], MPI_Status array_of_statuses[]),
+                        (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
+                        (incount, array_of_requests)) {
   if (!entry::active())
     return pmpi::Request_get_status_some(incount, array_of_requests, outcount, array_of_indices,
                                          array_of_statuses);

@@ -3,14 +3,16 @@
 // One-sided communication (chapter 12),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/names.hpp"
 
 using namespace telpher;
 
 extern "C" {
 
 // 12.2 Initialization
-int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-                   MPI_Win* win) {
+TELPHER_MPI(Win_create,
+            (void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win),
+            (base, size, disp_unit, info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create(base, size, disp_unit, info, comm, win);
   if (int error = entry::refuse_device_memory(comm, "MPI_Win_create", {base})) return error;
   entry::blocking_call guard;
@@ -18,30 +20,32 @@ int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
 }
 
 // 12.2 Initialization
-int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
-                     MPI_Win* win) {
+TELPHER_MPI(Win_allocate,
+            (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+             MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active()) return pmpi::Win_allocate(size, disp_unit, info, comm, baseptr, win);
   entry::blocking_call guard;
   return pmpi::Win_allocate(size, disp_unit, info, comm, baseptr, win);
 }
 
 // 12.2 Initialization
-int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-                            void* baseptr, MPI_Win* win) {
+TELPHER_MPI(Win_allocate_shared,
+            (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+             MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active()) return pmpi::Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
   entry::blocking_call guard;
   return pmpi::Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
 }
 
 // 12.2 Initialization
-int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+TELPHER_MPI(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create_dynamic(info, comm, win);
   entry::blocking_call guard;
   return pmpi::Win_create_dynamic(info, comm, win);
 }
 
 // 12.2 Initialization
-int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
+TELPHER_MPI(Win_attach, (MPI_Win win, void* base, MPI_Aint size), (win, base, size)) {
   if (!entry::active()) return pmpi::Win_attach(win, base, size);
   if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Win_attach", {base}))
     return error;
@@ -49,23 +53,26 @@ int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
 }
 
 // 12.2 Initialization
-int MPI_Win_free(MPI_Win* win) {
+TELPHER_MPI(Win_free, (MPI_Win* win), (win)) {
   if (!entry::active()) return pmpi::Win_free(win);
   entry::blocking_call guard;
   return pmpi::Win_free(win);
 }
 
 // 12.2 Initialization
-int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
+TELPHER_MPI(Win_set_info, (MPI_Win win, MPI_Info info), (win, info)) {
   if (!entry::active()) return pmpi::Win_set_info(win, info);
   entry::blocking_call guard;
   return pmpi::Win_set_info(win, info);
 }
 
 // 12.3 Communication calls
-int MPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
-            int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-            MPI_Win win) {
+TELPHER_MPI(Put,
+            (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+             MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win)) {
   if (!entry::active())
     return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
@@ -76,8 +83,11 @@ int MPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datat
 }
 
 // 12.3 Communication calls
-int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+TELPHER_MPI(Get,
+            (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win)) {
   if (!entry::active())
     return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
@@ -88,9 +98,12 @@ int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 }
 
 // 12.3 Communication calls
-int MPI_Accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                   int target_rank, MPI_Aint target_disp, int target_count,
-                   MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+TELPHER_MPI(Accumulate,
+            (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+             MPI_Op op, MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, op, win)) {
   if (!entry::active())
     return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
@@ -101,10 +114,13 @@ int MPI_Accumulate(const void* origin_addr, int origin_count, MPI_Datatype origi
 }
 
 // 12.3 Communication calls
-int MPI_Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                       void* result_addr, int result_count, MPI_Datatype result_datatype,
-                       int target_rank, MPI_Aint target_disp, int target_count,
-                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+TELPHER_MPI(Get_accumulate,
+            (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
+             MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+             target_rank, target_disp, target_count, target_datatype, op, win)) {
   if (!entry::active())
     return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                 result_count, result_datatype, target_rank, target_disp,
@@ -118,9 +134,12 @@ int MPI_Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype o
 }
 
 // 12.3 Communication calls
-int MPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+TELPHER_MPI(Rput,
+            (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
              int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-             MPI_Win win, MPI_Request* request) {
+             MPI_Win win, MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win, request)) {
   if (!entry::active())
     return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
@@ -131,9 +150,12 @@ int MPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_data
 }
 
 // 12.3 Communication calls
-int MPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+TELPHER_MPI(Rget,
+            (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
-             MPI_Request* request) {
+             MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win, request)) {
   if (!entry::active())
     return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
@@ -144,9 +166,12 @@ int MPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, 
 }
 
 // 12.3 Communication calls
-int MPI_Raccumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                    int target_rank, MPI_Aint target_disp, int target_count,
-                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+TELPHER_MPI(Raccumulate,
+            (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+             MPI_Op op, MPI_Win win, MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, op, win, request)) {
   if (!entry::active())
     return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
@@ -157,11 +182,13 @@ int MPI_Raccumulate(const void* origin_addr, int origin_count, MPI_Datatype orig
 }
 
 // 12.3 Communication calls
-int MPI_Rget_accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                        void* result_addr, int result_count, MPI_Datatype result_datatype,
-                        int target_rank, MPI_Aint target_disp, int target_count,
-                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                        MPI_Request* request) {
+TELPHER_MPI(Rget_accumulate,
+            (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
+             MPI_Win win, MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+             target_rank, target_disp, target_count, target_datatype, op, win, request)) {
   if (!entry::active())
     return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                  result_count, result_datatype, target_rank, target_disp,
@@ -175,8 +202,10 @@ int MPI_Rget_accumulate(const void* origin_addr, int origin_count, MPI_Datatype 
 }
 
 // 12.3 Communication calls
-int MPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
-                     int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+TELPHER_MPI(Fetch_and_op,
+            (const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
+             MPI_Aint target_disp, MPI_Op op, MPI_Win win),
+            (origin_addr, result_addr, datatype, target_rank, target_disp, op, win)) {
   if (!entry::active())
     return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op,
                               win);
@@ -187,9 +216,10 @@ int MPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype da
 }
 
 // 12.3 Communication calls
-int MPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
-                         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
-                         MPI_Win win) {
+TELPHER_MPI(Compare_and_swap,
+            (const void* origin_addr, const void* compare_addr, void* result_addr,
+             MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win),
+            (origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win)) {
   if (!entry::active())
     return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                   target_disp, win);
@@ -201,91 +231,92 @@ int MPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_fence(int assert, MPI_Win win) {
+TELPHER_MPI(Win_fence, (int assert, MPI_Win win), (assert, win)) {
   if (!entry::active()) return pmpi::Win_fence(assert, win);
   entry::blocking_call guard;
   return pmpi::Win_fence(assert, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
+TELPHER_MPI(Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win)) {
   if (!entry::active()) return pmpi::Win_start(group, assert, win);
   entry::blocking_call guard;
   return pmpi::Win_start(group, assert, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_complete(MPI_Win win) {
+TELPHER_MPI(Win_complete, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_complete(win);
   entry::blocking_call guard;
   return pmpi::Win_complete(win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
+TELPHER_MPI(Win_post, (MPI_Group group, int assert, MPI_Win win), (group, assert, win)) {
   if (!entry::active()) return pmpi::Win_post(group, assert, win);
   entry::blocking_call guard;
   return pmpi::Win_post(group, assert, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_wait(MPI_Win win) {
+TELPHER_MPI(Win_wait, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_wait(win);
   entry::blocking_call guard;
   return pmpi::Win_wait(win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
+TELPHER_MPI(Win_lock, (int lock_type, int rank, int assert, MPI_Win win),
+            (lock_type, rank, assert, win)) {
   if (!entry::active()) return pmpi::Win_lock(lock_type, rank, assert, win);
   entry::blocking_call guard;
   return pmpi::Win_lock(lock_type, rank, assert, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_lock_all(int assert, MPI_Win win) {
+TELPHER_MPI(Win_lock_all, (int assert, MPI_Win win), (assert, win)) {
   if (!entry::active()) return pmpi::Win_lock_all(assert, win);
   entry::blocking_call guard;
   return pmpi::Win_lock_all(assert, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_unlock(int rank, MPI_Win win) {
+TELPHER_MPI(Win_unlock, (int rank, MPI_Win win), (rank, win)) {
   if (!entry::active()) return pmpi::Win_unlock(rank, win);
   entry::blocking_call guard;
   return pmpi::Win_unlock(rank, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_unlock_all(MPI_Win win) {
+TELPHER_MPI(Win_unlock_all, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_unlock_all(win);
   entry::blocking_call guard;
   return pmpi::Win_unlock_all(win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_flush(int rank, MPI_Win win) {
+TELPHER_MPI(Win_flush, (int rank, MPI_Win win), (rank, win)) {
   if (!entry::active()) return pmpi::Win_flush(rank, win);
   entry::blocking_call guard;
   return pmpi::Win_flush(rank, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_flush_all(MPI_Win win) {
+TELPHER_MPI(Win_flush_all, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_flush_all(win);
   entry::blocking_call guard;
   return pmpi::Win_flush_all(win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_flush_local(int rank, MPI_Win win) {
+TELPHER_MPI(Win_flush_local, (int rank, MPI_Win win), (rank, win)) {
   if (!entry::active()) return pmpi::Win_flush_local(rank, win);
   entry::blocking_call guard;
   return pmpi::Win_flush_local(rank, win);
 }
 
 // 12.5 Synchronization calls
-int MPI_Win_flush_local_all(MPI_Win win) {
+TELPHER_MPI(Win_flush_local_all, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_flush_local_all(win);
   entry::blocking_call guard;
   return pmpi::Win_flush_local_all(win);
@@ -294,8 +325,9 @@ int MPI_Win_flush_local_all(MPI_Win win) {
 #if TELPHER_HOST_HAS_Win_create_c  // large counts, MPI 4.0
 
 // 12.2 Initialization
-int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                     MPI_Win* win) {
+TELPHER_MPI(Win_create_c,
+            (void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+             MPI_Win* win), (base, size, disp_unit, info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create_c(base, size, disp_unit, info, comm, win);
   if (int error = entry::refuse_device_memory(comm, "MPI_Win_create_c", {base})) return error;
   entry::blocking_call guard;
@@ -303,16 +335,18 @@ int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
 }
 
 // 12.2 Initialization
-int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                       void* baseptr, MPI_Win* win) {
+TELPHER_MPI(Win_allocate_c,
+            (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+             MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active()) return pmpi::Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
   entry::blocking_call guard;
   return pmpi::Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
 }
 
 // 12.2 Initialization
-int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                              void* baseptr, MPI_Win* win) {
+TELPHER_MPI(Win_allocate_shared_c,
+            (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+             MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active())
     return pmpi::Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
   entry::blocking_call guard;
@@ -320,9 +354,12 @@ int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
 }
 
 // 12.3 Communication calls
-int MPI_Put_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-              int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-              MPI_Datatype target_datatype, MPI_Win win) {
+TELPHER_MPI(Put_c,
+            (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win)) {
   if (!entry::active())
     return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
@@ -333,9 +370,12 @@ int MPI_Put_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype orig
 }
 
 // 12.3 Communication calls
-int MPI_Get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-              int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-              MPI_Datatype target_datatype, MPI_Win win) {
+TELPHER_MPI(Get_c,
+            (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win)) {
   if (!entry::active())
     return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
@@ -346,9 +386,12 @@ int MPI_Get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
 }
 
 // 12.3 Communication calls
-int MPI_Accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                     int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+TELPHER_MPI(Accumulate_c,
+            (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, op, win)) {
   if (!entry::active())
     return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
@@ -359,11 +402,13 @@ int MPI_Accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Dataty
 }
 
 // 12.3 Communication calls
-int MPI_Get_accumulate_c(const void* origin_addr, MPI_Count origin_count,
-                         MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count,
-                         MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                         MPI_Win win) {
+TELPHER_MPI(Get_accumulate_c,
+            (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win),
+            (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+             target_rank, target_disp, target_count, target_datatype, op, win)) {
   if (!entry::active())
     return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                   result_count, result_datatype, target_rank, target_disp,
@@ -377,9 +422,12 @@ int MPI_Get_accumulate_c(const void* origin_addr, MPI_Count origin_count,
 }
 
 // 12.3 Communication calls
-int MPI_Rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-               MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+TELPHER_MPI(Rput_c,
+            (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win, request)) {
   if (!entry::active())
     return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
@@ -390,9 +438,12 @@ int MPI_Rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype ori
 }
 
 // 12.3 Communication calls
-int MPI_Rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-               MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+TELPHER_MPI(Rget_c,
+            (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, win, request)) {
   if (!entry::active())
     return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
@@ -403,9 +454,12 @@ int MPI_Rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
 }
 
 // 12.3 Communication calls
-int MPI_Raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+TELPHER_MPI(Raccumulate_c,
+            (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+             target_datatype, op, win, request)) {
   if (!entry::active())
     return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, op, win, request);
@@ -416,11 +470,13 @@ int MPI_Raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datat
 }
 
 // 12.3 Communication calls
-int MPI_Rget_accumulate_c(const void* origin_addr, MPI_Count origin_count,
-                          MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count,
-                          MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                          MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                          MPI_Win win, MPI_Request* request) {
+TELPHER_MPI(Rget_accumulate_c,
+            (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+             void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request),
+            (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+             target_rank, target_disp, target_count, target_datatype, op, win, request)) {
   if (!entry::active())
     return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                    result_count, result_datatype, target_rank, target_disp,

@@ -2,6 +2,7 @@
 // The log's line format, its threshold, its file and its observer.
 #include "base/log.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -51,6 +52,29 @@ TEST_CASE(lines_carry_rank_subsystem_and_level) {
   CHECK_EQ(lines[0], "[telpher -/- telpher info] before a rank is known");
   CHECK_EQ(lines[1], "[telpher 3/8 telpher debug] bytes 4096");
   ::unlink(path.c_str());
+}
+
+// A program that closes what it did not open gets the number for a file of its own.
+TEST_CASE(a_file_of_the_program_gets_no_lines) {
+  const std::string path = folder() + "/closed", others = folder() + "/others";
+  log_ns::configure(log_ns::level::warn, path.c_str());
+  TELPHER_WARN("first");
+  int closed = 0;
+  for (int number = 3; number < 1024; ++number) {
+    char target[512] = "";
+    (void)!::readlink(("/proc/self/fd/" + std::to_string(number)).c_str(), target, 511);
+    if (path != target) continue;
+    const int own = ::open(others.c_str(), O_WRONLY | O_CREAT, 0600);
+    REQUIRE(::dup2(own, number) == number);
+    ::close(own);
+    ++closed;
+  }
+  CHECK_EQ(closed, 1);
+  TELPHER_WARN("second");
+  CHECK_EQ(lines_of(others).size(), 0);
+  CHECK_EQ(lines_of(path).size(), 2);
+  ::unlink(path.c_str());
+  ::unlink(others.c_str());
 }
 
 TEST_CASE(a_file_pattern_takes_the_rank) {

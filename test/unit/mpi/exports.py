@@ -4,9 +4,8 @@
 
 usage: exports.py LIBRARY HOST_MPI_DECLARED.hpp WRAPPED.def
 
-It must export MPI_X for exactly those wrapped functions that the host's mpi.h declares, and PMPI_X, for
-Fortran's bindings, but for the standard ABI, besides names of its own; refer to no symbol of an MPI
-library; and need neither MPI nor the C++ runtime.
+It must export MPI_X and PMPI_X for exactly those wrapped functions that the host's mpi.h declares, besides names
+of its own; refer to no symbol of an MPI library; and need neither MPI nor the C++ runtime.
 """
 import pathlib
 import re
@@ -33,8 +32,7 @@ def dynamic_symbols(library):
 def expected_exports(library, declared, wrapped):
     present = set(re.findall(r"HAS_(\w+) 1$", pathlib.Path(declared).read_text(), re.M))
     names = re.findall(r"^TELPHER_PMPI\((\w+)\)", pathlib.Path(wrapped).read_text(), re.M)
-    layers = ("MPI",) if "mpi_abi" in pathlib.Path(library).name else ("MPI", "PMPI")
-    return {f"{layer}_{name}" for name in names if name in present for layer in layers}
+    return {f"{layer}_{name}" for name in names if name in present for layer in ("MPI", "PMPI")}
 
 
 def main(library, declared, wrapped):

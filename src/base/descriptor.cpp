@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/descriptor.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace telpher {
+namespace {
+
+// The upper half of what the process may have, for programs get the lowest free number; but not so
+// high that the system's table of descriptors grows for it.
+int first_kept() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 100;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 2, 500));
+}
+
+// Where all high numbers are taken, any but those of the standard streams will do.
+int moved(int opened) noexcept {
+  int high = ::fcntl(opened, F_DUPFD_CLOEXEC, first_kept());
+  if (high < 0 && opened <= STDERR_FILENO)
+    high = ::fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (high < 0) return opened;
+  ::close(opened);
+  return high;
+}
+
+}  // namespace
+
+descriptor::descriptor(int opened) noexcept {
+  if (opened < 0) return;
+  number_ = moved(opened);
+  struct stat info {};
+  if (::fstat(number_, &info) != 0) return;
+  device_ = info.st_dev;
+  inode_ = info.st_ino;
+}
+
+descriptor::~descriptor() {
+  if (const int number = get(); number >= 0) ::close(number);
+}
+
+int descriptor::get() const noexcept {
+  struct stat info {};
+  const bool ours = number_ >= 0 && ::fstat(number_, &info) == 0 && info.st_dev == device_ &&
+                    info.st_ino == inode_;
+  return ours ? number_ : -1;
+}
+
+// In another PID namespace the same number may be anybody's: opening a device or a pipe could do
+// something to it, so that is looked at first.
+int open_of_process(pid_t pid, int number, std::uint64_t bytes) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), number);
+  struct stat info {};
+  const auto as_named = [&] {
+    return S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) == bytes;
+  };
+  if (::stat(path, &info) != 0 || !as_named()) return -1;
+  const int opened = ::open(path, O_RDWR | O_CLOEXEC);
+  if (opened < 0 || (::fstat(opened, &info) == 0 && as_named())) return opened;
+  ::close(opened);
+  return -1;
+}
+
+}  // namespace telpher

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Profiling tools that lie behind Telpher in the order in which the loader searches. Such a tool
+// gets the program's calls if what it passes on comes back to Telpher, that is, if it refers to
+// PMPI_X by name: the loader binds that to Telpher's. One that looks PMPI_X up behind itself (dlsym
+// with RTLD_NEXT) would take device memory to the host MPI; it is left out, and said so.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "base/log.hpp"
+#include "host_mpi/host_mpi.hpp"
+#include "host_mpi/objects.hpp"
+
+namespace telpher::host_mpi {
+namespace {
+
+// Names that an object leaves to others: the first ones of its table of dynamic symbols.
+class undefined_names {
+ public:
+  explicit undefined_names(const link_map& object) noexcept {
+    for (const ElfW(Dyn)* d = object.l_ld; d->d_tag != DT_NULL; ++d) {
+      ElfW(Addr) at = d->d_un.d_ptr;
+      if (at < object.l_addr) at += object.l_addr;  // glibc has relocated it, but on few systems
+      if (d->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(at);
+      if (d->d_tag == DT_STRTAB) strings_ = reinterpret_cast<const char*>(at);
+      // The second word tells how many there are: all, or those before the first defined one.
+      if (d->d_tag == DT_HASH || d->d_tag == DT_GNU_HASH)
+        count_ = std::max(count_, reinterpret_cast<const std::uint32_t*>(at)[1]);
+    }
+    if (!symbols_ || !strings_) count_ = 0;
+  }
+
+  template <class Wanted>
+  bool any(const Wanted& wanted) const noexcept {
+    for (std::uint32_t i = 1; i < count_; ++i)
+      if (symbols_[i].st_shndx == SHN_UNDEF && wanted(strings_ + symbols_[i].st_name)) return true;
+    return false;
+  }
+
+ private:
+  const ElfW(Sym)* symbols_ = nullptr;
+  const char* strings_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+// A library that refers to no PMPI function at all may be anything, a stand-in for MPI say.
+void report_left_out(const char* path, const char* name, bool is_tool) noexcept {
+  static auto* const mutex = new std::mutex;
+  static auto* const reported = new std::set<std::string>;
+  std::lock_guard lock(*mutex);
+  if (!reported->insert(path).second) return;
+  log::write(is_tool ? log::level::warn : log::level::info, TELPHER_SUBSYSTEM,
+             "%s has an %s, but comes after Telpher and does not call P%s by that name: it does "
+             "not see the program's calls; if it is a profiling tool, put it in front of Telpher "
+             "in LD_PRELOAD",
+             path, name, name);
+}
+
+}  // namespace
+
+void* find_tool(const char* pmpi_name) noexcept {
+  const char* const name = pmpi_name + 1;
+  void* const next = ::dlsym(RTLD_NEXT, name);
+  Dl_info where{}, host{};
+  link_map* object = nullptr;
+  if (!next || ::dladdr1(next, &where, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0)
+    return nullptr;
+  if (caller_at(next) != caller::other || is_ours(next)) return nullptr;
+  void* const native = find(pmpi_name);
+  if (native && ::dladdr(native, &host) != 0 && host.dli_fbase == where.dli_fbase) return nullptr;
+  const undefined_names names(*object);
+  if (names.any([&](const char* n) { return std::strcmp(n, pmpi_name) == 0; })) return next;
+  report_left_out(where.dli_fname, name,
+                  names.any([](const char* n) { return std::strncmp(n, "PMPI_", 5) == 0; }));
+  return nullptr;
+}
+
+void* own_function(const void* caller, const char* name) noexcept {
+  Dl_info where{};
+  if (::dladdr(caller, &where) == 0) return nullptr;
+  void* const handle = ::dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  return handle ? ::dlsym(handle, name) : nullptr;
+}
+
+}  // namespace telpher::host_mpi

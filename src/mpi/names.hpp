@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two names of each wrapped function, as every MPI has them:
+//   MPI_X    what the program calls. Telpher's body, or the MPI_X of a profiling tool that lies
+//            behind Telpher in the search order; such a tool calls PMPI_X.
+//   PMPI_X   what tools call, programs and bindings of other languages (Open MPI's Fortran, and
+//            `use mpi_f08` of both). Telpher's body, but for callers inside the host MPI itself.
+// So a tool sees the program's calls, once and with its arguments, in front of Telpher and behind
+// it, and what it passes on reaches Telpher.
+#pragma once
+
+#include "host_mpi/host_mpi.hpp"
+#include "mpi/requests.hpp"
+
+/// Defines both names; the body follows in braces. `parameters` and `arguments` are in parentheses.
+#define TELPHER_MPI(name, parameters, arguments) \
+  TELPHER_MPI_NAMES(name, parameters, arguments, false)
+
+/// For functions that complete or start requests. A caller inside the host MPI that has one of ours
+/// got it from the program: the host MPI alone would never end it. `which`: their number, and where
+/// they are.
+#define TELPHER_MPI_OF_REQUESTS(name, parameters, arguments, which) \
+  TELPHER_MPI_NAMES(name, parameters, arguments, telpher::requests::known which)
+
+#define TELPHER_MPI_NAMES(name, parameters, arguments, always_ours)                          \
+  static int own_##name parameters;                                                          \
+  int MPI_##name parameters {                                                                \
+    if (const auto tool = telpher::pmpi::name.tool()) [[unlikely]]                           \
+      return tool arguments;                                                                 \
+    return own_##name arguments;                                                             \
+  }                                                                                          \
+  int PMPI_##name parameters {                                                               \
+    const auto host = telpher::pmpi::name.for_host_mpi(__builtin_return_address(0));         \
+    return host && !(always_ours) ? host arguments : own_##name arguments;                   \
+  }                                                                                          \
+  static int own_##name parameters
