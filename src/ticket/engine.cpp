@@ -57,7 +57,7 @@ status engine::start(bool threaded) noexcept {
   several_threads.store(threaded, std::memory_order_relaxed);
   if (config().enable) device::discover();
   TELPHER_TRY(
-      host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
+      host_mpi::join(!device::backends().empty(), config().enable, &path::segment_bytes, job_));
   if (!job_.any_device) return status::ok;
   own_ = path::own_segment(job_.own.data());
   pmpi::Barrier(job_.control);  // every segment is laid out

@@ -81,7 +81,9 @@ communicator* communicator::soon(MPI_Comm of_comm) noexcept {
 
 bool communicator::may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept {
   int inter = 0;
-  if (pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return false;
+  if (pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+      !host_mpi::is_ours(ticket::the_engine().job(), comm))
+    return false;
   pmpi::Comm_size(comm, &size);
   pmpi::Comm_rank(comm, &own_rank);
   return size >= 2 && size <= most_ranks;
