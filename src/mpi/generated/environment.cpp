@@ -7,6 +7,7 @@
 #include "mpi/info_key.hpp"
 #include "mpi/memory_kinds.hpp"
 #include "mpi/packing.hpp"
+#include "mpi/spawn.hpp"
 
 using namespace telpher;
 
@@ -230,8 +231,7 @@ int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info inf
   if (!entry::active())
     return pmpi::Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm,
                             array_of_errcodes);
-  entry::blocking_call guard;
-  return pmpi::Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+  return mpi::comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 }
 
 // 11.8 Process manager interface
@@ -241,9 +241,8 @@ int MPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_o
   if (!entry::active())
     return pmpi::Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
                                      array_of_info, root, comm, intercomm, array_of_errcodes);
-  entry::blocking_call guard;
-  return pmpi::Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
-                                   array_of_info, root, comm, intercomm, array_of_errcodes);
+  return mpi::comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
+                                  array_of_info, root, comm, intercomm, array_of_errcodes);
 }
 
 // 11.9 Establishing communication
