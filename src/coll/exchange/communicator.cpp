@@ -237,16 +237,14 @@ void communicator::shut_down() noexcept {
   for (auto& [comm, one] : table())
     if (one) one->settle();
   for (auto& one : channels()) one->settle();
-  const MPI_Comm control = ticket::the_engine().job().control;
-  ticket::blocking_call blocked;
-  pmpi::Barrier(control);  // no rank is in a collective
+  ticket::the_engine().meet_node();  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
     channels().clear();
   }
   memory::ipc_cache::instance().clear();
-  pmpi::Barrier(control);  // no rank has a workspace mapped
+  ticket::the_engine().meet_node();  // no rank has a workspace mapped
   workspace::release_kept();
   release_lanes();
 }
