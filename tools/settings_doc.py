@@ -21,9 +21,11 @@ nearest known one. `telpher info --settings` prints every setting with its value
 
 Sizes take `k`, `m`, `g` (powers of 1024) and `inf`; durations need a unit: `ns`, `us`, `ms`, `s`; booleans take
 `on`/`off`, `yes`/`no`, `true`/`false`, `1`/`0`.
+
+Where a setting must be the same on all ranks and is not, MPI_Init says so and the value of rank 0 is used on all.
 """
 TEXT = r'"((?:[^"\\]|\\.)*)"'
-ROW = re.compile(r"TELPHER_SETTING\(" + r",\s*".join([r"(\w+)", r"(\w+)", TEXT, TEXT, TEXT, TEXT]) + r"\)")
+ROW = re.compile(r"TELPHER_(JOB_)?SETTING\(" + r",\s*".join([r"(\w+)", r"(\w+)", TEXT, TEXT, TEXT, TEXT]) + r"\)")
 
 
 def cell(text: str) -> str:
@@ -37,11 +39,13 @@ def render() -> str:
             lines += [f"\n## {section.group(1).capitalize()}\n",
                       "| variable | type | default | allowed | what it does |",
                       "| --- | --- | --- | --- | --- |"]
-        elif line.startswith("TELPHER_SETTING("):
+        elif line.startswith(("TELPHER_SETTING(", "TELPHER_JOB_SETTING(")):
             found = ROW.match(line)
             if not found:
                 sys.exit(f"settings_doc: cannot read this line of {SOURCE.name}: {line}")
-            kind, name, default, allowed, _, text = found.groups()
+            of_job, kind, name, default, allowed, _, text = found.groups()
+            if of_job:
+                text += " (the same on all ranks)"
             shown = [f"`TELPHER_{name.upper()}`", kind, f"`{default}`" if default else "empty",
                      allowed.replace("|", ", "), cell(text)]
             lines.append("| " + " | ".join(shown) + " |")

@@ -232,6 +232,21 @@ std::vector<std::string> process_environment() {
   return entries;
 }
 
+// --- as text for other ranks ---
+
+std::string text_of(bool value) {
+  return value ? "on" : "off";
+}
+std::string text_of(long value) {
+  return std::to_string(value);
+}
+std::string text_of(std::size_t value) {
+  return value == std::numeric_limits<std::size_t>::max() ? "inf" : std::to_string(value);
+}
+std::string text_of(const std::string& value) {
+  return value;
+}
+
 struct loaded {
   settings values;
   std::vector<setting_problem> problems;
@@ -280,6 +295,45 @@ std::vector<setting_row> setting_rows() {
 #include "base/settings.def"
 #undef TELPHER_SETTING
   return rows;
+}
+
+// Each value ends with a zero byte, which no variable can hold.
+std::string job_settings() {
+  std::string text;
+#define TELPHER_SETTING(type, name, default_text, allowed, folder, help)
+#define TELPHER_JOB_SETTING(type, name, default_text, allowed, folder, help) \
+  text += text_of(in_force().values.name) + '\0';
+#include "base/settings.def"
+#undef TELPHER_SETTING
+  return text;
+}
+
+std::size_t job_setting_count() noexcept {
+  std::size_t count = 0;
+#define TELPHER_SETTING(type, name, default_text, allowed, folder, help)
+#define TELPHER_JOB_SETTING(type, name, default_text, allowed, folder, help) ++count;
+#include "base/settings.def"
+#undef TELPHER_SETTING
+  return count;
+}
+
+std::vector<replaced_setting> adopt_job_settings(const std::string& text) {
+  std::vector<replaced_setting> replaced;
+  std::size_t at = 0, index = 0;
+  const auto adopt = [&](const char* name, auto& value) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    const std::string there = text.substr(at, end - at), here = text_of(value);
+    at = std::min(end + 1, text.size());
+    if (there != here && parse(there, value))
+      replaced.push_back({index, variable_of(name), here, there});
+    ++index;
+  };
+#define TELPHER_SETTING(type, name, default_text, allowed, folder, help)
+#define TELPHER_JOB_SETTING(type, name, default_text, allowed, folder, help) \
+  adopt(#name, in_force().values.name);
+#include "base/settings.def"
+#undef TELPHER_SETTING
+  return replaced;
 }
 
 scoped_settings::scoped_settings(const std::vector<std::string>& environment)

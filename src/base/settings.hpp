@@ -56,6 +56,22 @@ struct setting_problem {
 };
 const std::vector<setting_problem>& setting_problems();
 
+/// The values in force here of the settings that a job must have alike (TELPHER_JOB_SETTING), as
+/// text for other ranks; equal values give equal texts, however they were written.
+std::string job_settings();
+
+/// Puts the values of another rank's job_settings() in force. Not while others read them.
+struct replaced_setting {
+  std::size_t index;  // among these settings
+  std::string variable;
+  std::string here;  // the value that was replaced
+  std::string there;
+};
+std::vector<replaced_setting> adopt_job_settings(const std::string& text);
+
+/// How many there are.
+std::size_t job_setting_count() noexcept;
+
 /// For tests: reads the given "NAME=value" pairs instead of the environment and returns what they
 /// give, without touching config().
 settings parse_settings(const std::vector<std::string>& environment,

@@ -2,18 +2,25 @@
 #include "host_mpi/job.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/thread_local.hpp"
+#include "host_mpi/roll_call.hpp"
 
 namespace telpher::host_mpi {
 namespace {
@@ -28,7 +35,8 @@ bool same_pretended_node(const job& j, int peer) {
 // What a rank says of itself so that others can try to open its memory.
 struct card {
   shared_memory_name segment;
-  std::uint64_t kernel;  // hash of the running kernel's boot id; 0: not known
+  std::uint64_t kernel;    // hash of the running kernel's boot id; 0: not known
+  std::uint64_t nonce[2];  // that of rank 0 counts
 };
 
 // Two different boot ids are proof that nothing can be shared. Equal ones prove nothing: containers
@@ -51,10 +59,11 @@ bool may_share(const card& own, const card& other) {
 status meet_node(job& j) {
   const auto count = static_cast<std::size_t>(j.size);
   std::vector<card> cards(count);
-  const card own{j.own.name(), running_kernel()};
+  const card own{j.own.name(), running_kernel(), {random_bits(), random_bits()}};
   if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, j.control) !=
       MPI_SUCCESS)
     return status::host_mpi_error;
+  std::memcpy(j.nonce.data(), cards.front().nonce, sizeof own.nonce);
   std::vector<std::uint8_t> opened(count), opened_us(count);
   for (int r = 0; r < j.size; ++r) {
     const auto i = static_cast<std::size_t>(r);
@@ -81,70 +90,208 @@ status meet_node(job& j) {
   return status::ok;
 }
 
-// --- world ranks of a communicator's ranks ---
+// --- the job's ranks of a communicator's ranks ---
+
+/// Of one communicator.
+struct members {
+  std::vector<int> ranks;
+  bool ours = false;
+};
 
 std::mutex guard;
 // Counts what was forgotten: a thread's last translation is good while it stands.
 std::atomic<unsigned> forgotten{0};
-using rank_list = std::shared_ptr<const std::vector<int>>;
-std::unordered_map<MPI_Comm, rank_list>& translations() {
-  static auto* one = new std::unordered_map<MPI_Comm, rank_list>;
+using member_list = std::shared_ptr<const members>;
+std::unordered_map<MPI_Comm, member_list>& translations() {
+  static auto* one = new std::unordered_map<MPI_Comm, member_list>;
   return *one;
 }
 
-std::vector<int> translate(MPI_Comm comm) {
-  int inter = 0;
-  pmpi::Comm_test_inter(comm, &inter);
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  if (inter)
-    pmpi::Comm_remote_group(comm, &group);
-  else
-    pmpi::Comm_group(comm, &group);
-  pmpi::Comm_group(MPI_COMM_WORLD, &world);
+std::vector<int> translate(MPI_Group& group, MPI_Group job_group) {
   int n = 0;
   pmpi::Group_size(group, &n);
   std::vector<int> ranks(static_cast<std::size_t>(n)), out(ranks.size());
   for (int i = 0; i < n; ++i) ranks[static_cast<std::size_t>(i)] = i;
-  if (n > 0) pmpi::Group_translate_ranks(group, n, ranks.data(), world, out.data());
+  if (n > 0) pmpi::Group_translate_ranks(group, n, ranks.data(), job_group, out.data());
   for (int& r : out)
     if (r == MPI_UNDEFINED) r = -1;
   pmpi::Group_free(&group);
-  pmpi::Group_free(&world);
   return out;
 }
 
-}  // namespace
+members members_of(const job& j, MPI_Comm comm) {
+  const auto all_inside = [](const std::vector<int>& ranks) {
+    return std::find(ranks.begin(), ranks.end(), -1) == ranks.end();
+  };
+  int inter = 0;
+  pmpi::Comm_test_inter(comm, &inter);
+  MPI_Group inside = MPI_GROUP_NULL, local = MPI_GROUP_NULL, remote = MPI_GROUP_NULL;
+  pmpi::Comm_group(j.control == MPI_COMM_NULL ? MPI_COMM_WORLD : j.control, &inside);
+  pmpi::Comm_group(comm, &local);
+  members m{translate(local, inside), false};
+  m.ours = all_inside(m.ranks);
+  if (inter) {
+    pmpi::Comm_remote_group(comm, &remote);
+    m.ranks = translate(remote, inside);
+    m.ours = m.ours && all_inside(m.ranks);
+  }
+  pmpi::Group_free(&inside);
+  return m;
+}
 
-status join(bool has_device, bool enabled, std::size_t segment_bytes, job& j) noexcept {
-  pmpi::Comm_rank(MPI_COMM_WORLD, &j.rank);
-  pmpi::Comm_size(MPI_COMM_WORLD, &j.size);
-  log::set_rank(j.rank, j.size);
-  int mine[3] = {has_device, !has_device, !enabled}, any[3] = {};
-  if (pmpi::Allreduce(mine, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
+// --- who is in the job ---
+
+roll_call& calling() {
+  static auto* one = new roll_call;
+  return *one;
+}
+
+std::string text_of(const std::vector<int>& ranks) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    text += (i ? ", " : "") + std::to_string(ranks[i]);
+  return ranks.size() > most ? text + ", ..." : text;
+}
+
+constexpr const char* remedy =
+    "load it in all ranks (it costs those without a device nothing), or in none";
+
+[[noreturn]] void end_program() noexcept {
+  pmpi::Abort(MPI_COMM_WORLD, 1);
+  std::abort();  // a host MPI that came back from there would go on waiting
+}
+
+/// What all ranks of the world tell each other first: the largest of each.
+struct summary {
+  std::int64_t has_device, has_none;
+  std::int64_t mark, mark_negated;  // of the settings
+};
+constexpr int summary_words = sizeof(summary) / sizeof(std::int64_t);
+
+std::int64_t settings_mark() {
+  return static_cast<std::int64_t>(std::hash<std::string>()(job_settings()) >> 1);
+}
+
+// Where not all ranks are known to carry the library this may never end; the wait has a limit then.
+bool gather(const summary& own, bool all_carry, summary& all) noexcept {
+  using clock = std::chrono::steady_clock;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (pmpi::Iallreduce(&own, &all, summary_words, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &request) !=
+      MPI_SUCCESS)
+    return false;
+  const auto begin = clock::now();
+  const double limit = all_carry ? 0 : config().join_timeout.value;
+  bool said = false;
+  for (int done = 0;;) {
+    if (pmpi::Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (done) return true;
+    ::sched_yield();
+    const double waited = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+    if (limit > 0 && waited > limit) {
+      TELPHER_ERROR(
+          "MPI_Init has waited %.0f s (TELPHER_JOIN_TIMEOUT) for all ranks to say that they carry "
+          "Telpher, which some seem not to: %s; the job ends",
+          waited / 1e6, remedy);
+      end_program();
+    }
+    if (!said && waited > config().stall_warning.value)
+      TELPHER_WARN("MPI_Init has waited %.0f s for all ranks to say that they carry Telpher",
+                   waited / 1e6);
+    said = said || waited > config().stall_warning.value;
+  }
+}
+
+bool bcast(void* bytes, std::size_t count, MPI_Comm comm) noexcept {
+  return pmpi::Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, comm) == MPI_SUCCESS;
+}
+
+// Each difference is said once, by the first rank that has it.
+status take_settings_of_first(const job& j) {
+  std::string text = job_settings();
+  std::uint64_t bytes = text.size();
+  if (!bcast(&bytes, sizeof bytes, j.control)) return status::host_mpi_error;
+  text.resize(bytes);
+  if (!bcast(text.data(), bytes, j.control)) return status::host_mpi_error;
+  const auto replaced = adopt_job_settings(text);
+  constexpr int nobody = std::numeric_limits<int>::max();
+  std::vector<int> mine(job_setting_count(), nobody), first(mine.size());
+  for (const replaced_setting& r : replaced) mine[r.index] = j.rank;
+  if (pmpi::Allreduce(mine.data(), first.data(), static_cast<int>(mine.size()), MPI_INT, MPI_MIN,
+                      j.control) != MPI_SUCCESS)
     return status::host_mpi_error;
-  j.any_device = any[0] && !any[2];
-  j.all_devices = j.any_device && !any[1];
-  if (!j.any_device) return status::ok;
+  for (const replaced_setting& r : replaced)
+    if (first[r.index] == j.rank)
+      TELPHER_WARN("%s is '%s' on rank %d and '%s' on rank 0: the value of rank 0 is used on all",
+                   r.variable.c_str(), r.here.c_str(), j.rank, r.there.c_str());
+  return status::ok;
+}
 
-  if (pmpi::Comm_dup(MPI_COMM_WORLD, &j.control) != MPI_SUCCESS) return status::host_mpi_error;
+// Of MPI_COMM_WORLD all, or this process alone.
+status make_control(bool whole_world, bool same_settings, job& j) {
+  if (whole_world) j.rank = j.world_rank, j.size = j.world_size;
+  const MPI_Comm of = whole_world ? MPI_COMM_WORLD : MPI_COMM_SELF;
+  if (pmpi::Comm_dup(of, &j.control) != MPI_SUCCESS) return status::host_mpi_error;
   pmpi::Comm_set_errhandler(j.control, MPI_ERRORS_RETURN);
   int* limit = nullptr;
   int found = 0;
   pmpi::Comm_get_attr(j.control, MPI_TAG_UB, &limit, &found);
   if (found) j.tag_limit = *limit;
-  const std::uint64_t bits[2] = {random_bits(), random_bits()};
-  std::memcpy(j.nonce.data(), bits, sizeof bits);
-  pmpi::Bcast(j.nonce.data(), static_cast<int>(j.nonce.size()), MPI_BYTE, 0, j.control);
+  return same_settings ? status::ok : take_settings_of_first(j);
+}
+
+void explain_alone(const job& j, const std::vector<int>& absent) {
+  int speaker = 0;  // the first rank that carries the library
+  while (std::find(absent.begin(), absent.end(), speaker) != absent.end()) ++speaker;
+  if (j.world_rank != speaker) return;
+  TELPHER_WARN(
+      "%zu of %d ranks (%s) do without Telpher: in the others device memory goes through host "
+      "memory in all messages and collectives; %s",
+      absent.size(), j.world_size, text_of(absent).c_str(), remedy);
+}
+
+}  // namespace
+
+void announce() noexcept {
+  calling().announce();
+}
+
+status join(bool has_device, bool enabled, std::size_t (*segment_bytes)(), job& j) noexcept {
+  pmpi::Comm_rank(MPI_COMM_WORLD, &j.world_rank);
+  pmpi::Comm_size(MPI_COMM_WORLD, &j.world_size);
+  log::set_rank(j.world_rank, j.world_size);
+  if (!enabled) return status::ok;
+  roll_call& call = calling();
+  const roll_call::answer found = call.ask(j.world_rank, j.world_size);
+  if (found == roll_call::answer::some_here) {
+    TELPHER_ERROR(
+        "not all ranks of this node carry Telpher, and ranks of other nodes cannot be asked "
+        "without disturbing them: %s; the job ends",
+        remedy);
+    end_program();
+  }
+  const bool whole_world = found != roll_call::answer::some;
+  const std::int64_t mark = settings_mark();
+  const summary own{has_device, !has_device, mark, -mark};
+  summary all = own;
+  if (whole_world && !gather(own, found == roll_call::answer::all, all))
+    return status::host_mpi_error;
+  if (whole_world) call.end();  // else slower ranks may still ask
+  j.any_device = all.has_device != 0;
+  j.all_devices = all.has_none == 0;
+  if (!j.any_device) return status::ok;
+  if (!whole_world) explain_alone(j, call.absent());
+  TELPHER_TRY(make_control(whole_world, all.mark == -all.mark_negated, j));
   j.peers.resize(static_cast<std::size_t>(j.size));
-  auto own = shared_memory::create(segment_bytes, "telpher");
-  TELPHER_TRY(own);
-  j.own = std::move(*own);
+  auto own_memory = shared_memory::create(segment_bytes(), "telpher");
+  TELPHER_TRY(own_memory);
+  j.own = std::move(*own_memory);
   return meet_node(j);
 }
 
 void leave(job& j) noexcept {
+  calling().end();
   if (j.control == MPI_COMM_NULL) return;
-  pmpi::Barrier(j.control);  // nobody reads a segment after this
   pmpi::Comm_free(&j.control);
   j.peers.clear();
   j.node.clear();
@@ -158,44 +305,50 @@ namespace {
 
 struct translation {
   MPI_Comm comm;
-  const std::vector<int>* ranks;  // the table's
+  const members* found;  // the table's
   unsigned forgotten;
 };
 constinit thread_local TELPHER_NEAR_TLS translation last{};
 
 // Under the guard.
-const rank_list& listed(MPI_Comm comm) noexcept {
-  rank_list& ranks = translations()[comm];
-  if (!ranks) ranks = std::make_shared<const std::vector<int>>(translate(comm));
-  return ranks;
+const member_list& listed(const job& j, MPI_Comm comm) noexcept {
+  member_list& found = translations()[comm];
+  if (!found) found = std::make_shared<const members>(members_of(j, comm));
+  return found;
 }
 
-[[gnu::cold, gnu::noinline]] const std::vector<int>& ranks_of_slow(MPI_Comm comm) noexcept {
+[[gnu::cold, gnu::noinline]] const members& find_slow(const job& j, MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
-  const rank_list& ranks = listed(comm);
-  last = {comm, ranks.get(), forgotten.load(std::memory_order_relaxed)};
-  return *ranks;
+  const member_list& found = listed(j, comm);
+  last = {comm, found.get(), forgotten.load(std::memory_order_relaxed)};
+  return *found;
 }
 
-const std::vector<int>& ranks_of(MPI_Comm comm) noexcept {
-  if (last.ranks && last.comm == comm &&
+const members& find_members(const job& j, MPI_Comm comm) noexcept {
+  if (last.found && last.comm == comm &&
       last.forgotten == forgotten.load(std::memory_order_relaxed)) [[likely]]
-    return *last.ranks;
-  return ranks_of_slow(comm);
+    return *last.found;
+  return find_slow(j, comm);
 }
 
 }  // namespace
 
 int world_rank(const job& j, MPI_Comm comm, int rank) noexcept {
-  if (comm == MPI_COMM_WORLD) return rank >= 0 && rank < j.size ? rank : -1;
-  const auto& ranks = ranks_of(comm);
+  if (comm == MPI_COMM_WORLD && j.size == j.world_size)
+    return rank >= 0 && rank < j.size ? rank : -1;
+  const auto& ranks = find_members(j, comm).ranks;
   const auto i = static_cast<std::size_t>(rank);
   return rank >= 0 && i < ranks.size() ? ranks[i] : -1;
 }
 
-std::shared_ptr<const std::vector<int>> world_ranks(MPI_Comm comm) noexcept {
+bool is_ours(const job& j, MPI_Comm comm) noexcept {
+  return find_members(j, comm).ours;
+}
+
+std::shared_ptr<const std::vector<int>> world_ranks(const job& j, MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
-  return listed(comm);
+  const member_list& found = listed(j, comm);
+  return {found, &found->ranks};
 }
 
 // Members are added up after mixing, so that their order, which an intercommunicator's sides see

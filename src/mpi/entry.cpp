@@ -33,7 +33,6 @@ void report_setting_problems() noexcept {
 
 void start(int provided) noexcept {
   report_setting_problems();
-  codec::configured();  // says now what is wrong with its text
   ticket::engine& e = ticket::the_engine();
   const status s = e.start(provided == MPI_THREAD_MULTIPLE);
   if (s != status::ok) {
@@ -41,14 +40,16 @@ void start(int provided) noexcept {
     TELPHER_ERROR("cannot start (%s); run with TELPHER_ENABLE=off to do without", to_string(s));
     pmpi::Abort(MPI_COMM_WORLD, 1);
   }
+  codec::configured();  // says now what is wrong with its text
   if (e.job().any_device) active_flag.store(true);
-  if (active()) trace::begin(e.job().rank, e.job().size);
+  if (active()) trace::begin(e.job().world_rank, e.job().world_size);
   explain::started();
 }
 
 }  // namespace
 
 int init(int* argc, char*** argv) noexcept {
+  if (config().enable) host_mpi::announce();
   const int rc = pmpi::Init(argc, argv);
   int provided = MPI_THREAD_SINGLE;
   if (rc == MPI_SUCCESS) pmpi::Query_thread(&provided), start(provided);
@@ -56,6 +57,7 @@ int init(int* argc, char*** argv) noexcept {
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
+  if (config().enable) host_mpi::announce();
   const int rc = pmpi::Init_thread(argc, argv, required, provided);
   if (rc == MPI_SUCCESS) start(*provided);
   return rc;

@@ -17,7 +17,7 @@ namespace telpher::explain {
 namespace {
 
 void say(const std::string& line) noexcept {
-  std::fprintf(stderr, "[telpher %d] %s\n", ticket::the_engine().job().rank, line.c_str());
+  std::fprintf(stderr, "[telpher %d] %s\n", ticket::the_engine().job().world_rank, line.c_str());
 }
 
 std::string host_mpi_version() {
@@ -70,13 +70,14 @@ void explain_paths() {
 
 void started() noexcept {
   const host_mpi::job& job = ticket::the_engine().job();
-  if (job.rank == 0)
+  if (job.world_rank == 0)
     TELPHER_INFO(
         "%s; %s", host_mpi_version().c_str(),
         job.any_device ? "active" : "no device in this job: calls go straight to the host MPI");
-  if (!config().explain || job.rank != 0) return;
+  if (!config().explain || job.world_rank != 0) return;
   say("host MPI: " + host_mpi_version());
-  say(std::to_string(job.size) + " ranks, " + std::to_string(job.node.size()) + " on this node");
+  say(std::to_string(job.world_size) + " ranks, " + std::to_string(job.node.size()) +
+      " on this node");
   if (!job.any_device)
     return say("no device in this job: every call goes straight to the host MPI");
   explain_devices();

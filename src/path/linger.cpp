@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "kernel/linger.hpp"
+#include "path/neighbours.hpp"
 
 namespace telpher::path {
 namespace {
@@ -31,10 +32,10 @@ bool permitted_here = false;
 
 }  // namespace
 
-bool burst::goes_on() noexcept {
+bool burst::goes_on(const memory::place& where) noexcept {
   if (config().linger == "off") return false;
   if (config().linger == "on") return true;
-  if (!permitted_here) return false;
+  if (!permitted_here || !alone_on(where)) return false;
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::duration<double, std::micro> since = now - last_;
   last_ = now;

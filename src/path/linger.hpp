@@ -20,8 +20,9 @@ class burst {
  public:
   /// At the start of each piece of work: TELPHER_LINGER says so, or the piece before began less
   /// than TELPHER_LINGER_TIME ago. So what comes first after a pause goes without such a kernel.
-  bool goes_on() noexcept;
-  /// They may stay only where no other rank uses the device.
+  /// Never where another rank uses the device too, unless the setting says so.
+  bool goes_on(const memory::place& where) noexcept;
+  /// Whether they may stay anywhere.
   static void permit(bool permitted) noexcept;
 
  private:

@@ -2,27 +2,13 @@
 #include "path/pull.hpp"
 
 #include <cstring>
-#include <vector>
 
 #include "base/log.hpp"
 #include "device/registry.hpp"
+#include "path/neighbours.hpp"
 
 namespace telpher::path {
 namespace {
-
-const device::device_uuid& uuid_of(const memory::place& p) noexcept {
-  struct known {
-    memory::place where;
-    device::device_uuid uuid;
-  };
-  static std::vector<known> cache;  // under the engine's lock, as all of path/
-  for (const known& k : cache)
-    if (k.where == p) return k.uuid;
-  device::device_properties properties{};
-  if (p.owner->properties(p.device, properties) != status::ok) properties.uuid = {};
-  cache.push_back({p, properties.uuid});
-  return cache.back().uuid;
-}
 
 // The sender's own device if this process sees it (a local read for the copy), else the device of
 // the program's choice: the first.
@@ -52,6 +38,7 @@ status export_region(const region& r, const device::pointer_info& info,
   out.allocation_bytes = info.bytes;
   out.generation = info.generation;
   out.uuid = uuid_of(r.where);
+  alone_on(r.where);  // others hear that it is used
   out.device = info.device;
   out.owner = info.owner;
   if (!config().ipc) return status::ok;

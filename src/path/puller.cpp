@@ -118,7 +118,7 @@ void puller::start_single(copy_job& job) noexcept {
 
 bool puller::wants_linger(const copy_job& job) noexcept {
   if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit) return false;
-  return (forced() == kind::linger && config().linger != "off") || burst_.goes_on();
+  return (forced() == kind::linger && config().linger != "off") || burst_.goes_on(where_);
 }
 
 void puller::start_engine(copy_job& job) noexcept {

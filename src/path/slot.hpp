@@ -38,6 +38,7 @@
 // receiver.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -123,6 +124,8 @@ struct alignas(64) slot {
 
 constexpr std::uint32_t epoch_mask = 0xffffff;
 
+constexpr std::size_t most_devices = 32;
+
 /// First page of a rank's segment. The first word is the cookie of shared_memory.
 struct segment_header {
   std::uint64_t cookie;
@@ -144,6 +147,13 @@ struct segment_header {
   /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written
   /// by the owner, read by senders that decide whether to buffer.
   alignas(64) std::atomic<std::uint32_t> blocked;
+  /// How often the owner has come to a point where the ranks of the node wait for each other.
+  /// Written by the owner (fetch_add, release), read by the others (engine::meet_node).
+  alignas(64) std::atomic<std::uint32_t> met;
+  /// What the owner uses (path/neighbours.hpp).
+  alignas(64) std::atomic<std::uint32_t> device_count;
+  device::device_uuid devices[most_devices];
+  std::array<std::uint64_t, 32> cpus;  // bit n: it may run on processor n
 };
 
 constexpr std::size_t segment_doorbells_at = 4096;

@@ -2,7 +2,6 @@
 #include "ticket/engine.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -38,12 +37,6 @@ void relax() noexcept {
 #endif
 }
 
-bool ranks_share_a_device(const host_mpi::job& j) noexcept {
-  int devices = 0;
-  for (device::backend* b : device::backends()) devices += b->device_count();
-  return static_cast<int>(j.node.size()) > devices;
-}
-
 }  // namespace
 
 std::uint64_t now_ns() noexcept {
@@ -57,26 +50,31 @@ status engine::start(bool threaded) noexcept {
   several_threads.store(threaded, std::memory_order_relaxed);
   if (config().enable) device::discover();
   TELPHER_TRY(
-      host_mpi::join(!device::backends().empty(), config().enable, path::segment_bytes(), job_));
+      host_mpi::join(!device::backends().empty(), config().enable, &path::segment_bytes, job_));
   if (!job_.any_device) return status::ok;
+  bell_.start(job_);
   own_ = path::own_segment(job_.own.data());
-  pmpi::Barrier(job_.control);  // every segment is laid out
+  path::neighbours::write_cpus(own_.header());
+  meet_node();  // every segment is laid out
   peers_.resize(static_cast<std::size_t>(job_.size));
+  std::vector<const path::segment_header*> all, others;
   for (int r : job_.node) {
     if (r != job_.rank) peers_[static_cast<std::size_t>(r)] = path::segment(job_.segment(r));
     peer(r).take_doorbell();
+    all.push_back(&peer(r).header());
+    if (r != job_.rank) others.push_back(all.back());
   }
+  crowded_ = path::neighbours::crowded(all);
+  neighbours_ = std::make_unique<path::neighbours>(own_.header(), std::move(others));
+  path::set_neighbours(neighbours_.get());
   takes_.assign(static_cast<std::size_t>(job_.size), taking::unknown);
   answered_ns_.assign(static_cast<std::size_t>(job_.size), 0);
-  bell_.start(job_);
   path::rdma::start(job_.control, job_.size);
   path::direct::start(job_.control);
   small_tickets_ = job_.all_devices && config().small_tickets;
   all_ring_here_ = job_.node.size() == static_cast<std::size_t>(job_.size) &&
                    !path::between_nodes(path::forced());
-  crowded_ = static_cast<long>(job_.node.size()) > sysconf(_SC_NPROCESSORS_ONLN);
-  path::burst::permit(!crowded_ && !ranks_share_a_device(job_) &&
-                      !device::find(device::vendor::emu));
+  path::burst::permit(!crowded_ && !device::find(device::vendor::emu));
   return status::ok;
 }
 
@@ -92,12 +90,34 @@ void engine::stop() noexcept {
   path::rdma::stop();
   path::puller::shut_down();
   datatype::shut_down();
+  path::set_neighbours(nullptr);
+  neighbours_.reset();
   for (path::segment& s : peers_) s.release_pins();
   own_.release_pins();
   memory::shut_down();
   peers_.clear();
   own_ = path::own_segment();
   host_mpi::leave(job_);
+}
+
+// Segments may not be laid out yet: of the others' only the header's counter is read, which is zero
+// from the start.
+void engine::meet_node() noexcept {
+  const auto met_of = [this](int rank) -> std::atomic<std::uint32_t>& {
+    return reinterpret_cast<path::segment_header*>(job_.segment(rank))->met;
+  };
+  const std::uint32_t round = met_of(job_.rank).fetch_add(1, std::memory_order_release) + 1;
+  const auto is_late = [&](int rank) {
+    return static_cast<std::int32_t>(met_of(rank).load(std::memory_order_acquire) - round) < 0;
+  };
+  while (std::any_of(job_.node.begin(), job_.node.end(), is_late)) {
+    {
+      auto held = lock();
+      progress();
+      listen();
+    }
+    sched_yield();
+  }
 }
 
 int engine::next_reply_tag() noexcept {

@@ -21,6 +21,7 @@
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "host_mpi/job.hpp"
+#include "path/neighbours.hpp"
 #include "path/segment.hpp"
 #include "ticket/bell.hpp"
 #include "ticket/offer.hpp"
@@ -47,7 +48,7 @@ class worker {
 
 class engine {
  public:
-  /// Collective. Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE.
+  /// Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE.
   status start(bool threaded) noexcept;
   /// Collective. Completes what is under way and gives everything back.
   void stop() noexcept;
@@ -121,8 +122,12 @@ class engine {
   void progress(bool waiting = false) noexcept;
   /// Under the lock: makes the host MPI move its own messages, and hears the bell between nodes.
   void listen() noexcept;
-  /// More ranks than cores on this node: whoever waits yields at once.
+  /// Ranks of this node share processors: whoever waits yields at once.
   bool crowded() const noexcept { return crowded_; }
+  /// Collective over the ranks of this node that are in the job: waits for all of them, and keeps
+  /// everything in motion meanwhile. Through shared memory: a host MPI's barrier of more ranks than
+  /// processors takes a time slice of each.
+  void meet_node() noexcept;
   /// Makes this rank ready to block; the lock is released between polls.
   void detach(held_lock& held) noexcept;
 
@@ -187,11 +192,12 @@ class engine {
   host_mpi::job job_;
   bool threaded_ = false;
   bool small_tickets_ = false;
-  bool crowded_ = false;        // more ranks than cores on this node: yield at once
+  bool crowded_ = false;
   bool all_ring_here_ = false;  // every ticket for this rank is announced in its own segment
   std::recursive_mutex mutex_;
   path::own_segment own_;
   std::vector<path::segment> peers_;
+  std::unique_ptr<path::neighbours> neighbours_;
   linked_list<offer> offers_;  // owned
   linked_list<receive> posted_;
   linked_list<receive> copied_;     // on their way, in order (transfer::in_order)

@@ -110,7 +110,7 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
 
 void receive::note_start() noexcept {
   posted_ns_ = now_ns();
-  senders_ = host_mpi::world_ranks(comm_);
+  senders_ = host_mpi::world_ranks(the_engine().job(), comm_);
 }
 
 receive::native_buffer receive::native_target() noexcept {

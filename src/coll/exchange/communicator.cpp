@@ -82,7 +82,9 @@ communicator* communicator::soon(MPI_Comm of_comm) noexcept {
 
 bool communicator::may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept {
   int inter = 0;
-  if (pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return false;
+  if (pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+      !host_mpi::is_ours(ticket::the_engine().job(), comm))
+    return false;
   pmpi::Comm_size(comm, &size);
   pmpi::Comm_rank(comm, &own_rank);
   return size >= 2 && size <= most_ranks;
@@ -235,16 +237,14 @@ void communicator::shut_down() noexcept {
   for (auto& [comm, one] : table())
     if (one) one->settle();
   for (auto& one : channels()) one->settle();
-  const MPI_Comm control = ticket::the_engine().job().control;
-  ticket::blocking_call blocked;
-  pmpi::Barrier(control);  // no rank is in a collective
+  ticket::the_engine().meet_node();  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
     channels().clear();
   }
   memory::ipc_cache::instance().clear();
-  pmpi::Barrier(control);  // no rank has a workspace mapped
+  ticket::the_engine().meet_node();  // no rank has a workspace mapped
   release_lanes();
 }
 

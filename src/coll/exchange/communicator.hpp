@@ -34,8 +34,8 @@ struct shared_part {
 class communicator {
  public:
   /// The state of a communicator, made at first use (collective then); null where its collectives
-  /// never run among devices: an intercommunicator, one rank or too many, several nodes. Deferred
-  /// calls have ended.
+  /// never run among devices: an intercommunicator, ranks outside the job, one rank or too many,
+  /// several nodes. Deferred calls have ended.
   static communicator* of(MPI_Comm comm) noexcept;
   /// The same without waiting: it may still be in the making (see joined()), and of no use then.
   static communicator* soon(MPI_Comm comm) noexcept;

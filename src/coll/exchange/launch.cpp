@@ -227,7 +227,7 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
   p.next = nullptr;
   const bool may_stay = way != staying::no &&
                         program.size() <= kernel::exchange_command::code_capacity &&
-                        blocks <= s.most_staying && s.calls.goes_on();
+                        blocks <= s.most_staying && s.calls.goes_on(s.where);
   if (!may_stay) return launch();
   p.next = s.next();
   p.relay = static_cast<kernel::exchange_command*>(s.relay.data());

@@ -17,6 +17,7 @@
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "coll/exchange/selection.hpp"
+#include "host_mpi/job.hpp"
 #include "path/compression.hpp"
 #include "ticket/blocking_call.hpp"
 
@@ -179,7 +180,7 @@ bool vote(const call_facts& c, record& r) {
 bool spans_nodes(MPI_Comm comm) noexcept {
   int inter = 0;
   return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-         !exchange::communicator::of(comm);
+         host_mpi::is_ours(ticket::the_engine().job(), comm) && !exchange::communicator::of(comm);
 }
 
 bool on_one_device(const call_facts& c) noexcept {

@@ -8,6 +8,7 @@
 #include "mpi/memory_kinds.hpp"
 #include "mpi/names.hpp"
 #include "mpi/packing.hpp"
+#include "mpi/spawn.hpp"
 
 using namespace telpher;
 
@@ -256,8 +257,7 @@ TELPHER_MPI(Comm_spawn,
   if (!entry::active())
     return pmpi::Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm,
                             array_of_errcodes);
-  entry::blocking_call guard;
-  return pmpi::Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+  return mpi::comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 }
 
 // 11.8 Process manager interface
@@ -270,9 +270,8 @@ TELPHER_MPI(Comm_spawn_multiple,
   if (!entry::active())
     return pmpi::Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
                                      array_of_info, root, comm, intercomm, array_of_errcodes);
-  entry::blocking_call guard;
-  return pmpi::Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
-                                   array_of_info, root, comm, intercomm, array_of_errcodes);
+  return mpi::comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
+                                  array_of_info, root, comm, intercomm, array_of_errcodes);
 }
 
 // 11.9 Establishing communication

@@ -56,6 +56,36 @@ TEST_CASE(every_default_is_within_its_range) {
   for (const auto& problem : p.problems) CHECK_EQ(problem.text, "");
 }
 
+TEST_CASE(values_of_another_rank_are_adopted) {
+  const telpher::scoped_settings restored({});
+  std::string first;
+  {
+    const telpher::scoped_settings there(
+        {"TELPHER_COLL=staged", "TELPHER_COLL_INBOX=64k", "TELPHER_EAGER_LIMIT=1k"});
+    first = telpher::job_settings();
+  }
+  {
+    const telpher::scoped_settings same(
+        {"TELPHER_COLL_INBOX=65536", "TELPHER_COLL=staged", "TELPHER_EAGER_LIMIT=2k"});
+    CHECK(telpher::job_settings() == first);
+    CHECK(telpher::adopt_job_settings(first).empty());
+  }
+  const telpher::scoped_settings here({"TELPHER_SLOTS=64", "TELPHER_COLL_INBOX=2m"});
+  const auto replaced = telpher::adopt_job_settings(first);
+  REQUIRE(replaced.size() == 3);
+  CHECK_EQ(replaced[0].variable, "TELPHER_SLOTS");
+  CHECK_EQ(replaced[0].here, "64");
+  CHECK_EQ(replaced[0].there, "1024");
+  CHECK_EQ(replaced[1].variable, "TELPHER_COLL");
+  CHECK_EQ(replaced[2].variable, "TELPHER_COLL_INBOX");
+  CHECK(replaced[2].index < telpher::job_setting_count());
+  CHECK_EQ(telpher::config().slots, 1024);
+  CHECK_EQ(telpher::config().coll, "staged");
+  CHECK_EQ(telpher::config().coll_inbox, 65536);
+  CHECK_EQ(telpher::config().eager_limit, 16384);
+  CHECK(telpher::job_settings() == first);
+}
+
 TEST_CASE(sizes_take_units) {
   CHECK_EQ(parse({"TELPHER_EAGER_LIMIT=1k"}).values.eager_limit, 1024);
   CHECK_EQ(parse({"TELPHER_EAGER_LIMIT=1.5K"}).values.eager_limit, 1536);
