@@ -13,6 +13,7 @@
 #include "base/status.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory.hpp"
+#include "path/kernel_watch.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -54,7 +55,7 @@ class run {
   status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
                staying way = staying::no) noexcept;
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
-  /// launched again.
+  /// launched again. device_error: the kernel has died.
   status poll() noexcept;
   /// Blocks that wait shall give up; poll() tells when they have.
   void stop() noexcept;
@@ -64,6 +65,7 @@ class run {
   bool taken_by_resident(staying way) noexcept;
   void next_number() noexcept;
   bool all_ended() noexcept;
+  bool has_died() noexcept;
 
   lane_state* state_ = nullptr;
   memory::buffer long_code_;
@@ -74,6 +76,7 @@ class run {
   bool paused_ = false;
   bool commanded_ = false;  // given to a kernel that was there
   bool stopped_ = false;
+  path::kernel_watch watch_;
 };
 
 /// Gives streams and memory back.
