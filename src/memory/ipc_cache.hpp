@@ -6,6 +6,8 @@
 //   stale), also those that somebody holds for later: CUDA opens nothing over them. Such an entry
 //   stays, closed, until its last user lets go;
 // - otherwise an entry in use (its reference count is not zero) is never closed;
+// - what the exporter says of the allocation's size is compared with what the back end says of the
+//   opened range, so that a damaged description leads to no address outside it;
 // - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused,
 //   the least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next
 //   use of the cache. An exporter's freed memory is therefore returned to its device at the latest
@@ -55,7 +57,8 @@ class ipc_cache {
 
   static ipc_cache& instance() noexcept;
 
-  /// Opens the allocation or finds it open. not_supported when the vendor refuses (logged once).
+  /// Opens the allocation or finds it open. not_supported when the vendor refuses (logged once),
+  /// corrupt when the exporter names more bytes than were opened.
   result<mapping> acquire(const key& k, std::size_t bytes,
                           const device::ipc_handle& handle) noexcept;
 
