@@ -55,7 +55,7 @@ struct alignas(32) linger_command {
 static_assert(sizeof(linger_command) == 32);
 
 /// linger: one block that copies what `mailbox` commands, one command after the other, until none
-/// came for `patience_ns`. Protocol in kernel/linger.hpp.
+/// came for `patience_ns` or `stay_ns` are over. Protocol in kernel/linger.hpp.
 struct linger {
   const linger_command* mailbox;  // pinned host memory, `depth` commands, used round robin
   std::uint32_t* done;            // pinned host memory: last sequence number finished
@@ -63,6 +63,7 @@ struct linger {
   std::uint32_t first_sequence;   // the first number to wait for
   std::uint32_t depth;
   std::uint64_t patience_ns;
+  std::uint64_t stay_ns;  // it leaves after so long also while commands come
 };
 
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp), each word with

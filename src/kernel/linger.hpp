@@ -11,8 +11,9 @@
 //   go
 //           on when both carry s. Then: acquire fence, broadcast through shared memory, copy,
 //           system fence, done = s, and s becomes the next number.
-//   block   leaves after a command with `leave` set, or when no command came for patience_ns: it
-//           stores gone = s (release, system scope), s being the first number it did not take, as
+//   block   leaves after a command with `leave` set, when no command came for patience_ns, or when it
+//           has stayed for stay_ns, so that what the device holds back meanwhile comes on: it stores
+//           gone = s (release, system scope), s being the first number it did not take, as
 //           its last act. `done` is final before `gone` is set.
 //   host    sets gone = 0 before each launch, and polls done and gone (acquire). If gone is g,
 //   numbers
@@ -86,10 +87,13 @@ TELPHER_DEVICE void linger_body(W w, const linger& p) {
   TELPHER_SHARED(linger_half, command, [2]);
   TELPHER_SHARED(bool, came);
   std::uint32_t sequence = p.first_sequence;
+  const std::uint64_t begin = now_ns();
   for (;;) {
     if (w.id() < W::command_readers) {
       const bool one_came = await_command(w, p, sequence, command);
-      if (w.id() == 0) came = one_came;
+      // One command at least, so that launch after launch gets on.
+      const bool time_left = sequence == p.first_sequence || now_ns() - begin <= p.stay_ns;
+      if (w.id() == 0) came = one_came && time_left;
     }
     w.barrier();
     if (!came) break;

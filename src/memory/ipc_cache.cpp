@@ -31,7 +31,8 @@ struct clock {
 
 struct ipc_entry {
   ipc_cache::key name;
-  std::size_t bytes;
+  std::size_t bytes;   // as the exporter told when it was opened
+  std::size_t opened;  // that may be touched
   void* address;
   int users;
   int keepers;  // mappings that rest
@@ -49,6 +50,22 @@ status open(const place& importer, const device::ipc_handle& handle, void*& addr
   TELPHER_TRY(opened);
   address = *opened;
   return status::ok;
+}
+
+// What the back end says that it has mapped there; what the exporter told where it does not know.
+std::size_t bytes_at(const place& importer, const void* address, std::size_t told) noexcept {
+  device::pointer_info info;
+  if (importer.owner->classify(address, true, info) != status::ok) return told;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const bool known = info.kind == device::memory_kind::device && at - info.base < info.bytes;
+  return known ? info.bytes - (at - info.base) : told;
+}
+
+status check_size(int process, std::size_t told, std::size_t opened) noexcept {
+  if (told <= opened) return status::ok;
+  TELPHER_ERROR("rank %d names an allocation of %zu bytes of which %zu could be opened", process,
+                told, opened);
+  return status::corrupt;
 }
 
 }  // namespace
@@ -103,6 +120,7 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   const guard_threads lock(guard_);
   for (auto e = entries_.begin(); e != entries_.end(); ++e) {
     if (!(e->name == k)) continue;
+    TELPHER_TRY(check_size(k.process, bytes, e->opened));
     entries_.splice(entries_.begin(), entries_, e);
     ++counters_.hits;
     ++e->users;
@@ -126,10 +144,15 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
           k.process, to_string(s));
     return status::not_supported;
   }
+  const std::size_t opened = bytes_at(k.importer, address, bytes);
+  if (const status fits = check_size(k.process, bytes, opened); fits != status::ok) {
+    [[maybe_unused]] const status logged = k.importer.owner->ipc_close(k.importer.device, address);
+    return fits;
+  }
   ++counters_.opens;
   open_bytes_ += bytes;
   try {
-    entries_.push_front({k, bytes, address, 1, 0, clock::now()});
+    entries_.push_front({k, bytes, opened, address, 1, 0, clock::now()});
   } catch (const std::bad_alloc&) {
     [[maybe_unused]] const status logged = k.importer.owner->ipc_close(k.importer.device, address);
     open_bytes_ -= bytes;

@@ -9,6 +9,8 @@
 // - one whose holders all let it rest is closed when it is idle for too long or there are too many
 //   bytes, but never while trimming is paused: a holder pauses it, finds out by base() whether it still has its mapping, and goes on to
 //   use it until the pause ends;
+// - what the exporter says of the allocation's size is compared with what the back end says of the
+//   opened range, so that a damaged description leads to no address outside it;
 // - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused,
 //   the least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next
 //   use of the cache. An exporter's freed memory is therefore returned to its device at the latest
@@ -83,7 +85,8 @@ class ipc_cache {
 
   static ipc_cache& instance() noexcept;
 
-  /// Opens the allocation or finds it open. not_supported when the vendor refuses (logged once).
+  /// Opens the allocation or finds it open. not_supported when the vendor refuses (logged once),
+  /// corrupt when the exporter names more bytes than were opened.
   result<mapping> acquire(const key& k, std::size_t bytes,
                           const device::ipc_handle& handle) noexcept;
 

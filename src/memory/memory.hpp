@@ -37,7 +37,7 @@ place classify(const void* address, device::pointer_info& info) noexcept;
 result<device::pointer_info> describe(const place& p, const void* address) noexcept;
 
 /// A stream of ours on a device; made at first use, kept for the life of the process.
-enum class lane { in, out, copy, kernel, batch_a, batch_b, batch_c, batch_d, count_ };
+enum class lane { in, out, copy, kernel, linger, batch_a, batch_b, batch_c, batch_d, count_ };
 result<device::stream> stream(const place& p, lane l) noexcept;
 
 /// Copies and waits, between any two kinds of memory. `p` is the place of the device side.

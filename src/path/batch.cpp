@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/log.hpp"
 #include "kernel/copy_batch.hpp"
 #include "path/path.hpp"
 
@@ -41,13 +42,13 @@ status batch_engine::prepare() noexcept {
   std::memset(flags_.data(), 0, bytes);
   for (std::size_t i = 0; i < slot_count; ++i)
     slots_.push_back({static_cast<std::uint32_t*>(flags_.data()) + i * capacity,
-                      static_cast<std::uint32_t*>(counters_.data()) + i * capacity, 0, 0});
+                      static_cast<std::uint32_t*>(counters_.data()) + i * capacity});
   return status::ok;
 }
 
 result<std::size_t> batch_engine::free_slot() noexcept {
   for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].outstanding == 0) return i;
+    if (slots_[i].outstanding == 0 && !slots_[i].lost) return i;
   return status::would_block;
 }
 
@@ -68,20 +69,33 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   auto s = memory::stream(where_, lanes[turn_++ % std::size(lanes)]);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
-  free.outstanding = count;
+  free.pieces = free.outstanding = count;
+  free.stream = *s;
+  free.watch.begin();
   ++in_flight_;
   for (std::size_t i = 0; i < count; ++i) bytes_in_flight_ += pieces[i].bytes;
   return ticket{static_cast<std::uint16_t>(*index), 0};
 }
 
+// Acquire pairs with the kernel's system-scope release after the piece's bytes.
+bool batch_engine::arrived(const slot& s, std::uint16_t piece) const noexcept {
+  return std::atomic_ref(s.done[piece]).load(std::memory_order_acquire) == s.round;
+}
+
+// Whether the kernel has ended, so that flags that are not there will not come.
+bool batch_engine::is_lost(slot& s) noexcept {
+  if (s.lost || s.watch.poll(where_, s.stream) == status::would_block) return s.lost;
+  for (std::size_t i = 0; i < s.pieces; ++i) s.lost |= !arrived(s, static_cast<std::uint16_t>(i));
+  if (s.lost) TELPHER_ERROR("a kernel that copies messages ended without saying so: a device fault");
+  return s.lost;
+}
+
 status batch_engine::poll(const ticket& t, std::size_t bytes) noexcept {
   slot& s = slots_[t.batch];
-  // Acquire pairs with the kernel's system-scope release after the piece's bytes.
-  const std::uint32_t seen = std::atomic_ref(s.done[t.piece]).load(std::memory_order_acquire);
-  if (seen != s.round) return status::would_block;
+  if (!arrived(s, t.piece) && !is_lost(s)) return status::would_block;
   bytes_in_flight_ -= bytes;
   if (--s.outstanding == 0) --in_flight_;
-  return status::ok;
+  return arrived(s, t.piece) ? status::ok : status::device_error;
 }
 
 }  // namespace telpher::path

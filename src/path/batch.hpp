@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Launches of the copy_batch kernel, and the done flags by which the host sees each piece finish.
 // A batch slot holds the flags (pinned host memory) and the arrival counters (device memory) of one
-// launch; it is free again when every piece of it has been seen done.
+// launch; it is free again when every piece of it has been seen done. A launch that ends without its
+// flags (a fault) loses its slot: what the counters hold is not known.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "kernel/kernel.hpp"
 #include "memory/memory.hpp"
+#include "path/kernel_watch.hpp"
 
 namespace telpher::path {
 
@@ -24,8 +26,8 @@ class batch_engine {
   /// Starts one kernel for `count` pieces (1 to copy_batch::capacity); the ticket of the first
   /// piece, the others follow it. An error means nothing was started.
   result<ticket> launch(const kernel::copy_batch::piece* pieces, std::size_t count) noexcept;
-  /// ok once the piece, which has that many bytes, has arrived; each piece must be asked until
-  /// then.
+  /// ok once the piece, which has that many bytes, has arrived, device_error if it never will; each
+  /// piece must be asked until then.
   status poll(const ticket& t, std::size_t bytes) noexcept;
   /// Launches of which some piece has not been seen done.
   int in_flight() const noexcept { return in_flight_; }
@@ -37,10 +39,16 @@ class batch_engine {
     std::uint32_t* done;  // one word a piece
     std::uint32_t* arrivals;
     std::uint32_t round = 0;  // the value that marks a piece of the current launch as done
+    std::size_t pieces = 0;
     std::size_t outstanding = 0;
+    device::stream stream{};
+    kernel_watch watch{};
+    bool lost = false;
   };
   status prepare() noexcept;
   result<std::size_t> free_slot() noexcept;
+  bool arrived(const slot& s, std::uint16_t piece) const noexcept;
+  bool is_lost(slot& s) noexcept;
 
   memory::place where_;
   memory::buffer flags_;     // done flags of all slots

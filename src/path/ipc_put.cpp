@@ -29,6 +29,7 @@ put_push::put_push(slot& cell, std::uint32_t epoch, const region& from, int rece
 
 status put_push::open(const region& from, int receiver) noexcept {
   const exported_memory& to = cell_.target;
+  if (!to.holds(from.bytes)) return status::corrupt;
   auto importer = importer_for(to, from.where);
   TELPHER_TRY(importer);
   auto mapping = memory::ipc_cache::instance().acquire(

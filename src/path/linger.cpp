@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint32_t depth = 64;
 constexpr int threads = 1024;  // 64 KiB with four 16-byte loads in flight a thread
 constexpr std::uint32_t last_sequence = 0xfff00000;  // numbers do not wrap: the copier is given up
+constexpr std::uint64_t most_stays = 20;  // of TELPHER_LINGER_TIME: a launch in so long costs little
 constexpr std::size_t done_at = depth * sizeof(kernel::linger_command);
 constexpr std::size_t gone_at = done_at + 128;
 constexpr std::size_t memory_bytes = gone_at + 128;
@@ -65,12 +66,14 @@ std::uint32_t linger_engine::done() const noexcept {
 
 status linger_engine::launch(std::uint32_t first) noexcept {
   std::atomic_ref(*gone_).store(0, std::memory_order_release);
+  const auto patience_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   const kernel::linger parameters{
-      mailbox_, done_, gone_,
-      first,    depth, static_cast<std::uint64_t>(config().linger_time.value * 1e3)};
-  auto s = memory::stream(where_, memory::lane::out);
+      mailbox_, done_, gone_, first, depth, patience_ns, most_stays * patience_ns};
+  auto s = memory::stream(where_, memory::lane::linger);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::linger, &parameters, 1, threads, *s));
+  stream_ = *s;
+  watch_.begin();
   running_ = true;
   return status::ok;
 }
@@ -92,12 +95,23 @@ result<std::uint32_t> linger_engine::submit(void* to, const void* from,
 
 status linger_engine::poll(std::uint32_t sequence) noexcept {
   if (reached(done(), sequence)) return status::ok;
+  TELPHER_TRY(broken_);
   const std::uint32_t gone = load(gone_);
-  if (!running_ || gone == 0) return broken_ == status::ok ? status::would_block : broken_;
+  if (gone == 0) return look_for_kernel(sequence);
   if (reached(gone - 1, sequence)) return status::ok;  // finished between the two loads
   running_ = false;
   if (const status s = launch(gone); s != status::ok) return broken_ = s;
   return status::would_block;
+}
+
+// A kernel that has ended has left by its own doing, or will never write again.
+status linger_engine::look_for_kernel(std::uint32_t sequence) noexcept {
+  if (watch_.poll(where_, stream_) == status::would_block) return status::would_block;
+  if (reached(done(), sequence)) return status::ok;
+  if (load(gone_) != 0) return status::would_block;
+  TELPHER_ERROR("the lingering copier ended without saying so: a device fault");
+  running_ = false;
+  return broken_ = status::device_error;
 }
 
 linger_engine::~linger_engine() {

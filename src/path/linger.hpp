@@ -5,6 +5,8 @@
 // the kernel finishes commands in order and stores n to `done`; before it leaves it stores the last
 // finished number + 1 to `gone`, and reads no command after it decided to leave. So a command whose
 // number is above a non-zero `gone` - 1 was not seen, and the kernel is launched again from there.
+// It has a stream of its own, and leaves after some time also while commands come: where a device
+// runs fewer streams side by side than there are, what waits behind it comes on.
 #pragma once
 
 #include <chrono>
@@ -12,6 +14,7 @@
 
 #include "kernel/kernel.hpp"
 #include "memory/memory.hpp"
+#include "path/kernel_watch.hpp"
 
 namespace telpher::path {
 
@@ -42,6 +45,7 @@ class linger_engine {
  private:
   status prepare() noexcept;
   status launch(std::uint32_t first) noexcept;
+  status look_for_kernel(std::uint32_t sequence) noexcept;
   std::uint32_t done() const noexcept;
 
   memory::place where_;
@@ -51,6 +55,8 @@ class linger_engine {
   std::uint32_t* gone_ = nullptr;
   std::uint32_t next_ = 1;  // number of the next command; 0 is never used
   bool running_ = false;    // launched and not seen gone
+  device::stream stream_{};
+  kernel_watch watch_;
   status broken_ = status::ok;
 };
 

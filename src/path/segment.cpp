@@ -22,7 +22,11 @@ std::size_t segment_bytes() noexcept {
 }
 
 segment::segment(std::byte* base) noexcept
-    : base_(base), pins_(base + header().arena_at, header().arena_bytes) {}
+    : base_(base),
+      slots_at_(header().slots_at),
+      arena_at_(header().arena_at),
+      arena_bytes_(header().arena_bytes),
+      pins_(base + arena_at_, arena_bytes_) {}
 
 void segment::take_doorbell() noexcept {
   const std::size_t index = header().doorbells_taken.fetch_add(1, std::memory_order_relaxed);
@@ -30,8 +34,7 @@ void segment::take_doorbell() noexcept {
 }
 
 std::byte* segment::staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept {
-  const segment_header& h = header();
-  if (at < h.arena_at || bytes > h.arena_bytes || at - h.arena_at > h.arena_bytes - bytes)
+  if (at < arena_at_ || bytes > arena_bytes_ || at - arena_at_ > arena_bytes_ - bytes)
     return nullptr;
   if (owner) pins_.prepare(owner, base_ + at, bytes);
   return base_ + at;
@@ -127,7 +130,7 @@ void staging_piece::tell(slot& cell) const noexcept {
 }
 
 bool staged_source::is_apart() const noexcept {
-  return cell_.where < sender_.header().arena_at;
+  return sender_.before_arena(cell_.where);
 }
 
 std::byte* staged_source::find(std::uint64_t offset, std::size_t bytes,

@@ -27,7 +27,7 @@ class segment {
   explicit operator bool() const noexcept { return base_ != nullptr; }
   segment_header& header() const noexcept { return *reinterpret_cast<segment_header*>(base_); }
   slot& cell(std::uint32_t index) const noexcept {
-    return reinterpret_cast<slot*>(base_ + header().slots_at)[index];
+    return reinterpret_cast<slot*>(base_ + slots_at_)[index];
   }
   /// Before the first ring: takes a doorbell of this segment for this process.
   void take_doorbell() noexcept;
@@ -37,6 +37,14 @@ class segment {
       doorbell_->store(++rings_, std::memory_order_release);
     else
       header().common_doorbell.fetch_add(1, std::memory_order_release);
+  }
+  /// Before a ticket for the owner is sent: whether it may be. False while the owner receives into
+  /// one place several times at once, where a ticket could be written over.
+  bool announce_ticket() noexcept {
+    if (announced_) [[likely]]
+      return true;
+    header().tickets_come.store(1);
+    return announced_ = header().shared_places.load() == 0;
   }
   /// A receiver's change of a slot in its sender's segment, and the ring of the sender's bell.
   void answer(slot& cell, std::uint32_t epoch, slot_state s) const noexcept {
@@ -49,8 +57,10 @@ class segment {
   /// How far a copy that begins at this offset may go before it must be cut (memory::pinned_range).
   std::size_t uncut(std::uint64_t at) const noexcept {
     return memory::pinned_range::chunk_bytes -
-           (at - header().arena_at) % memory::pinned_range::chunk_bytes;
+           (at - arena_at_) % memory::pinned_range::chunk_bytes;
   }
+  /// Whether an offset lies before all staging memory.
+  bool before_arena(std::uint64_t at) const noexcept { return at < arena_at_; }
   void release_pins() noexcept { pins_.release(); }
 
  protected:
@@ -60,9 +70,14 @@ class segment {
 
  private:
   std::byte* base_ = nullptr;
+  // As the header had them at the start: what is damaged later leads nowhere else.
+  std::uint64_t slots_at_ = 0;
+  std::uint64_t arena_at_ = 0;
+  std::uint64_t arena_bytes_ = 0;
   memory::pinned_range pins_;
   std::atomic<std::uint64_t>* doorbell_ = nullptr;  // null: the common one
   std::uint64_t rings_ = 0;
+  bool announced_ = false;
 };
 
 /// One use of a slot of ours.
@@ -81,6 +96,15 @@ class own_segment : public segment {
   /// A free slot, with its epoch advanced; nothing when all are in flight.
   std::optional<slot_use> take_slot() noexcept;
   void give_slot(const slot_use& last) noexcept;
+  /// A receive is to be posted where another one may write. True if no ticket can come for it until
+  /// leave_shared_place(); false, and nothing to leave, if one can.
+  bool enter_shared_place() noexcept {
+    header().shared_places.fetch_add(1);
+    if (header().tickets_come.load() == 0) return true;
+    leave_shared_place();
+    return false;
+  }
+  void leave_shared_place() noexcept { header().shared_places.fetch_sub(1); }
   /// How many tickets ranks of this node have sent here.
   std::uint64_t rung() const noexcept;
 

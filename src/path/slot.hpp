@@ -147,6 +147,13 @@ struct segment_header {
   /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written
   /// by the owner, read by senders that decide whether to buffer.
   alignas(64) std::atomic<std::uint32_t> blocked;
+  /// A ticket lies in the program's host buffer until the owner reads it. Receives that overlap
+  /// (ticket/written_ranges.hpp) may do without landings only while no ticket can come: the owner
+  /// counts them in `shared_places` and then finds `tickets_come` 0; a sender stores 1 there before
+  /// its first ticket and then finds `shared_places` 0, else it sends bytes. All sequentially
+  /// consistent, so that not both find the other's word as it was. `tickets_come` stays 1.
+  std::atomic<std::uint32_t> shared_places;
+  std::atomic<std::uint32_t> tickets_come;
   /// How often the owner has come to a point where the ranks of the node wait for each other.
   /// Written by the owner (fetch_add, release), read by the others (engine::meet_node).
   alignas(64) std::atomic<std::uint32_t> met;

@@ -117,7 +117,11 @@ status staged_receive::copy_whole() noexcept {
 }
 
 status staged_receive::take_blocks() noexcept {
-  if (!plan_) plan_ = block_plan::from(to_.bytes, cell_.plan);
+  if (!plan_) {
+    plan_ = block_plan::from(to_.bytes, cell_.plan);
+    ring_blocks_ = cell_.ring_blocks;
+    ring_block_bytes_ = cell_.ring_block_bytes;
+  }
   std::size_t taken = cell_.produced.load(std::memory_order_acquire);
   if (outcome_ == status::ok) {
     const auto copied = copy_blocks(taken);
@@ -128,7 +132,7 @@ status staged_receive::take_blocks() noexcept {
       copies_.stop();
   }
   cell_.consumed.store(taken, std::memory_order_release);
-  if (taken < cell_.plan.count) return status::would_block;
+  if (taken < plan_->count()) return status::would_block;
   sender_.answer(cell_, epoch_, slot_state::done);
   return outcome_;
 }
@@ -136,10 +140,10 @@ status staged_receive::take_blocks() noexcept {
 /// How many blocks have arrived.
 result<std::size_t> staged_receive::copy_blocks(std::size_t produced) noexcept {
   const block_plan& plan = *plan_;
-  if (plan.count() == 0 || cell_.ring_blocks == 0) return status::corrupt;
+  if (plan.count() == 0 || ring_blocks_ == 0) return status::corrupt;
   while (copies_.started() < std::min(produced, plan.count())) {
     const std::size_t k = copies_.started();
-    const std::uint64_t at = k % cell_.ring_blocks * cell_.ring_block_bytes;
+    const std::uint64_t at = k % ring_blocks_ * ring_block_bytes_;
     std::byte* from = source_.find(at, plan.size(k), to_.where.owner);
     if (!from) return status::corrupt;
     TELPHER_TRY(copies_.start(to_.data + plan.offset(k), from, plan.size(k), source_.uncut(at)));
@@ -168,13 +172,13 @@ std::unique_ptr<staging_piece> staged_feed::room_for(std::size_t block) noexcept
 }
 
 status staged_feed::make_ring() noexcept {
-  const std::size_t block = (plan_.largest() + 4095) / 4096 * 4096;
-  ring_ = room_for(block);
+  block_bytes_ = (plan_.largest() + 4095) / 4096 * 4096;
+  ring_ = room_for(block_bytes_);
   if (!ring_) return status::would_block;  // wait for other messages to go
   ring_->tell(cell_);
   cell_.plan = plan_.told();
   cell_.ring_blocks = static_cast<std::uint32_t>(depth_);
-  cell_.ring_block_bytes = block;
+  cell_.ring_block_bytes = block_bytes_;
   cell_.produced.store(0, std::memory_order_relaxed);
   cell_.consumed.store(0, std::memory_order_relaxed);
   cell_.set(epoch_, slot_state::piping);
@@ -186,7 +190,7 @@ status staged_feed::poll() noexcept {
   const std::uint64_t consumed = cell_.consumed.load(std::memory_order_acquire);
   while (copies_.started() < plan_.count() && copies_.started() - consumed < depth_) {
     const std::size_t k = copies_.started();
-    const std::size_t at = k % depth_ * cell_.ring_block_bytes;
+    const std::size_t at = k % depth_ * block_bytes_;
     TELPHER_TRY(copies_.start(ring_->data() + at, from_.data + plan_.offset(k), plan_.size(k),
                               ring_->uncut(at)));
   }

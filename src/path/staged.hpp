@@ -26,6 +26,11 @@ class block_copies {
  public:
   explicit block_copies(const memory::place& mover, memory::lane lane) noexcept
       : mover_(mover), lane_(lane) {}
+  ~block_copies() {
+    if (!running_.empty()) stop();
+  }
+  block_copies(const block_copies&) = delete;
+  block_copies& operator=(const block_copies&) = delete;
   /// `uncut` is segment::uncut of the end that lies in a segment.
   status start(void* to, const void* from, std::size_t bytes,
                std::size_t uncut = static_cast<std::size_t>(-1)) noexcept;
@@ -65,7 +70,9 @@ class staged_receive final : public transfer {
   std::uint32_t epoch_;
   region to_;
   staged_source source_;
-  std::optional<block_plan> plan_;  // the sender's, of a ring
+  std::optional<block_plan> plan_;  // the sender's, of a ring, as it was first read
+  std::uint32_t ring_blocks_ = 0;
+  std::uint64_t ring_block_bytes_ = 0;
   block_copies copies_;
   status outcome_ = status::ok;
 };
@@ -91,6 +98,7 @@ class staged_feed final : public transfer {
   block_copies copies_;
   std::unique_ptr<staging_piece> ring_;
   std::size_t depth_ = 0;
+  std::size_t block_bytes_ = 0;  // of one place in the ring
 };
 
 /// The sender's half of the whole form; made only after the state was taken from offered to

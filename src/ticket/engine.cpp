@@ -18,6 +18,8 @@ namespace telpher::ticket {
 namespace {
 
 constexpr std::uint32_t look_at_all_every = 16;  // polls between two looks at everything
+// Polls between two looks at posted receives whatever the bells say. A multiple of the former.
+constexpr std::uint32_t look_anyway_every = 16384;
 // Posted receives found waiting before a scan stops: asking for one makes the host MPI progress,
 // once a pass is enough.
 constexpr std::size_t quiet_in_a_row = 1;
@@ -203,15 +205,16 @@ void engine::release(offer& o) noexcept {
 // Posted receives complete mostly in the order in which they were posted, so a scan starts at the
 // oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
 // if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
-// here, a bell that is silent says that there is nothing to look for. While no kernel moves
-// anything a scan also stops when it has found enough for one.
+// here, a bell that is silent says that there is nothing to look for; should a ring ever be missed,
+// a look at long intervals finds its ticket. While no kernel moves anything a scan also stops when
+// it has found enough for one.
 bool engine::scan() noexcept {
   if (posted_.empty()) return false;
   const std::uint64_t rung = own_.rung();
   const bool waiting_here = rung != tickets_seen_;
   const bool now_and_then = polls_ % look_at_all_every == 0;
   const bool told = waiting_here || full_scans_ > 0;
-  if (!told && all_ring_here_) return false;
+  if (!told && all_ring_here_ && polls_ % look_anyway_every != 0) return false;
   if (!waiting_here && !now_and_then && rung == last_rung_) return false;
   last_rung_ = rung;
   const bool all = now_and_then && (told || posted_.size() <= window);
@@ -308,11 +311,18 @@ void engine::watch(receive& r) noexcept {
 }
 
 void engine::check(receive& r, bool last) noexcept {
-  if (!r.posted()) return;
-  r.check(last);
-  if (r.posted()) return;
+  if (r.posted()) r.check(last);
+  if (r.posted() || r.moving() || r.settled()) return;
   posted_.erase(r);
   watch(r);
+}
+
+// What is found stays in the list, for the next scan or for who waits for it: this is called in the
+// middle of a scan.
+void engine::read_tickets_in(const written_ranges::range& r) noexcept {
+  if (!written_.exposed(r)) return;
+  for (receive* p = posted_.first(); p; p = linked_list<receive>::after(*p)) p->check();
+  full_scans_ = scans_for_a_bell;
 }
 
 void engine::forget(receive& r) noexcept {

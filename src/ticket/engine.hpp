@@ -27,6 +27,7 @@
 #include "ticket/offer.hpp"
 #include "ticket/receive.hpp"
 #include "ticket/ticket.hpp"
+#include "ticket/written_ranges.hpp"
 
 namespace telpher::ticket {
 
@@ -84,6 +85,13 @@ class engine {
   void check(receive& r, bool last) noexcept;
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
+  /// Where receives that have not settled write in host memory.
+  written_ranges& written() noexcept { return written_; }
+  /// Whether a receive may be posted where another one writes: no ticket can come for it then, until
+  /// own().leave_shared_place().
+  bool enter_shared_place() noexcept { return all_ring_here_ && own_.enter_shared_place(); }
+  /// The CPU is about to write there: reads the tickets that lie there.
+  void read_tickets_in(const written_ranges::range& r) noexcept;
   /// A receive that moves on has answered a sender of this node: its bell is rung once for all the
   /// answers of a pass, because the bell's cache line travels with each ring.
   void owe_ring(int world_rank) noexcept;
@@ -208,6 +216,7 @@ class engine {
     std::uint64_t count;
   };
   std::vector<owed_rings> owed_;
+  written_ranges written_;
   std::vector<worker*> workers_;
   std::vector<taking> takes_;
   std::vector<std::uint64_t> answered_ns_;

@@ -94,7 +94,7 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
     if (buffer == MPI_BOTTOM && datatype::mixes_places(*layout_, buffer))
       return status::not_supported;
   }
-  if (!where_.on_device() && capacity_ >= ticket_bytes && !splits_elements(*layout_)) {
+  if (may_be_written_in_place()) {
     save_prefix();
     return status::ok;
   }
@@ -106,6 +106,45 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   TELPHER_TRY(landing);
   landing_ = std::move(*landing);
   return status::ok;
+}
+
+receive::~receive() {
+  leave_range();
+}
+
+bool receive::may_be_written_in_place() noexcept {
+  if (where_.on_device() || capacity_ == 0) return false;
+  engine& e = the_engine();
+  const std::int64_t others = (count_ - 1) * layout_->extent;  // the last element from the first
+  const std::byte* const data = user_ + layout_->true_lower_bound;
+  range_ = {reinterpret_cast<std::uintptr_t>(data + std::min<std::int64_t>(others, 0)),
+            reinterpret_cast<std::uintptr_t>(data + layout_->true_extent +
+                                             std::max<std::int64_t>(others, 0))};
+  const bool overlaps = e.written().enter(range_);
+  if (capacity_ < ticket_bytes || splits_elements(*layout_)) return false;
+  if (overlaps) return shares_place_ = e.enter_shared_place();
+  e.written().expose(range_);
+  return exposed_ = true;
+}
+
+// The ticket has been read, or there will be none.
+void receive::leave_place() noexcept {
+  engine& e = the_engine();
+  if (exposed_) e.written().cover(range_);
+  if (shares_place_) e.own().leave_shared_place();
+  exposed_ = shares_place_ = false;
+}
+
+void receive::leave_range() noexcept {
+  leave_place();
+  if (!range_.empty()) the_engine().written().leave(range_);
+  range_ = {};
+}
+
+// The program's host buffer gets bytes from elsewhere.
+void receive::write_host(const void* packed, std::size_t bytes) noexcept {
+  if (!range_.empty()) the_engine().read_tickets_in(range_);
+  datatype::unpack_host(*layout_, packed, 0, bytes, user_);
 }
 
 void receive::note_start() noexcept {
@@ -206,7 +245,7 @@ void receive::take(const void* bytes, std::size_t count, const MPI_Status& envel
   if (may_be_ticket(count) && is_ticket(first, the_engine().job().nonce)) return redeem(first);
   if (!lands_) {  // plain bytes for a host buffer
     const std::size_t n = std::min(bytes_, capacity_);
-    datatype::unpack_host(*layout_, first, 0, n, user_);
+    write_host(first, n);
     return settle(bytes_ > capacity_ ? status::truncated : status::ok);
   }
   std::memcpy(landed(), first, count);
@@ -243,10 +282,7 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);
   if (!where_.on_device()) {
-    if (layout_->contiguous)
-      std::memcpy(contiguous_data(), landed, bytes_);
-    else
-      datatype::unpack_host(*layout_, landed, 0, bytes_, user_);
+    write_host(landed, bytes_);
     return settle(status::ok);
   }
   if (layout_->contiguous && bytes_ <= config().mapped_limit && path::allowed(path::kind::mapped)) {
@@ -266,9 +302,10 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   phase_ = phase::moving;
 }
 
-// Where contiguous bytes go first.
+// Where contiguous bytes go first. No device writes where a ticket may lie (written_ranges.hpp).
 result<path::region> receive::destination() noexcept {
-  if (layout_->contiguous) return path::region{where_, contiguous_data(), bytes_};
+  const bool aside = !range_.empty() && the_engine().written().exposed(range_);
+  if (layout_->contiguous && !aside) return path::region{where_, contiguous_data(), bytes_};
   auto b = where_.on_device() ? memory::buffer::device(where_, bytes_)
                               : memory::buffer::host(bytes_, nullptr);
   TELPHER_TRY(b);
@@ -282,6 +319,7 @@ void receive::redeem(const std::byte* bytes) noexcept {
   engine& e = the_engine();
   const status s = read(bytes, bytes_, e.job().size, e.own().header().slots, ticket_);
   restore_prefix();
+  leave_place();
   if (s != status::ok) return settle(s);
   if (ticket_.slot != no_slot) {
     e.saw_ticket();
@@ -458,7 +496,7 @@ void receive::release_sender() noexcept {
 status receive::scatter() noexcept {
   if (!packed_) return status::ok;
   if (!where_.on_device()) {
-    datatype::unpack_host(*layout_, packed_.data(), 0, bytes_, user_);
+    write_host(packed_.data(), bytes_);
     return status::ok;
   }
   auto s = memory::stream(where_, memory::lane::kernel);
@@ -491,6 +529,7 @@ status receive::start_unpacking(device::stream s) noexcept {
 void receive::settle(status outcome) noexcept {
   outcome_ = outcome;
   phase_ = phase::settled;
+  leave_range();
   lease_.release();
   if (packed_) packed_ = {};
   if (arrived_ns_ != 0 && trace::on()) [[unlikely]]

@@ -8,6 +8,8 @@
 //   in use: the ticket of a message that is longer than the program expects must be answered;
 // - host memory of a type in which a ticket ends inside a basic element (splits_elements), which
 //   not every host MPI receives: a landing buffer too;
+// - host memory into which another receive writes that has not settled: a landing buffer, so that
+//   none covers the other's ticket (written_ranges.hpp);
 // - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes,
 //   which the payload then covers; where the payload may be smaller (small tickets) they are saved
 //   when the receive is posted and put back before the ticket is redeemed.
@@ -26,6 +28,7 @@
 #include "path/segment.hpp"
 #include "path/transfer.hpp"
 #include "ticket/ticket.hpp"
+#include "ticket/written_ranges.hpp"
 
 namespace telpher::ticket {
 
@@ -47,6 +50,7 @@ class receive : public linked_list<receive>::link {
   enum class phase { posted, redeemed, moving, settled };
 
   receive() = default;
+  ~receive();
   receive(const receive&) = delete;
   receive& operator=(const receive&) = delete;
 
@@ -104,6 +108,10 @@ class receive : public linked_list<receive>::link {
     MPI_Datatype type;
   };
   void note_start() noexcept;
+  bool may_be_written_in_place() noexcept;
+  void leave_place() noexcept;
+  void leave_range() noexcept;
+  void write_host(const void* packed, std::size_t bytes) noexcept;
   native_buffer native_target() noexcept;
   template <class Small, class Large, class... Rest>
   int by_count(const Small& small, const Large& large, Rest... rest) noexcept;
@@ -144,7 +152,10 @@ class receive : public linked_list<receive>::link {
   std::size_t capacity_ = 0;
 
   // the host MPI's part
-  bool lands_ = false;  // in `landing_`, or in `saved_` where 480 bytes are enough
+  written_ranges::range range_;  // of a host buffer, until the receive has settled
+  bool lands_ = false;           // in `landing_`, or in `saved_` where 480 bytes are enough
+  bool exposed_ = false;         // see written_ranges
+  bool shares_place_ = false;    // see segment_header::shared_places
   memory::buffer landing_;
   MPI_Request native_ = MPI_REQUEST_NULL;
   int native_error_ = MPI_SUCCESS;  // of a request that has ended

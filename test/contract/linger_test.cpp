@@ -8,13 +8,18 @@
 namespace contract {
 namespace {
 
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
 /// The host's side of the protocol.
 class copier {
  public:
-  copier(std::uint32_t first, std::uint64_t patience_ns) {
+  /// `mailbox`: other memory for it than the host's, at which command() is not to be used.
+  copier(std::uint32_t first, std::uint64_t patience_ns, std::uint64_t stay_ns = 20 * second_ns,
+         kernel::linger_command* mailbox = nullptr) {
     std::memset(control_.data(), 0, 4096);
     parameters_ = {
-        control_.as<kernel::linger_command>(), word(0), word(1), first, depth, patience_ns};
+        mailbox ? mailbox : control_.as<kernel::linger_command>(), word(0), word(1), first, depth,
+        patience_ns, stay_ns};
   }
   ~copier() { CHECK_OK(subject().synchronise(stream_)); }
 
@@ -48,9 +53,9 @@ class copier {
   std::uint32_t gone() { return kernel::load_acquire_system(word(1)); }
   device::stream stream() const { return stream_; }
   int launches = 0;
+  static constexpr std::uint32_t depth = 8;
 
  private:
-  static constexpr std::uint32_t depth = 8;
   std::uint32_t* word(std::size_t i) { return control_.as<std::uint32_t>() + 512 + i * 16; }
 
   scoped_stream stream_;
@@ -62,8 +67,6 @@ class copier {
 bool back_end_lingers() {
   return subject().owner() != device::vendor::sycl;
 }
-
-constexpr std::uint64_t second_ns = 1'000'000'000;
 
 TEST_CASE(linger_serves_a_burst_and_leaves_when_told) {
   if (!back_end_lingers()) return;
@@ -111,6 +114,59 @@ TEST_CASE(linger_takes_commands_queued_ahead) {
   c.launch(1);
   REQUIRE(c.wait(8));
   CHECK(read(to.data(), 4096, s) == pattern(4096, 6));
+}
+
+// What waits behind it on the device comes on, however long a burst lasts.
+TEST_CASE(linger_leaves_in_time_while_commands_come) {
+  if (!back_end_lingers()) return;
+  const scoped_stream s;
+  const memory m(memory_kind::device, 128);
+  write(m.data(), pattern(128, 4), s);
+  copier c(1, second_ns, second_ns / 1000);
+  c.launch(1);
+  std::uint32_t next = 1;
+  const bool left = eventually([&] {
+    if (c.gone() != 0) return true;
+    if (c.done() + 1 == next) c.command(next++, m.data(), m.data() + 64, 64);
+    return false;
+  });
+  CHECK(left);
+  CHECK(c.gone() == next || c.gone() + 1 == next);
+  c.command(next, m.data(), m.data() + 64, 0, true);
+  REQUIRE(c.wait(next));
+  CHECK(c.launches <= 3);
+}
+
+// Memory of allocate_flags: what another device, or this one's copy engine, writes there is seen by
+// a kernel that polls it.
+TEST_CASE(a_kernel_sees_what_is_written_to_flags_while_it_polls) {
+  if (!back_end_lingers()) return;
+  for (const int writer : {0, second_device()}) {
+    const scoped_stream s, other(writer);
+    constexpr std::size_t size = copier::depth * sizeof(kernel::linger_command);
+    auto flags = subject().allocate_flags(0, size);
+    REQUIRE(flags.has_value());
+    auto* const mailbox = static_cast<kernel::linger_command*>(*flags);
+    CHECK_OK(subject().fill(mailbox, 0, size, s));
+    CHECK_OK(subject().synchronise(s));
+    const memory commands(memory_kind::pinned, size), to(memory_kind::pinned, 64),
+        from(memory_kind::device, 64);
+    auto* const prepared = commands.as<kernel::linger_command>();
+    {
+      copier c(1, 5 * second_ns, 20 * second_ns, mailbox);
+      c.launch(1);
+      for (std::uint32_t i = 1; i <= 50; ++i) {
+        write(from.data(), pattern(64, i), s);
+        kernel::write_command(prepared, copier::depth, i, to.data(), from.data(), 64, i == 50);
+        const std::size_t at = i % copier::depth;
+        CHECK_OK(subject().copy(mailbox + at, prepared + at, sizeof *mailbox, other));
+        REQUIRE(eventually([&] { return c.done() == i || c.gone() != 0; }));
+        REQUIRE(c.done() == i);
+        REQUIRE(std::memcmp(to.data(), pattern(64, i).data(), 64) == 0);
+      }
+    }
+    CHECK_OK(subject().release(0, mailbox));
+  }
 }
 
 // Commands come about when patience ends, so that the copier often leaves just as one is written.

@@ -153,13 +153,36 @@ void some_fail(suite& s, const char* call, int at) {
     }
 }
 
+/// At one rank the kernel of a collective dies. All ranks end, and the next call is right.
+void kernels_of_collectives_die(suite& s, int at, const char* behind) {
+  for (const std::size_t count : {std::size_t{10}, std::size_t{100000}})
+    for (int nth = 1; nth <= 3; ++nth) {
+      buffer in(kind::device, count * sizeof(int)), out(kind::device, count * sizeof(int));
+      const std::vector<int> ones(count, 1), sums(count, s.ranks);
+      in.write(reinterpret_cast<const unsigned char*>(ones.data()), count * sizeof(int));
+      const auto sum = [&] {
+        return MPI_Allreduce(in.data(), out.data(), as_int(count), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      };
+      s.note("%zu numbers, die:%d", count, nth);
+      MPI_Barrier(s.control);
+      set_faults(fault_of(s, {"die", nth, at}, behind).c_str());
+      for (int i = 0; i < 3; ++i) sum();
+      set_faults("");
+      MPI_Barrier(s.control);
+      s.note("%zu numbers, behind die:%d", count, nth);
+      out.clear();
+      s.expect_class(sum(), MPI_SUCCESS, "the next sum");
+      s.expect_none(out.compare(reinterpret_cast<const unsigned char*>(sums.data())));
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  for (const char* call : {"memcpy", "event", "malloc", "pinned", "launch", "kernel"})
+  for (const char* call : {"memcpy", "event", "malloc", "pinned", "launch", "kernel", "die"})
     for (const int at : {0, 1}) {
       const std::string where =
           std::string(call) + (at == 0 ? " at the sender" : " at the receiver");
@@ -167,5 +190,9 @@ int main(int argc, char** argv) {
       s.run(where + ", gaps", [&] { one_fails(s, call, at, true); });
       s.run(where + ", several under way", [&] { some_fail(s, call, at); });
     }
+  for (const int at : {0, 1})
+    for (const char* behind : {"", "+"})
+      s.run(std::string("die in collectives at rank ") + std::to_string(at) + behind,
+            [&] { kernels_of_collectives_die(s, at, behind); });
   return s.finish();
 }

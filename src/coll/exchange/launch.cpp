@@ -260,6 +260,7 @@ void run::next_number() noexcept {
   number_ = ++s.number == 0 ? ++s.number : s.number;
   ended_ = 0;
   paused_ = false;
+  watch_.begin();
 }
 
 status run::launch() noexcept {
@@ -296,10 +297,22 @@ bool run::all_ended() noexcept {
   return true;
 }
 
+/// Whether it has ended without the words that a kernel writes in any case.
+bool run::has_died() noexcept {
+  lane_state& s = *state_;
+  const bool stays = s.parameters.next != nullptr;
+  if (watch_.poll(s.where, stays ? s.staying : s.stream) == status::would_block) return false;
+  if (all_ended() || (commanded_ && s.has_left())) return false;
+  s.residence = 0;
+  TELPHER_ERROR("the kernel of a collective ended without saying so: a device fault");
+  return true;
+}
+
 status run::poll() noexcept {
   lane_state& s = *state_;
   if (!all_ended()) {
-    if (!commanded_ || !s.has_left() || all_ended()) return status::would_block;
+    if (!commanded_ || !s.has_left() || all_ended())
+      return has_died() ? status::device_error : status::would_block;
     TELPHER_TRY(launch());  // it left before it saw the command
     return status::would_block;
   }

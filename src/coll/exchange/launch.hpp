@@ -14,6 +14,7 @@
 #include "coll/exchange/workspace.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory.hpp"
+#include "path/kernel_watch.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -62,7 +63,7 @@ class run {
   status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
                staying way = staying::no, void* memory = nullptr) noexcept;
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
-  /// launched again.
+  /// launched again. device_error: the kernel has died.
   status poll() noexcept;
   /// Blocks that wait shall give up; poll() tells when they have.
   void stop() noexcept;
@@ -72,6 +73,7 @@ class run {
   bool taken_by_resident(staying way) noexcept;
   void next_number() noexcept;
   bool all_ended() noexcept;
+  bool has_died() noexcept;
 
   lane_state* state_ = nullptr;
   memory::buffer long_code_;
@@ -82,6 +84,7 @@ class run {
   bool paused_ = false;
   bool commanded_ = false;  // given to a kernel that was there
   bool stopped_ = false;
+  path::kernel_watch watch_;
 };
 
 /// Numbers of calls, which their signals and packed words carry (kernel/exchange.hpp): a workspace

@@ -212,7 +212,7 @@ error emu_rt::stream_destroy(const stream_type& s) noexcept {
 error emu_rt::stream_synchronise(const stream_type& s) noexcept {
   add(counts.synchronisations);
   s->synchronise();
-  return error::success;
+  return s->take_failure() ? error::faulted : error::success;
 }
 
 error emu_rt::event_create(event_type* out) noexcept {
@@ -229,8 +229,10 @@ error emu_rt::event_destroy(const event_type&) noexcept {
 error emu_rt::event_record(const event_type& e, const stream_type& s) noexcept {
   add(counts.records);
   if (strikes(fault_point::event)) return error::injected;
+  e->failed.store(false, std::memory_order_relaxed);
   const std::uint64_t number = e->recorded.fetch_add(1) + 1;
-  return s->enqueue([e, number] {
+  return s->enqueue([e, number, stream = s.get()] {
+    if (stream->take_failure()) e->failed.store(true, std::memory_order_relaxed);
     std::uint64_t done = e->done.load(std::memory_order_relaxed);
     while (done < number && !e->done.compare_exchange_weak(done, number)) {
     }
@@ -240,8 +242,8 @@ error emu_rt::event_record(const event_type& e, const stream_type& s) noexcept {
 error emu_rt::event_query(const event_type& e) noexcept {
   if (engine::forked()) return error::forked;
   add(counts.queries);
-  return e->done.load(std::memory_order_acquire) >= e->recorded.load() ? error::success
-                                                                       : error::not_ready;
+  if (e->done.load(std::memory_order_acquire) < e->recorded.load()) return error::not_ready;
+  return e->failed.load(std::memory_order_relaxed) ? error::faulted : error::success;
 }
 
 error emu_rt::copy(void* to, const void* from, std::size_t bytes, const stream_type& s) noexcept {
@@ -270,6 +272,7 @@ error emu_rt::launch(kernel::id k, const void* parameters, int blocks, int,
   add(counts.launches);
   if (strikes(fault_point::launch)) return error::injected;
   if (strikes(fault_point::kernel)) return error::not_supported;
+  if (strikes(fault_point::die)) return s->enqueue([stream = s.get()] { stream->fail(); });
   const kernel::cpu_kernel& body = kernel::cpu_kernel_of(k);
   struct alignas(16) parameter_copy {
     std::array<std::byte, kernel::parameter_capacity> bytes;

@@ -25,6 +25,9 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   int device() const noexcept { return device_; }
   error enqueue(std::function<void()> work) noexcept;
   void synchronise() noexcept;
+  /// A kernel has died, called in its turn; and whether one has since the last time this was asked.
+  void fail() noexcept { failed_.store(true, std::memory_order_relaxed); }
+  bool take_failure() noexcept { return failed_.exchange(false, std::memory_order_relaxed); }
   /// No more work comes; what is queued is still done.
   void close() noexcept;
 
@@ -39,6 +42,7 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   bool has_thread_ = false;
   bool busy_ = false;
   bool closing_ = false;
+  std::atomic<bool> failed_{false};
 };
 
 /// Done when the last record's work is done; records are numbered because an earlier one may finish
@@ -46,6 +50,7 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
 struct event_state {
   std::atomic<std::uint64_t> recorded{0};
   std::atomic<std::uint64_t> done{0};
+  std::atomic<bool> failed{false};  // a kernel before it died; published by `done`
 };
 
 namespace engine {

@@ -12,6 +12,7 @@ enum class error : int {
   not_supported,   // the system refuses
   already_mapped,  // registered or opened twice, or not registered
   injected,        // a fault of TELPHER_EMU_FAULTS
+  faulted,         // a kernel died
   forked,          // the device's threads did not survive fork
 };
 
@@ -31,6 +32,8 @@ constexpr const char* text_of(error e) {
       return "memory is registered or opened already, or not registered";
     case error::injected:
       return "injected fault";
+    case error::faulted:
+      return "a kernel faulted";
     case error::forked:
       return "the device was used before fork";
   }

@@ -12,7 +12,7 @@ namespace telpher::device::emu {
 namespace {
 
 constexpr std::string_view names[] = {"malloc",   "pinned",   "memcpy", "launch", "ipc_get",
-                                      "ipc_open", "register", "event",  "kernel"};
+                                      "ipc_open", "register", "event",  "kernel", "die"};
 static_assert(std::size(names) == static_cast<std::size_t>(fault_point::count_));
 
 }  // namespace
@@ -38,7 +38,7 @@ void fault_table::set(const char* text) noexcept {
     if (length > 0 && !set_one(text, length))
       TELPHER_ERROR(
           "'%.*s' is not a fault: call:n or call:n+ with call one of malloc, pinned, "
-          "memcpy, launch, ipc_get, ipc_open, register, event, kernel",
+          "memcpy, launch, ipc_get, ipc_open, register, event, kernel, die",
           static_cast<int>(length), text);
     text += length;
     if (*text == ',') ++text;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A device that only opens other processes' allocations and deals out addresses: each that it gives
 // is another one, a handle whose first byte is `refused` or, while `full` openings exist, any
-// handle is refused, and `memory` bytes are all it has.
+// handle is refused, and `memory` bytes are all it has. It knows nothing of addresses, or that what
+// it opened has `known` bytes.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@ class importer final : public device::backend {
   std::size_t full = 1000;
   std::set<void*> open;
   std::size_t memory = 0;
+  std::size_t known = 0;
   std::map<void*, std::size_t> allocated;
 
   std::size_t in_use() const noexcept {
@@ -53,9 +55,17 @@ class importer final : public device::backend {
     return allocated.erase(address) == 1 ? status::ok : status::invalid_argument;
   }
 
+  status classify(const void* address, bool, device::pointer_info& out) noexcept override {
+    if (known == 0) return no;
+    out = {};
+    if (open.count(const_cast<void*>(address)) != 0)
+      out = {device::memory_kind::device, owner(), 0, reinterpret_cast<std::uintptr_t>(address),
+             known};
+    return status::ok;
+  }
+
   // what it is not asked
   status properties(int, device::device_properties&) noexcept override { return no; }
-  status classify(const void*, bool, device::pointer_info&) noexcept override { return no; }
   result<void*> allocate_pinned(std::size_t) noexcept override { return no; }
   status release_pinned(void*) noexcept override { return no; }
   status register_host(void*, std::size_t) noexcept override { return no; }

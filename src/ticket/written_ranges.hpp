@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where receives that have not settled write in host memory, so that a ticket is read before its
+// place is written again. A ticket for a large host buffer lies in the program's buffer until it is
+// read. Programs should not receive into one place twice at a time, but benchmarks do, and then
+// another message of the same window would cover the ticket: its sender would wait for ever.
+//
+// Rules, kept by receive.cpp:
+// - a receive whose range overlaps that of another one which has not settled does not let the host
+//   MPI write there: it lands in memory of ours (unless no ticket can come, see slot.hpp);
+// - a receive in place is `exposed` from when it is posted until its ticket is read. Who overlaps an
+//   exposed one writes with the CPU only, after it has asked the host MPI for the exposed ones.
+//
+// Ranges that overlap are merged to a region and stay so until all of them have left. A type with
+// gaps is represented by all from its first byte to its last: of types that interleave one lands,
+// which costs no more than the host MPI's own buffer does.
+// Under the engine's lock.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+
+namespace telpher::ticket {
+
+class written_ranges {
+ public:
+  struct range {
+    std::uintptr_t first = 0;
+    std::uintptr_t end = 0;
+    bool empty() const noexcept { return first == end; }
+  };
+
+  /// Of a range that is not empty. True if it overlaps one that was entered and has not left.
+  bool enter(const range& r) {
+    auto next = regions_.upper_bound(r.first);
+    if (next != regions_.begin() && std::prev(next)->second.end > r.first) --next;
+    region merged{r.end, 1, 0};
+    std::uintptr_t first = r.first;
+    bool overlaps = false;
+    while (next != regions_.end() && next->first < r.end) {
+      first = std::min(first, next->first);
+      merged.end = std::max(merged.end, next->second.end);
+      merged.members += next->second.members;
+      merged.exposed += next->second.exposed;
+      overlaps = true;
+      next = erase(next);
+    }
+    insert(first, merged);
+    return overlaps;
+  }
+  void leave(const range& r) {
+    const auto at = of(r);
+    if (--at->second.members == 0) erase(at);
+  }
+  void expose(const range& r) { ++of(r)->second.exposed; }
+  void cover(const range& r) { --of(r)->second.exposed; }
+  /// Of a range that has been entered: whether one that may overlap it is exposed.
+  bool exposed(const range& r) { return of(r)->second.exposed > 0; }
+  std::size_t size() const noexcept { return regions_.size(); }
+
+ private:
+  struct region {
+    std::uintptr_t end;
+    std::size_t members;
+    std::size_t exposed;
+  };
+  using map = std::map<std::uintptr_t, region>;  // disjoint
+
+  map::iterator of(const range& r) { return std::prev(regions_.upper_bound(r.first)); }
+  // Every receive comes by here: one node is kept instead of allocated anew.
+  map::iterator erase(map::iterator at) {
+    const auto next = std::next(at);
+    spare_ = regions_.extract(at);
+    return next;
+  }
+  void insert(std::uintptr_t first, const region& r) {
+    if (spare_.empty()) return static_cast<void>(regions_.emplace(first, r));
+    spare_.key() = first;
+    spare_.mapped() = r;
+    regions_.insert(std::move(spare_));
+  }
+
+  map regions_;
+  map::node_type spare_;
+};
+
+}  // namespace telpher::ticket

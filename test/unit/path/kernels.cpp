@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels that copy messages, and what else the device does: while the lingering copier stays for
+// one command after the other, the streams of other transports go on; kernels that die end their
+// copies with an error, and the next ones find their way.
+#include "memory/memory.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <chrono>
+
+#include "../memory/emulated.hpp"
+#include "base/settings.hpp"
+#include "check_log.hpp"
+#include "path/batch.hpp"
+#include "path/linger.hpp"
+#include "path/staged.hpp"
+
+using namespace telpher;
+
+namespace {
+
+memory::place where() {
+  return {&emulated::device(), 0};  // opened before a case has settings of its own
+}
+
+void set_faults(const char* text) {
+  void* plugin = dlopen((config().plugin_path + "/libtelpher-emu.so").c_str(), RTLD_NOW | RTLD_NOLOAD);
+  REQUIRE(plugin != nullptr);
+  reinterpret_cast<void (*)(const char*)>(dlsym(plugin, "telpher_emu_faults"))(text);
+}
+
+template <class Poll>
+status ends(const Poll& poll) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  status s = status::would_block;
+  while (s == status::would_block && std::chrono::steady_clock::now() < end) s = poll();
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE(no_transport_waits_for_the_copier) {
+  const emulated::allocation m(4096);
+  const scoped_settings long_stay({"TELPHER_LINGER=on", "TELPHER_LINGER_TIME=10ms"});
+  path::linger_engine copier(where());
+  for (int i = 0; i < static_cast<int>(memory::lane::count_); ++i) {
+    const auto lane = static_cast<memory::lane>(i);
+    if (lane == memory::lane::linger) continue;
+    std::array<std::byte, 64> to;
+    path::block_copies copies(where(), lane);
+    std::uint32_t last = 0;
+    // The burst goes on until the copy has ended; it has no pause in which the copier would leave.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    do {
+      const auto next = copier.submit(m.data(), m.data() + 2048, 64);
+      REQUIRE(next.has_value());
+      if (last == 0) CHECK_EQ(copies.start(to.data(), m.data(), to.size()), status::ok);
+      last = *next;
+      CHECK_EQ(ends([&] { return copier.poll(last); }), status::ok);
+    } while (*copies.finished() == 0 && std::chrono::steady_clock::now() < end);
+    CHECK_EQ(*copies.finished(), 1);
+  }
+}
+
+TEST_CASE(a_batch_that_dies_ends_its_copies) {
+  const emulated::allocation m(4096);
+  path::batch_engine batches(where());
+  kernel::copy_batch::piece pieces[2] = {{m.data(), m.data() + 2048, 64},
+                                         {m.data() + 64, m.data() + 2112, 64}};
+  const auto pass = [&](status wanted) {
+    auto first = batches.launch(pieces, 2);
+    REQUIRE(first.has_value());
+    for (std::uint16_t i = 0; i < 2; ++i)
+      CHECK_EQ(ends([&] { return batches.poll({first->batch, i}, 64); }), wanted);
+    CHECK_EQ(batches.in_flight(), 0);
+    CHECK_EQ(batches.bytes_in_flight(), 0);
+  };
+  pass(status::ok);
+  check::expect_log("ended without saying so");
+  set_faults("die:1");
+  pass(status::device_error);
+  set_faults("");
+  for (int i = 0; i < 40; ++i) pass(status::ok);
+}
+
+TEST_CASE(a_copier_that_dies_ends_its_copies) {
+  const emulated::allocation m(4096);
+  path::linger_engine copier(where());
+  check::expect_log("ended without saying so");
+  set_faults("die:1");
+  const auto first = copier.submit(m.data(), m.data() + 2048, 64);
+  const auto second = copier.submit(m.data(), m.data() + 2048, 64);
+  REQUIRE(first.has_value() && second.has_value());
+  CHECK_EQ(ends([&] { return copier.poll(*first); }), status::device_error);
+  CHECK_EQ(ends([&] { return copier.poll(*second); }), status::device_error);
+  set_faults("");
+  CHECK_EQ(error_of(copier.submit(m.data(), m.data() + 2048, 64)), status::device_error);
+}
