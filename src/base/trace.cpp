@@ -27,7 +27,7 @@ constexpr std::size_t flush_bytes = 64 << 10;
 
 std::mutex guard;
 int file = -1;
-std::string pending;  // lines not yet written
+auto& pending = *new std::string;  // lines not yet written; outlives static destructors
 
 std::atomic<int> threads{0};
 int thread_number() noexcept {

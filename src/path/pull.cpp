@@ -15,7 +15,7 @@ const device::device_uuid& uuid_of(const memory::place& p) noexcept {
     memory::place where;
     device::device_uuid uuid;
   };
-  static std::vector<known> cache;  // under the engine's lock, as all of path/
+  static auto& cache = *new std::vector<known>;  // under the engine's lock, as all of path/
   for (const known& k : cache)
     if (k.where == p) return k.uuid;
   device::device_properties properties{};
