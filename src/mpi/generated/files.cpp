@@ -55,7 +55,8 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
 int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                      MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_read_at",
+                                              {buf}))
     return error;
   return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
 }
@@ -64,7 +65,8 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_D
 int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                       MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_write_at",
+                                              {buf}))
     return error;
   return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
 }
@@ -73,7 +75,8 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count
 int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                       MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_iread_at",
+                                              {buf}))
     return error;
   return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
 }
@@ -82,7 +85,8 @@ int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_
 int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                        MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_iwrite_at",
+                                              {buf}))
     return error;
   return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
 }
@@ -91,7 +95,8 @@ int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int coun
 int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
                          MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_at_all", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
@@ -101,7 +106,8 @@ int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
 int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                           MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_at_all", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
@@ -111,7 +117,8 @@ int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int c
 int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
                           MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iread_at_all", {buf}))
     return error;
   return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
 }
@@ -120,7 +127,8 @@ int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count,
 int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                            MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iwrite_at_all", {buf}))
     return error;
   return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
 }
@@ -128,7 +136,9 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int 
 // 14.4 Data access
 int MPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read", {buf})) return error;
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_read",
+                                              {buf}))
+    return error;
   return pmpi::File_read(fh, buf, count, datatype, status);
 }
 
@@ -136,14 +146,18 @@ int MPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_
 int MPI_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                    MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write", {buf})) return error;
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_write",
+                                              {buf}))
+    return error;
   return pmpi::File_write(fh, buf, count, datatype, status);
 }
 
 // 14.4 Data access
 int MPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread", {buf})) return error;
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_iread",
+                                              {buf}))
+    return error;
   return pmpi::File_iread(fh, buf, count, datatype, request);
 }
 
@@ -151,7 +165,8 @@ int MPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI
 int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                     MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_iwrite",
+                                              {buf}))
     return error;
   return pmpi::File_iwrite(fh, buf, count, datatype, request);
 }
@@ -160,7 +175,8 @@ int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype dataty
 int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                       MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_all(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_read_all",
+                                              {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_all(fh, buf, count, datatype, status);
@@ -170,7 +186,8 @@ int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
 int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                        MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_all(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_write_all",
+                                              {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_all(fh, buf, count, datatype, status);
@@ -180,7 +197,8 @@ int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype dat
 int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                        MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_all(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_iread_all",
+                                              {buf}))
     return error;
   return pmpi::File_iread_all(fh, buf, count, datatype, request);
 }
@@ -189,7 +207,8 @@ int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
 int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                         MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_all", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iwrite_all", {buf}))
     return error;
   return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
 }
@@ -214,7 +233,8 @@ int MPI_File_sync(MPI_File fh) {
 int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                        MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_read_at_c",
+                                              {buf}))
     return error;
   return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
 }
@@ -223,7 +243,8 @@ int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count coun
 int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                         MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_at_c", {buf}))
     return error;
   return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
 }
@@ -232,7 +253,8 @@ int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Cou
 int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                         MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iread_at_c", {buf}))
     return error;
   return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
 }
@@ -241,7 +263,8 @@ int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count cou
 int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                          MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iwrite_at_c", {buf}))
     return error;
   return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
 }
@@ -250,7 +273,8 @@ int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Co
 int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                            MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_at_all_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
@@ -260,7 +284,8 @@ int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count 
 int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                             MPI_Datatype datatype, MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_at_all_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
@@ -270,7 +295,8 @@ int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI
 int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                             MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_at_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iread_at_all_c", {buf}))
     return error;
   return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
 }
@@ -280,7 +306,8 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MP
                              MPI_Datatype datatype, MPI_Request* request) {
   if (!entry::active())
     return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_at_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iwrite_at_all_c", {buf}))
     return error;
   return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
 }
@@ -289,7 +316,8 @@ int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MP
 int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_read_c",
+                                              {buf}))
     return error;
   return pmpi::File_read_c(fh, buf, count, datatype, status);
 }
@@ -298,7 +326,8 @@ int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype dataty
 int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_write_c",
+                                              {buf}))
     return error;
   return pmpi::File_write_c(fh, buf, count, datatype, status);
 }
@@ -307,7 +336,8 @@ int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype
 int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_iread_c",
+                                              {buf}))
     return error;
   return pmpi::File_iread_c(fh, buf, count, datatype, request);
 }
@@ -316,7 +346,8 @@ int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datat
 int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh), "MPI_File_iwrite_c",
+                                              {buf}))
     return error;
   return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
 }
@@ -325,7 +356,8 @@ int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatyp
 int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_all_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_all_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_all_c(fh, buf, count, datatype, status);
@@ -335,7 +367,8 @@ int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype da
 int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                          MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_all_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_all_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_all_c(fh, buf, count, datatype, status);
@@ -345,7 +378,8 @@ int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Data
 int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                          MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iread_all_c", {buf}))
     return error;
   return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
 }
@@ -354,7 +388,8 @@ int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype d
 int MPI_File_iwrite_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                           MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_all_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iwrite_all_c", {buf}))
     return error;
   return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
 }

@@ -12,7 +12,8 @@ extern "C" {
 int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                          MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_shared", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_shared", {buf}))
     return error;
   return pmpi::File_read_shared(fh, buf, count, datatype, status);
 }
@@ -21,7 +22,8 @@ int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatyp
 int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                           MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_shared", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_shared", {buf}))
     return error;
   return pmpi::File_write_shared(fh, buf, count, datatype, status);
 }
@@ -30,7 +32,8 @@ int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype 
 int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                           MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_shared(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_shared", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iread_shared", {buf}))
     return error;
   return pmpi::File_iread_shared(fh, buf, count, datatype, request);
 }
@@ -39,7 +42,8 @@ int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype dataty
 int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                            MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_shared", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iwrite_shared", {buf}))
     return error;
   return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
 }
@@ -48,7 +52,8 @@ int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype
 int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype,
                           MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_ordered(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_ordered", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_ordered(fh, buf, count, datatype, status);
@@ -58,7 +63,8 @@ int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype dataty
 int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype,
                            MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_ordered(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_ordered", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_ordered(fh, buf, count, datatype, status);
@@ -75,7 +81,8 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count,
                                MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_begin", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_at_all_begin", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
@@ -92,7 +99,8 @@ int MPI_File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
 int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int count,
                                 MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_begin", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_at_all_begin", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
@@ -108,7 +116,8 @@ int MPI_File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) 
 // 14.4 Data access
 int MPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_all_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_begin", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_all_begin", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_all_begin(fh, buf, count, datatype);
@@ -124,7 +133,8 @@ int MPI_File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
 // 14.4 Data access
 int MPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_all_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_begin", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_all_begin", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_all_begin(fh, buf, count, datatype);
@@ -140,7 +150,8 @@ int MPI_File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
 // 14.4 Data access
 int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_begin", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_ordered_begin", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
@@ -156,7 +167,8 @@ int MPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
 // 14.4 Data access
 int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_begin", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_ordered_begin", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
@@ -175,7 +187,8 @@ int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status)
 int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                            MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_shared_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_shared_c", {buf}))
     return error;
   return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
 }
@@ -184,7 +197,8 @@ int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype
 int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                             MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_shared_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_shared_c", {buf}))
     return error;
   return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
 }
@@ -193,7 +207,8 @@ int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_D
 int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                             MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iread_shared_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iread_shared_c", {buf}))
     return error;
   return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
 }
@@ -202,7 +217,8 @@ int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatyp
 int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                              MPI_Request* request) {
   if (!entry::active()) return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_iwrite_shared_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_iwrite_shared_c", {buf}))
     return error;
   return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
 }
@@ -211,7 +227,8 @@ int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_
 int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype,
                             MPI_Status* status) {
   if (!entry::active()) return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_ordered_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
@@ -221,7 +238,8 @@ int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatyp
 int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
                              MPI_Status* status) {
   if (!entry::active()) return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_ordered_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
@@ -231,7 +249,8 @@ int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_
 int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count,
                                  MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_at_all_begin_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_at_all_begin_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
@@ -241,8 +260,8 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_
 int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                                   MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_at_all_begin_c",
-                                              {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_at_all_begin_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
@@ -251,7 +270,8 @@ int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* bu
 // 14.4 Data access
 int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_all_begin_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_all_begin_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
@@ -261,7 +281,8 @@ int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datat
 int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count,
                                MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_all_begin_c", {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_all_begin_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
@@ -270,8 +291,8 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count,
 // 14.4 Data access
 int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_read_ordered_begin_c",
-                                              {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_read_ordered_begin_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
@@ -281,8 +302,8 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_D
 int MPI_File_write_ordered_begin_c(MPI_File fh, const void* buf, MPI_Count count,
                                    MPI_Datatype datatype) {
   if (!entry::active()) return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_File_write_ordered_begin_c",
-                                              {buf}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::file(fh),
+                                              "MPI_File_write_ordered_begin_c", {buf}))
     return error;
   entry::blocking_call guard;
   return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);

@@ -271,7 +271,8 @@ int MPI_Comm_flush_buffer(MPI_Comm comm) {
 // 3.6 Buffer allocation and usage
 int MPI_Session_attach_buffer(MPI_Session session, void* buffer, int size) {
   if (!entry::active()) return pmpi::Session_attach_buffer(session, buffer, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Session_attach_buffer", {buffer}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::session(session),
+                                              "MPI_Session_attach_buffer", {buffer}))
     return error;
   return pmpi::Session_attach_buffer(session, buffer, size);
 }
@@ -363,8 +364,8 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size) 
 // 3.6 Buffer allocation and usage
 int MPI_Session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size) {
   if (!entry::active()) return pmpi::Session_attach_buffer_c(session, buffer, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Session_attach_buffer_c",
-                                              {buffer}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::session(session),
+                                              "MPI_Session_attach_buffer_c", {buffer}))
     return error;
   return pmpi::Session_attach_buffer_c(session, buffer, size);
 }

@@ -43,7 +43,8 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
 // 12.2 Initialization
 int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
   if (!entry::active()) return pmpi::Win_attach(win, base, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Win_attach", {base}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Win_attach",
+                                              {base}))
     return error;
   return pmpi::Win_attach(win, base, size);
 }
@@ -69,7 +70,8 @@ int MPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datat
   if (!entry::active())
     return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Put", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Put",
+                                              {origin_addr}))
     return error;
   return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                    target_count, target_datatype, win);
@@ -81,7 +83,8 @@ int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, i
   if (!entry::active())
     return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Get",
+                                              {origin_addr}))
     return error;
   return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                    target_count, target_datatype, win);
@@ -94,7 +97,8 @@ int MPI_Accumulate(const void* origin_addr, int origin_count, MPI_Datatype origi
   if (!entry::active())
     return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Accumulate", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Accumulate",
+                                              {origin_addr}))
     return error;
   return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                           target_count, target_datatype, op, win);
@@ -109,8 +113,8 @@ int MPI_Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype o
     return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                 result_count, result_datatype, target_rank, target_disp,
                                 target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get_accumulate",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Get_accumulate", {origin_addr, result_addr}))
     return error;
   return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                               result_datatype, target_rank, target_disp, target_count,
@@ -124,7 +128,8 @@ int MPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_data
   if (!entry::active())
     return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rput", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rput",
+                                              {origin_addr}))
     return error;
   return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                     target_count, target_datatype, win, request);
@@ -137,7 +142,8 @@ int MPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, 
   if (!entry::active())
     return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rget",
+                                              {origin_addr}))
     return error;
   return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                     target_count, target_datatype, win, request);
@@ -150,7 +156,8 @@ int MPI_Raccumulate(const void* origin_addr, int origin_count, MPI_Datatype orig
   if (!entry::active())
     return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Raccumulate", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Raccumulate",
+                                              {origin_addr}))
     return error;
   return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                            target_count, target_datatype, op, win, request);
@@ -166,8 +173,8 @@ int MPI_Rget_accumulate(const void* origin_addr, int origin_count, MPI_Datatype 
     return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                  result_count, result_datatype, target_rank, target_disp,
                                  target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget_accumulate",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Rget_accumulate", {origin_addr, result_addr}))
     return error;
   return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                result_count, result_datatype, target_rank, target_disp,
@@ -180,8 +187,8 @@ int MPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype da
   if (!entry::active())
     return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op,
                               win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Fetch_and_op",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Fetch_and_op", {origin_addr, result_addr}))
     return error;
   return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
@@ -193,7 +200,8 @@ int MPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void
   if (!entry::active())
     return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                   target_disp, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Compare_and_swap",
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Compare_and_swap",
                                               {origin_addr, compare_addr, result_addr}))
     return error;
   return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
@@ -326,7 +334,8 @@ int MPI_Put_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype orig
   if (!entry::active())
     return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Put_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Put_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
@@ -339,7 +348,8 @@ int MPI_Get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
   if (!entry::active())
     return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Get_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
@@ -352,7 +362,8 @@ int MPI_Accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Dataty
   if (!entry::active())
     return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Accumulate_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Accumulate_c", {origin_addr}))
     return error;
   return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
@@ -368,8 +379,8 @@ int MPI_Get_accumulate_c(const void* origin_addr, MPI_Count origin_count,
     return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                   result_count, result_datatype, target_rank, target_disp,
                                   target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get_accumulate_c",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Get_accumulate_c", {origin_addr, result_addr}))
     return error;
   return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                 result_count, result_datatype, target_rank, target_disp,
@@ -383,7 +394,8 @@ int MPI_Rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype ori
   if (!entry::active())
     return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rput_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rput_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
@@ -396,7 +408,8 @@ int MPI_Rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
   if (!entry::active())
     return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rget_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
@@ -409,7 +422,8 @@ int MPI_Raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datat
   if (!entry::active())
     return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Raccumulate_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Raccumulate_c", {origin_addr}))
     return error;
   return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
@@ -425,8 +439,8 @@ int MPI_Rget_accumulate_c(const void* origin_addr, MPI_Count origin_count,
     return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                    result_count, result_datatype, target_rank, target_disp,
                                    target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget_accumulate_c",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Rget_accumulate_c", {origin_addr, result_addr}))
     return error;
   return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                  result_count, result_datatype, target_rank, target_disp,
