@@ -28,8 +28,9 @@ constexpr std::size_t flush_bytes = 64 << 10;
 // --- the file ---
 
 std::mutex guard;
-descriptor file;
-std::string pending;  // lines not yet written
+// Both outlive static destructors.
+auto& file = *new descriptor;
+auto& pending = *new std::string;  // lines not yet written
 
 std::atomic<int> threads{0};
 int thread_number() noexcept {

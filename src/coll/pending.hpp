@@ -22,8 +22,9 @@ class pending {
   virtual status after_completion() noexcept = 0;
 };
 
-/// Attaches `work` to a request that PMPI has just made. Persistent work stays until the request is
-/// freed, other work is destroyed after completion. Implemented in mpi/requests.cpp.
-void attach(MPI_Request request, std::unique_ptr<pending> work, bool persistent) noexcept;
+/// Attaches `work` to a request that PMPI has just made for `call`. Persistent work stays until the
+/// request is freed, other work is destroyed after completion. Implemented in mpi/operations.cpp.
+void attach(const char* call, MPI_Comm comm, MPI_Request request, std::unique_ptr<pending> work,
+            bool persistent) noexcept;
 
 }  // namespace telpher::coll

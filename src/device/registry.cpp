@@ -32,7 +32,7 @@ struct candidate {
   bool comes_with_program = false;
 };
 
-const candidate candidates[] = {
+const auto& candidates = *new std::vector<candidate>{
     {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false},
     {"hip",
      {"/dev/kfd"},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/deferred.hpp"
 
+#include <utility>
+
 #include "host_mpi/error.hpp"
 #include "mpi/operations.hpp"
 
@@ -11,10 +13,11 @@ using state = coll::exchange::deferred::state;
 namespace {
 
 // Once it is done among the devices, or could not be started in the host MPI.
-int end(const coll::exchange::deferred& d, MPI_Comm comm, MPI_Status* out) noexcept {
+int end(const coll::exchange::deferred& d, const host_mpi::kept_comm& errors,
+        MPI_Status* out) noexcept {
   fill_empty(out);
   if (d.outcome() == status::ok) return d.code();
-  return host_mpi::fail(comm, d.call(), d.outcome(), "a collective among devices failed");
+  return host_mpi::fail(errors.owner(), d.call(), d.outcome(), "a collective among devices failed");
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ bool deferred_operation::check() noexcept {
 int deferred_operation::finish(MPI_Status* out) noexcept {
   pmpi::Grequest_complete(place_);
   pmpi::Wait(&place_, MPI_STATUS_IGNORE);
-  return on_host_ ? on_host_->finish(out) : end(*call_, comm_, out);
+  return on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
 }
 
 int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
@@ -66,7 +69,7 @@ bool persistent_collective::check() noexcept {
   if (round_ && round_->now() == state::open) return false;
   if (staged_) return staged_->check();
   int flag = 0;
-  return pmpi::Request_get_status(native_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
+  return host_mpi::look_at(native_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
 }
 
 int persistent_collective::finish(MPI_Status* out) noexcept {
@@ -75,8 +78,17 @@ int persistent_collective::finish(MPI_Status* out) noexcept {
   fill_empty(out);
   if (!was_active) return MPI_SUCCESS;
   const auto round = std::move(round_);
-  if (round && round->now() == state::done) return end(*round, MPI_COMM_WORLD, out);
+  if (round && round->now() == state::done) return end(*round, errors_, out);
   return staged_ ? staged_->finish(out) : pmpi::Wait(&native_, out);
+}
+
+void persistent_collective::finish_quietly() noexcept {
+  const auto round = std::move(round_);
+  if (!std::exchange(started_, false) || (round && round->now() == state::done)) return;
+  if (staged_)
+    staged_->finish_quietly();
+  else
+    pmpi::Wait(&native_, MPI_STATUS_IGNORE);
 }
 
 bool persistent_collective::abandon() noexcept {

@@ -14,7 +14,7 @@ class deferred_operation final : public operation {
  public:
   deferred_operation(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
                      MPI_Request place) noexcept
-      : call_(std::move(call)), comm_(comm), place_(place) {}
+      : call_(std::move(call)), errors_(comm), place_(place) {}
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
@@ -22,7 +22,7 @@ class deferred_operation final : public operation {
 
  private:
   std::shared_ptr<coll::exchange::deferred> call_;
-  MPI_Comm comm_;
+  host_mpi::kept_comm errors_;
   MPI_Request place_;
   std::unique_ptr<operation> on_host_;
 };
@@ -35,10 +35,11 @@ int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
 class persistent_collective final : public operation {
  public:
   /// `staged` is what staging attached to `native`, or null.
-  persistent_collective(const char* call, coll::exchange::communicator& channel,
+  persistent_collective(const char* call, MPI_Comm comm, coll::exchange::communicator& channel,
                         coll::exchange::arguments&& a, MPI_Request native,
                         std::unique_ptr<operation> staged) noexcept
       : call_(call),
+        errors_(comm),
         channel_(channel),
         arguments_(std::move(a)),
         native_(native),
@@ -47,6 +48,7 @@ class persistent_collective final : public operation {
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
+  void finish_quietly() noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   bool abandon() noexcept override;
   MPI_Request request() const noexcept override { return native_; }
@@ -57,6 +59,7 @@ class persistent_collective final : public operation {
   int start_on_host() noexcept;
 
   const char* call_;
+  host_mpi::kept_comm errors_;
   coll::exchange::communicator& channel_;
   coll::exchange::arguments arguments_;
   MPI_Request native_;
@@ -80,7 +83,7 @@ int init_collective(const char* call, MPI_Comm comm, const Described& what, cons
       communicator::channel(comm, a.possible && (a.where.on_device() || moves_nothing));
   if (!channel) return MPI_SUCCESS;
   auto held = ticket::the_engine().lock();
-  enter(std::make_unique<persistent_collective>(call, *channel, std::move(a), *request,
+  enter(std::make_unique<persistent_collective>(call, comm, *channel, std::move(a), *request,
                                                 remove(*request)));
   return MPI_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/entry.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "base/log.hpp"
@@ -63,24 +64,13 @@ int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
   return rc;
 }
 
-namespace {
-
-// Memory of requests that the program freed while they were active is in use until they are done.
-void finish_abandoned() noexcept {
-  ticket::engine& e = ticket::the_engine();
-  auto held = e.lock();
-  e.wait_until(held, "MPI_Finalize (requests freed while active)", [] {
-    mpi::sweep();
-    return mpi::abandoned() == 0;
-  });
-}
-
-}  // namespace
-
 int finalize() noexcept {
   explain::ending();
   if (active()) {
-    finish_abandoned();
+    {
+      auto held = ticket::the_engine().lock();
+      ticket::the_engine().end_messages(held, mpi::sweep);
+    }
     coll::exchange::communicator::shut_down();
     coll::two_level::shut_down();
     ticket::the_engine().stop();
@@ -91,23 +81,34 @@ int finalize() noexcept {
   return pmpi::Finalize();
 }
 
-int refuse_device_memory(MPI_Comm comm, const char* call,
+int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
                          std::initializer_list<const void*> buffers) noexcept {
   for (const void* b : buffers) {
     if (!memory::classify(b).on_device()) continue;
-    TELPHER_ERROR("%s cannot take device memory (address %p) yet: pass a host buffer and copy",
-                  call, b);
-    return host_mpi::raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    char why[128];
+    std::snprintf(why, sizeof why,
+                  "cannot take device memory (address %p) yet: pass a host buffer and copy", b);
+    return host_mpi::fail_with(owner, call, MPI_ERR_UNSUPPORTED_OPERATION, why);
   }
   return MPI_SUCCESS;
 }
 
-// A receive from nobody touches no memory. One of no elements would not be looked at.
+// A receive from nobody touches no memory. The private communicator tells whether there is an error
+// to raise: behind a handler of the program's MPICH answers success.
+int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept {
+  std::byte untouched;
+  const auto ask = [&](MPI_Comm on) {
+    return pmpi::Recv(&untouched, count, type, MPI_PROC_NULL, 0, on, MPI_STATUS_IGNORE);
+  };
+  const int rc = ask(ticket::the_engine().job().control);
+  if (rc != MPI_SUCCESS) ask(comm);
+  return rc;
+}
+
+// Of no elements a type would not be looked at.
 int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
                   MPI_Datatype type) noexcept {
-  std::byte untouched;
-  const int rc =
-      pmpi::Recv(&untouched, count < 0 ? -1 : 1, type, MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE);
+  const int rc = host_refuses(comm, count < 0 ? -1 : 1, type);
   return rc != MPI_SUCCESS ? rc : fail(comm, call, s, "its buffer");
 }
 
@@ -118,13 +119,14 @@ void keep_order(MPI_Comm comm) noexcept {
 void comm_freed(MPI_Comm comm) noexcept {
   if (active()) {
     {
-      const auto held = ticket::the_engine().lock();
-      ticket::stash::instance().forget(comm);
+      auto held = ticket::the_engine().lock();
+      ticket::stash::instance().forget(held, comm);
     }
     coll::exchange::communicator::forget(comm);
     coll::two_level::forget(comm);
     path::forget_choice(comm);
   }
+  host_mpi::note_freed(comm);
   host_mpi::forget(comm);
 }
 

@@ -27,10 +27,13 @@ using host_mpi::fail;
 using ticket::blocking_call;
 
 /// For calls that cannot take device memory: MPI_SUCCESS, or, if any of the buffers is device
-/// memory, the error that the wrapper returns after it was raised on `comm` with advice on what to
-/// do instead.
-int refuse_device_memory(MPI_Comm comm, const char* call,
+/// memory, the error that the wrapper returns after it was raised on the call's object with advice
+/// on what to do instead.
+int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
                          std::initializer_list<const void*> buffers) noexcept;
+
+/// The error that the host MPI raises on `comm` for a count and a type, or MPI_SUCCESS.
+int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept;
 
 /// For a buffer that cannot be described: the error that the host MPI raises on `comm` for this
 /// count and type, or, where it finds nothing wrong with them, that of `s`.

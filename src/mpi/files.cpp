@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t block_bytes = 4u << 20;
 
 int fail(const access& a, status s) noexcept {
-  return host_mpi::fail(a.file, a.call, s, "a device buffer could not be copied to or from the host");
+  return host_mpi::fail(host_mpi::error_owner::file(a.file), a.call, s, "a device buffer could not be copied to or from the host");
 }
 
 const datatype::layout* layout_of(MPI_Datatype type) noexcept {
@@ -278,11 +278,11 @@ int access::start(MPI_Request* request, const host_start& f) const noexcept {
   path::count(path::kind::file, (*made)->bytes());
   if (const int code = f((*made)->data()); code != MPI_SUCCESS) return code;
   int complete = 0;
-  if (pmpi::Request_get_status(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete) {
+  if (host_mpi::look_at(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete) {
     const auto finished = (*made)->after_completion();
     return failed(finished) ? fail(*this, finished) : MPI_SUCCESS;
   }
-  coll::attach(*request, std::move(*made), false);
+  coll::attach(call, MPI_COMM_SELF, *request, std::move(*made), false);
   return MPI_SUCCESS;
 }
 
@@ -321,7 +321,7 @@ int end(const char* call, MPI_File file, void* buffer, MPI_Status* status,
   if (code != MPI_SUCCESS) return code;
   const auto finished = begun->finish(transferred(*last));
   return failed(finished)
-             ? host_mpi::fail(file, call, finished, "a device buffer could not be filled")
+             ? host_mpi::fail(host_mpi::error_owner::file(file), call, finished, "a device buffer could not be filled")
              : MPI_SUCCESS;
 }
 

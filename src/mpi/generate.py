@@ -169,6 +169,16 @@ def staged_buffer(function, word, rest):
     return buffer, local, [f"{local} = call.{word}({buffer}, coll::{region});"]
 
 
+def owner_of(function):
+    """The object whose error handler hears of the call's errors."""
+    for name, owner in (("comm", "comm"), ("win", "host_mpi::error_owner::window(win)"),
+                        ("fh", "host_mpi::error_owner::file(fh)"),
+                        ("session", "host_mpi::error_owner::session(session)")):
+        if any(p.name == name for p in function.parameters):
+            return owner
+    return "MPI_COMM_SELF"
+
+
 def communicator_of(function):
     return "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_SELF"
 
@@ -190,7 +200,6 @@ def staged_body(function, request="request"):
 
 
 def plain_body(function):
-    comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_SELF"
     lines = []
     for word, rest in function.words:
         if word == "first":
@@ -202,7 +211,7 @@ def plain_body(function):
             lines.append("entry::blocking_call guard;")
         elif word == "refuse":
             buffers = ", ".join(rest.split())
-            lines.append(f'if (int error = entry::refuse_device_memory({comm}, "{function.mpi_name}", '
+            lines.append(f'if (int error = entry::refuse_device_memory({owner_of(function)}, "{function.mpi_name}", '
                          f"{{{buffers}}})) return error;")
     return [*lines, f"return {host_call(function)};"]
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace telpher::mpi {
@@ -132,13 +133,16 @@ void keep_abandoned(std::unique_ptr<operation> op) noexcept {
   abandoned_count = abandoned_list().size();
 }
 
+// The list is empty meanwhile: what a handler of the program calls may add to it.
 void sweep_slow() noexcept {
-  std::erase_if(abandoned_list(), [](std::unique_ptr<operation>& op) {
+  auto mine = std::exchange(abandoned_list(), {});
+  std::erase_if(mine, [](std::unique_ptr<operation>& op) {
     if (!op->check()) return false;
-    op->finish(MPI_STATUS_IGNORE);
+    op->finish_quietly();
     if (op->persistent()) op->abandon();  // inactive now: the host MPI's request may go
     return true;
   });
+  for (auto& op : mine) abandoned_list().push_back(std::move(op));
   abandoned_count = abandoned_list().size();
 }
 

@@ -25,6 +25,8 @@ class operation {
   /// Once done: frees what the host MPI holds, fills the status (may be MPI_STATUS_IGNORE) and
   /// returns the MPI error code; the error handler has been called.
   virtual int finish(MPI_Status* out) noexcept = 0;
+  /// Once done, of a request that the program freed: nobody hears of errors.
+  virtual void finish_quietly() noexcept { finish(MPI_STATUS_IGNORE); }
   /// Once done: fills the status only.
   virtual void fill(MPI_Status* out) noexcept = 0;
   virtual void cancel() noexcept {}

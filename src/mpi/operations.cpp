@@ -8,7 +8,7 @@ namespace {
 
 bool native_done(MPI_Request request) noexcept {
   int flag = 0;
-  return pmpi::Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
+  return host_mpi::look_at(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ int ticket_send::finish(MPI_Status* out) noexcept {
   const status s = offer_.outcome();
   return s == status::ok
              ? MPI_SUCCESS
-             : entry::fail(MPI_COMM_WORLD, "a send of device memory", s, "see the log above");
+             : entry::fail(errors_.owner(), call_, s, "sending device memory");
 }
 
 bool native_send::check() noexcept {
@@ -38,7 +38,7 @@ int native_send::finish(MPI_Status* out) noexcept {
 
 void native_send::fill(MPI_Status* out) noexcept {
   int flag = 0;
-  pmpi::Request_get_status(request_, &flag, out);
+  host_mpi::look_at(request_, &flag, out);
 }
 
 // --- receives ---
@@ -64,28 +64,46 @@ bool receive_operation::conclude() noexcept {
   return receive_.settled();
 }
 
+void receive_operation::end_handle() noexcept {
+  if (!generalized_) return;
+  pmpi::Grequest_complete(request_);
+  pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+void receive_operation::finish_quietly() noexcept {
+  end_handle();
+  receive_.finish_quietly();
+}
+
 int receive_operation::finish(MPI_Status* out) noexcept {
-  if (generalized_) {
-    pmpi::Grequest_complete(request_);
-    pmpi::Wait(&request_, MPI_STATUS_IGNORE);
-  }
+  end_handle();
   const int rc = receive_.finish(out);
   if (rc != MPI_SUCCESS || receive_.outcome() == status::ok) return rc;
   char what[160];
   receive_.describe(what, sizeof what);
-  return entry::fail(receive_.comm(), call_, receive_.outcome(), what);
+  return entry::fail(receive_.error_owner(), call_, receive_.outcome(), what);
 }
 
 // --- both ---
 
 bool pair_operation::check() noexcept {
-  const bool sent = send_->conclude();
-  return receive_->conclude() && sent;
+  const bool sent = send_->check();
+  return receive_->check() && sent;
+}
+
+void pair_operation::end_handle() noexcept {
+  pmpi::Grequest_complete(request_);
+  pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+void pair_operation::finish_quietly() noexcept {
+  end_handle();
+  send_->finish_quietly();
+  receive_->finish_quietly();
 }
 
 int pair_operation::finish(MPI_Status* out) noexcept {
-  pmpi::Grequest_complete(request_);
-  pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+  end_handle();
   const int sent = send_->finish(MPI_STATUS_IGNORE);
   const int received = receive_->finish(out);
   return sent != MPI_SUCCESS ? sent : received;
@@ -93,19 +111,26 @@ int pair_operation::finish(MPI_Status* out) noexcept {
 
 // --- persistent ---
 
+// Of a type that the host MPI takes with no elements, whatever it is, nothing is needed.
 persistent_operation::persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept
     : is_send_(true), send_(a), place_(place) {
-  pmpi::Type_dup(a.type, &type_);
-  send_.type = type_;
+  keep_type(send_.type);
 }
 
 persistent_operation::persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept
     : is_send_(false), receive_(a), place_(place) {
-  pmpi::Type_dup(a.type, &type_);
-  receive_.type = type_;
+  keep_type(receive_.type);
+}
+
+void persistent_operation::keep_type(MPI_Datatype& type) noexcept {
+  if (type == MPI_DATATYPE_NULL)
+    type = MPI_BYTE;
+  else if (pmpi::Type_dup(type, &type_) == MPI_SUCCESS)
+    type = type_;
 }
 
 persistent_operation::~persistent_operation() {
+  if (type_ == MPI_DATATYPE_NULL) return;
   datatype::forget(type_);
   pmpi::Type_free(&type_);
 }
@@ -136,7 +161,7 @@ int collective_operation::start() noexcept {
   done_ = false;
   started_ = true;
   if (const status s = work_->before_start(); s != status::ok)
-    return entry::fail(MPI_COMM_WORLD, "MPI_Start", s, "staging a persistent collective");
+    return entry::fail(errors_.owner(), call_, s, "its start: a device buffer could not be staged");
   return pmpi::Start(&request_);
 }
 
@@ -155,7 +180,13 @@ int collective_operation::finish(MPI_Status* out) noexcept {
   if (!was_active) return MPI_SUCCESS;
   const int rc = pmpi::Wait(&request_, out);
   if (rc != MPI_SUCCESS || outcome_ == status::ok) return rc;
-  return entry::fail(MPI_COMM_WORLD, "a non-blocking collective", outcome_, "copying its results");
+  return entry::fail(errors_.owner(), call_, outcome_, "copying its results to the device");
+}
+
+// The host MPI lets only persistent ones be freed.
+void collective_operation::finish_quietly() noexcept {
+  if (active()) pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+  started_ = false;
 }
 
 bool collective_operation::abandon() noexcept {
@@ -170,9 +201,11 @@ bool collective_operation::abandon() noexcept {
 
 namespace telpher::coll {
 
-void attach(MPI_Request request, std::unique_ptr<pending> work, bool persistent) noexcept {
+void attach(const char* call, MPI_Comm comm, MPI_Request request, std::unique_ptr<pending> work,
+            bool persistent) noexcept {
   auto held = ticket::the_engine().lock();
-  mpi::enter(std::make_unique<mpi::collective_operation>(request, std::move(work), persistent));
+  mpi::enter(std::make_unique<mpi::collective_operation>(call, comm, request, std::move(work),
+                                                         persistent));
 }
 
 }  // namespace telpher::coll

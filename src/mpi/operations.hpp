@@ -13,11 +13,14 @@ namespace telpher::mpi {
 class ticket_send final : public operation, public recycled<ticket_send> {
  public:
   /// `offer` belongs to the engine, `request` is a handle of take_handle or null.
-  ticket_send(ticket::offer& o, MPI_Request request) noexcept : offer_(o), request_(request) {}
+  ticket_send(ticket::offer& o, MPI_Request request, const char* call, MPI_Comm comm) noexcept
+      : offer_(o), request_(request), call_(call), errors_(comm) {}
   ~ticket_send() override;
   bool check() noexcept override { return offer_.complete(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  // The send is not cancelled, but the program's wait for it must not depend on the receiver.
+  void cancel() noexcept override { ticket::the_engine().hasten(offer_); }
   // The engine goes on with the offer.
   bool abandon() noexcept override {
     offer_.abandon();
@@ -28,6 +31,8 @@ class ticket_send final : public operation, public recycled<ticket_send> {
  private:
   ticket::offer& offer_;
   MPI_Request request_;
+  const char* call_;
+  host_mpi::kept_comm errors_;
 };
 
 /// A native request with memory that must live as long: a send of host bytes, staged or not.
@@ -37,6 +42,7 @@ class native_send final : public operation, public recycled<native_send> {
       : request_(native), bytes_(std::move(bytes)) {}
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
+  void finish_quietly() noexcept override { pmpi::Request_free(&request_); }
   void fill(MPI_Status* out) noexcept override;
   void cancel() noexcept override { pmpi::Cancel(&request_); }
   MPI_Request request() const noexcept override { return request_; }
@@ -58,6 +64,7 @@ class receive_operation final : public operation, public recycled<receive_operat
   bool check() noexcept override;
   bool conclude() noexcept override;
   int finish(MPI_Status* out) noexcept override;
+  void finish_quietly() noexcept override;
   void fill(MPI_Status* out) noexcept override { receive_.fill(out); }
   void cancel() noexcept override { receive_.cancel(); }
   bool abandon() noexcept override {
@@ -67,6 +74,8 @@ class receive_operation final : public operation, public recycled<receive_operat
   MPI_Request request() const noexcept override { return request_; }
 
  private:
+  void end_handle() noexcept;
+
   const char* call_;
   ticket::receive receive_;
   MPI_Request request_ = MPI_REQUEST_NULL;
@@ -81,6 +90,7 @@ class pair_operation final : public operation {
       : send_(std::move(send)), receive_(std::move(receive)), request_(request) {}
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
+  void finish_quietly() noexcept override;
   void fill(MPI_Status* out) noexcept override { receive_->fill(out); }
   void cancel() noexcept override { receive_->cancel(); }
   bool abandon() noexcept override {
@@ -91,6 +101,8 @@ class pair_operation final : public operation {
   MPI_Request request() const noexcept override { return request_; }
 
  private:
+  void end_handle() noexcept;
+
   std::unique_ptr<operation> send_;
   std::unique_ptr<operation> receive_;
   MPI_Request request_;
@@ -103,7 +115,8 @@ class persistent_operation final : public operation {
   persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept;
   ~persistent_operation() override;
   int start() noexcept override;
-  bool check() noexcept override { return !running_ || running_->conclude(); }
+  bool check() noexcept override { return !running_ || running_->check(); }
+  bool conclude() noexcept override { return !running_ || running_->conclude(); }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { running_ ? running_->fill(out) : fill_empty(out); }
   void cancel() noexcept override {
@@ -115,6 +128,8 @@ class persistent_operation final : public operation {
   bool active() const noexcept override { return running_ != nullptr; }
 
  private:
+  void keep_type(MPI_Datatype& type) noexcept;
+
   bool is_send_;
   pt2pt::send_args send_{};
   pt2pt::receive_args receive_{};
@@ -126,12 +141,17 @@ class persistent_operation final : public operation {
 /// A staged collective's native request with the work that follows it.
 class collective_operation final : public operation {
  public:
-  collective_operation(MPI_Request native, std::unique_ptr<coll::pending> work,
-                       bool persistent) noexcept
-      : request_(native), work_(std::move(work)), persistent_(persistent) {}
+  collective_operation(const char* call, MPI_Comm comm, MPI_Request native,
+                       std::unique_ptr<coll::pending> work, bool persistent) noexcept
+      : call_(call),
+        errors_(comm),
+        request_(native),
+        work_(std::move(work)),
+        persistent_(persistent) {}
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
+  void finish_quietly() noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   bool abandon() noexcept override;
   MPI_Request request() const noexcept override { return request_; }
@@ -139,6 +159,8 @@ class collective_operation final : public operation {
   bool active() const noexcept override { return !persistent_ || started_; }
 
  private:
+  const char* call_;
+  host_mpi::kept_comm errors_;
   MPI_Request request_;
   std::unique_ptr<coll::pending> work_;
   bool persistent_;
@@ -152,6 +174,9 @@ class collective_operation final : public operation {
 /// Starts a send of either kind of memory. `for_program`: the operation carries a request.
 std::unique_ptr<operation> start_send(const pt2pt::send_args& a, bool for_program,
                                       int* rc) noexcept;
+/// Describes the buffer of a receive. An error code if the host MPI refuses its count and type, or
+/// if it cannot be received into.
+int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept;
 /// Posts a receive.
 std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept;
 

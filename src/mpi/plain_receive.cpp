@@ -22,8 +22,7 @@ using ticket::ticket_bytes;
   auto held = e.lock();
   receive_operation op(a.call);
   ticket::receive& r = op.receive();
-  if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)
-    return entry::fail(a.comm, a.call, s, "the receive buffer");
+  if (const int rc = prepare_receive(r, a)) return rc;
   r.take(bytes, count, envelope);
   e.watch(r);
   e.wait_until(held, a.call, [&] { return op.conclude(); });

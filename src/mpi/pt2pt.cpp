@@ -18,6 +18,7 @@ using mpi::operation;
 using ticket::engine;
 using ticket::held_lock;
 using ticket::the_engine;
+using ticket::visit;
 
 namespace {
 
@@ -28,10 +29,13 @@ int wait_for(engine& e, held_lock& held, operation& op, const char* call,
   return op.finish(status);
 }
 
-// Sends host bytes while something of ours is under way.
+// Sends host bytes while something of ours is under way, or may be by other threads.
 int send_beside(engine& e, held_lock& held, const send_args& a) noexcept {
   MPI_Request native = MPI_REQUEST_NULL;
+  if (held) held.unlock();  // it may copy the bytes
   int rc = mpi::host_isend(a, &native);
+  if (e.threaded()) held.lock();
+  if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, native);
   if (rc != MPI_SUCCESS) return rc;
   int flag = 0;
   e.wait_until(held, a.call, [&] {
@@ -50,11 +54,14 @@ int publish(std::unique_ptr<operation> op, MPI_Request* request) noexcept {
   return MPI_SUCCESS;
 }
 
-// A request that does nothing holds the place of a persistent operation.
+// The host MPI's persistent request, which is never started, checks the arguments and holds the
+// place of an operation of ours.
 template <class Arguments>
-int make_persistent(const Arguments& a, bool is_send, MPI_Request* request) noexcept {
-  const int rc = is_send ? pmpi::Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, a.comm, request)
-                         : pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, a.comm, request);
+int make_persistent(const Arguments& a, MPI_Request* request,
+                    int (*host_init)(const Arguments&, MPI_Request*)) noexcept {
+  *request = MPI_REQUEST_NULL;
+  int rc = host_init(a, request);
+  if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, *request);
   if (rc != MPI_SUCCESS) return rc;
   auto held = the_engine().lock();
   mpi::enter(std::make_unique<mpi::persistent_operation>(a, *request));
@@ -70,14 +77,9 @@ int send(const send_args& a) noexcept {
   engine& e = the_engine();
   if (mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
   mpi::outgoing o = mpi::inspect(a);
-  auto held = e.lock();
-  if (!o.on_device() && e.idle()) {
-    if (!held) return mpi::host_send(a);
-    const ticket::blocking_call blocked(held);  // another thread may send meanwhile
-    held.unlock();
-    return mpi::host_send(a);
-  }
-  if (!o.on_device()) return send_beside(e, held, a);
+  visit v;
+  held_lock& held = v.held;
+  if (!o.on_device()) return e.idle() && !held ? mpi::host_send(a) : send_beside(e, held, a);
   int rc = MPI_SUCCESS;
   auto op = mpi::start_device_send(a, std::move(o), false, &rc);
   if (!op) return rc;
@@ -89,7 +91,7 @@ int isend(const send_args& a, MPI_Request* request) noexcept {
   if (mpi::stays_on_host(a)) return mpi::host_isend(a, request);
   mpi::outgoing o = mpi::inspect(a);
   if (!o.on_device()) return mpi::host_isend(a, request);
-  auto held = the_engine().lock();
+  const visit v;
   int rc = MPI_SUCCESS;
   auto op = mpi::start_device_send(a, std::move(o), true, &rc);
   return op ? publish(std::move(op), request) : rc;
@@ -97,7 +99,7 @@ int isend(const send_args& a, MPI_Request* request) noexcept {
 
 int send_init(const send_args& a, MPI_Request* request) noexcept {
   if (!mpi::inspect(a).on_device()) return mpi::host_send_init(a, request);
-  return make_persistent(a, true, request);
+  return make_persistent(a, request, mpi::host_send_init);
 }
 
 // --- receive ---
@@ -107,13 +109,13 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
   if (a.source == MPI_PROC_NULL)
     return pmpi::Recv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, status);
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
     if (int rc; mpi::receive_plain(a, status, &rc)) return rc;
     mpi::receive_operation op(a.call);
     ticket::receive& r = op.receive();
-    if (const telpher::status s = r.prepare(a.buffer, a.count, a.type, a.comm); s != status::ok)
-      return entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
+    if (const int rc = mpi::prepare_receive(r, a)) return rc;
     if (const int rc = r.post_blocking(a.source, a.tag)) return rc;
     if (!r.settled()) e.watch(r);
     return wait_for(e, held, op, a.call, status);
@@ -127,14 +129,14 @@ int irecv(const receive_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   if (a.source == MPI_PROC_NULL)
     return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
-  auto held = the_engine().lock();
+  const visit v;
   int rc = MPI_SUCCESS;
   auto op = mpi::start_receive(a, &rc);
   return op ? publish(std::move(op), request) : rc;
 }
 
 int recv_init(const receive_args& a, MPI_Request* request) noexcept {
-  return make_persistent(a, false, request);
+  return make_persistent(a, request, mpi::host_recv_init);
 }
 
 // --- send and receive together ---
@@ -198,7 +200,8 @@ int start_replace(engine& e, held_lock& held, const replace_args& a, pair& out) 
 int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noexcept {
   trace::span traced(s.call, [&] { return mpi::facts_of(s); });
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   pair p;
   if (const int rc = start_pair(e, held, s, r, p)) return rc;
   return wait_pair(e, held, p, s.call, status);
@@ -207,7 +210,8 @@ int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noex
 int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) noexcept {
   trace::span traced(s.call, [&] { return mpi::facts_of(s); });
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   pair p;
   if (const int rc = start_pair(e, held, s, r, p)) return rc;
   return publish_pair(p, request);
@@ -216,7 +220,8 @@ int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) n
 int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
   trace::span traced(a.call);
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   pair p;
   if (const int rc = start_replace(e, held, a, p)) return rc;
   return wait_pair(e, held, p, a.call, status);
@@ -225,7 +230,8 @@ int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
 int isendrecv_replace(const replace_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call);
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   pair p;
   if (const int rc = start_replace(e, held, a, p)) return rc;
   return publish_pair(p, request);
@@ -237,7 +243,8 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
   trace::span traced("MPI_Probe");
   if (source == MPI_PROC_NULL) return pmpi::Probe(source, tag, comm, status);
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   int flag = 0, rc = MPI_SUCCESS;
   e.wait_until(held, "MPI_Probe", [&] {
     rc = ticket::stash::instance().probe(source, tag, comm, &flag, status);
@@ -249,7 +256,7 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
 int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) noexcept {
   if (source == MPI_PROC_NULL) return pmpi::Iprobe(source, tag, comm, flag, status);
   engine& e = the_engine();
-  auto held = e.lock();
+  const visit v;
   e.progress();
   return ticket::stash::instance().probe(source, tag, comm, flag, status);
 }
@@ -258,7 +265,8 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
   trace::span traced("MPI_Mprobe");
   if (source == MPI_PROC_NULL) return pmpi::Mprobe(source, tag, comm, message, status);
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   int flag = 0, rc = MPI_SUCCESS;
   e.wait_until(held, "MPI_Mprobe", [&] {
     rc = ticket::stash::instance().match(source, tag, comm, &flag, message, status);
@@ -271,7 +279,7 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
             MPI_Status* status) noexcept {
   if (source == MPI_PROC_NULL) return pmpi::Improbe(source, tag, comm, flag, message, status);
   engine& e = the_engine();
-  auto held = e.lock();
+  const visit v;
   e.progress();
   return ticket::stash::instance().match(source, tag, comm, flag, message, status);
 }
@@ -284,11 +292,8 @@ std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* bu
   auto op = std::make_unique<mpi::receive_operation>(call);
   ticket::stash& matched = ticket::stash::instance();
   const MPI_Comm comm = matched.comm_of(*message);
-  const telpher::status s = op->receive().prepare(buffer, count, type, comm);
-  if (s != status::ok) {
-    *rc = entry::refuse_buffer(comm, call, s, count, type);
-    return nullptr;
-  }
+  *rc = mpi::prepare_receive(op->receive(), {call, buffer, count, type, 0, 0, comm});
+  if (*rc != MPI_SUCCESS) return nullptr;
   *rc = matched.give_matched(op->receive(), message);
   return *rc == MPI_SUCCESS ? std::move(op) : nullptr;
 }
@@ -301,7 +306,8 @@ int mrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MP
   if (*message == MPI_MESSAGE_NO_PROC)
     return pmpi::Mrecv(buffer, static_cast<int>(count), type, message, status);
   engine& e = the_engine();
-  auto held = e.lock();
+  visit v;
+  held_lock& held = v.held;
   int rc = MPI_SUCCESS;
   auto op = start_matched(call, buffer, count, type, message, &rc);
   if (!op) return rc;
@@ -313,7 +319,7 @@ int imrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, M
            MPI_Request* request) noexcept {
   if (*message == MPI_MESSAGE_NO_PROC)
     return pmpi::Imrecv(buffer, static_cast<int>(count), type, message, request);
-  auto held = the_engine().lock();
+  const visit v;
   int rc = MPI_SUCCESS;
   auto op = start_matched(call, buffer, count, type, message, &rc);
   if (!op) return rc;

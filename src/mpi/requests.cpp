@@ -39,9 +39,8 @@ bool all_native() noexcept {
   return !e.threaded() && e.idle() && mpi::operations() == 0 && mpi::abandoned() == 0;
 }
 
-struct scope {
+struct scope : ticket::visit {
   engine& e = the_engine();
-  held_lock held = e.lock();
   scope() noexcept { mpi::sweep(); }
 };
 

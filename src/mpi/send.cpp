@@ -2,6 +2,7 @@
 #include "mpi/send.hpp"
 
 #include <climits>
+#include <cstdio>
 #include <utility>
 
 #include "base/log.hpp"
@@ -180,7 +181,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
   }
   MPI_Request request = MPI_REQUEST_NULL;
   if (for_program && (*rc = take_handle(&request)) != MPI_SUCCESS) return nullptr;
-  auto op = std::make_unique<ticket_send>(*o, request);
+  auto op = std::make_unique<ticket_send>(*o, request, call, comm);
   e.add(std::move(o));
   return op;
 }
@@ -220,16 +221,24 @@ std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int*
   return start_device_send(a, std::move(o), for_program, rc);
 }
 
+// What the host MPI takes with no elements, whatever its type, is received as no bytes.
+int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept {
+  status s = r.prepare(a.buffer, a.count, a.type, a.comm);
+  if (s == status::ok) return MPI_SUCCESS;
+  if (a.count == 0 && s == status::invalid_argument) {
+    if (const int rc = entry::host_refuses(a.comm, 0, a.type)) return rc;
+    if ((s = r.prepare(a.buffer, 0, MPI_BYTE, a.comm)) == status::ok) return MPI_SUCCESS;
+  }
+  return entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
+}
+
 std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
   auto op = std::make_unique<receive_operation>(a.call);
   ticket::receive& r = op->receive();
   // MPI does not look at the buffer of a receive from nobody, which may be no memory at all.
-  const status s = a.source == MPI_PROC_NULL ? r.prepare(nullptr, 0, MPI_BYTE, a.comm)
-                                             : r.prepare(a.buffer, a.count, a.type, a.comm);
-  if (s != status::ok) {
-    *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
-    return nullptr;
-  }
+  *rc = a.source == MPI_PROC_NULL ? prepare_receive(r, {a.call, nullptr, 0, MPI_BYTE, 0, 0, a.comm})
+                                  : prepare_receive(r, a);
+  if (*rc != MPI_SUCCESS) return nullptr;
   if (!ticket::stash::instance().give(r, a.source, a.tag, a.comm, rc))
     *rc = r.post(a.source, a.tag);
   if (*rc == MPI_SUCCESS) *rc = op->arm();
@@ -241,13 +250,14 @@ std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) 
 std::optional<detached_bytes> detach_bytes(const send_args& a, int* rc) noexcept {
   const datatype::layout* l = layout_of(a.type);
   auto copy = [&]() -> result<detached_bytes> {
-    if (!l || a.count < 0) return status::invalid_argument;
-    const std::size_t bytes = static_cast<std::size_t>(a.count) * l->size;
+    if (a.count < 0 || (!l && a.count > 0)) return status::invalid_argument;
+    const std::size_t bytes = l ? static_cast<std::size_t>(a.count) * l->size : 0;
     outgoing o = inspect(a);
     if (!o.on_device()) {
       auto b = memory::buffer::host(std::max<std::size_t>(bytes, 1), nullptr);
       TELPHER_TRY(b);
-      if (a.destination != MPI_PROC_NULL) datatype::pack_host(*l, a.buffer, 0, bytes, b->data());
+      if (bytes > 0 && a.destination != MPI_PROC_NULL)
+        datatype::pack_host(*l, a.buffer, 0, bytes, b->data());
       return detached_bytes{{{}, static_cast<std::byte*>(b->data()), bytes}, std::move(*b)};
     }
     ticket::message m;
@@ -297,9 +307,10 @@ int by_count(const Small& small, const Large& large, const send_args& a, Rest...
     return small(a.buffer, static_cast<int>(a.count), a.type, a.destination, a.tag, a.comm,
                  rest...);
   if (!large.available()) {
-    TELPHER_ERROR("%s: this MPI cannot send %lld elements in one message", a.call,
+    char why[80];
+    std::snprintf(why, sizeof why, "this MPI cannot send %lld elements in one message",
                   static_cast<long long>(a.count));
-    return host_mpi::raise(a.comm, MPI_ERR_COUNT);
+    return host_mpi::fail_with(a.comm, a.call, MPI_ERR_COUNT, why);
   }
   return large(a.buffer, a.count, a.type, a.destination, a.tag, a.comm, rest...);
 }
@@ -310,7 +321,9 @@ int by_count(const Small& small, const Large& large, const send_args& a, Rest...
 // started, touches no memory.
 int check_arguments(const send_args& a) noexcept {
   const host_mpi::job& job = the_engine().job();
-  const bool buffer = a.count >= 0 && a.type != MPI_DATATYPE_NULL;
+  const datatype::layout* l = a.type != MPI_DATATYPE_NULL ? layout_of(a.type) : nullptr;
+  const bool buffer =
+      l && (a.count > 0 || (a.count == 0 && datatype::is_committed(*l, a.type, job.control)));
   const bool envelope = a.comm != MPI_COMM_NULL && a.tag >= 0 && a.tag <= job.tag_limit;
   if (buffer && envelope &&
       (a.destination == MPI_PROC_NULL || host_mpi::world_rank(job, a.comm, a.destination) >= 0))
@@ -361,6 +374,13 @@ int host_send_init(const send_args& a, MPI_Request* request) noexcept {
       break;
   }
   return by_count(pmpi::Send_init, pmpi::Send_init_c, a, request);
+}
+
+int host_recv_init(const pt2pt::receive_args& a, MPI_Request* request) noexcept {
+  if (a.count != static_cast<int>(a.count) && pmpi::Recv_init_c.available())
+    return pmpi::Recv_init_c(a.buffer, a.count, a.type, a.source, a.tag, a.comm, request);
+  const int count = static_cast<int>(std::clamp<MPI_Count>(a.count, -1, INT_MAX));
+  return pmpi::Recv_init(a.buffer, count, a.type, a.source, a.tag, a.comm, request);
 }
 
 }  // namespace telpher::mpi

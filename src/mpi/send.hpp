@@ -40,6 +40,7 @@ int check_arguments(const pt2pt::send_args& a) noexcept;
 int host_send(const pt2pt::send_args& a) noexcept;
 int host_isend(const pt2pt::send_args& a, MPI_Request* request) noexcept;
 int host_send_init(const pt2pt::send_args& a, MPI_Request* request) noexcept;
+int host_recv_init(const pt2pt::receive_args& a, MPI_Request* request) noexcept;
 
 /// A contiguous copy of what a replace call sends, in memory of the same kind.
 struct detached_bytes {

@@ -78,6 +78,11 @@ class pipelined_send final : public transfer {
   /// Every byte is in host memory, or will not be (outcome): the send buffer is free.
   bool copied() const noexcept { return !mover_ && copied_ == plan_.count(); }
   status outcome() const noexcept { return outcome_; }
+  /// Messages that have left although the receiver never asked for them.
+  int unasked_messages() const noexcept {
+    if (asked_) return 0;
+    return static_cast<int>(sent_) + (meant_.announces() && decided_ ? 1 : 0);
+  }
 
   /// Bytes that all hurrying senders of this process hold in host memory.
   static std::size_t held_bytes() noexcept { return held_bytes_; }

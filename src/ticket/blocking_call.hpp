@@ -2,7 +2,8 @@
 // Brackets a call that may block inside the host MPI where we cannot poll (collectives, windows,
 // files, communicator construction). The constructor completes what peers need from this rank to
 // make progress; while the object lives, peers of this node know that this rank is blocked and
-// buffer what they send to it. Does nothing while Telpher is inactive.
+// buffer what they send to it, and whatever other threads of this rank start is buffered before
+// their call returns (engine::leave). Does nothing while Telpher is inactive.
 #pragma once
 
 #include "ticket/engine.hpp"
@@ -16,10 +17,8 @@ class blocking_call {
     engine& e = the_engine();
     auto held = e.lock();
     e.detach(held);
-    begin();
+    e.own().header().blocked.fetch_add(1, std::memory_order_release);
   }
-  /// For a caller that holds the engine's lock and has found the engine idle.
-  explicit blocking_call(const held_lock&) noexcept : active_(true) { begin(); }
   ~blocking_call() {
     if (active_) the_engine().own().header().blocked.fetch_sub(1, std::memory_order_release);
   }
@@ -27,10 +26,6 @@ class blocking_call {
   blocking_call& operator=(const blocking_call&) = delete;
 
  private:
-  static void begin() noexcept {
-    the_engine().own().header().blocked.fetch_add(1, std::memory_order_release);
-  }
-
   bool active_;
 };
 

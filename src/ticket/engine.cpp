@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 
 #include "base/log.hpp"
 #include "base/thread_use.hpp"
 #include "device/registry.hpp"
+#include "host_mpi/received.hpp"
 #include "path/direct.hpp"
 #include "path/puller.hpp"
 
@@ -83,8 +85,6 @@ status engine::start(bool threaded) noexcept {
 void engine::stop() noexcept {
   if (!job_.any_device) return;
   auto held = lock();
-  detach(held);
-  wait_until(held, "MPI_Finalize", [&] { return offers_.empty() && arriving() == 0; });
   if (!posted_.empty())
     TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
   posted_.clear();
@@ -131,10 +131,14 @@ int engine::next_reply_tag() noexcept {
 
 // --- progress ---
 
-// An error handler of the program that is called from here may call MPI: it makes no progress.
+// An error handler of the program may be called from here, where the host MPI refuses an offer's
+// ticket or a worker's call, and may wait for messages in its turn: passes are nested. So a loop
+// that has called what may call a handler ends when `passes_` has changed: what it was looking at
+// may be gone, and the inner passes have looked at everything. An offer that is being advanced
+// stays, and is left alone.
 void engine::progress(bool waiting) noexcept {
-  if (idle() || progressing_) return;
-  progressing_ = true;
+  if (idle()) return;
+  ++passes_;
   ++polls_;
   // What waits for our own messages alone never calls the host MPI, which then moves nothing:
   // neither the tickets that have not left nor the program's sends of host memory.
@@ -147,7 +151,6 @@ void engine::progress(bool waiting) noexcept {
                            .coming = coming && waiting});
   advance_moving();
   advance_workers();
-  progressing_ = false;
 }
 
 void engine::listen() noexcept {
@@ -169,12 +172,19 @@ void engine::advance_offers() noexcept {
   if (expected == 0 && !all) return;
   if (expected != 0) last_answer_ns_ = now;
   last_answers_ = answers;
+  const std::uint64_t pass = passes_;
   bool busy = false;
   for (offer* o = offers_.first(); o && (all || expected > 0);) {
-    if (o->advance(now)) --expected;
+    const bool visit = !o->visited;
+    if (visit) {
+      o->visited = true;
+      if (o->advance(now)) --expected;
+      o->visited = false;
+    }
     busy |= o->busy();
     offer* const next = linked_list<offer>::after(*o);  // now: an error handler may have sent
-    if (o->retired()) drop(*o);
+    if (visit && o->retired()) drop(*o);
+    if (passes_ != pass) return static_cast<void>(busy_offers_ = true);
     o = next;
   }
   busy_offers_ = busy;
@@ -198,8 +208,12 @@ void engine::drop(offer& o) noexcept {
 
 void engine::release(offer& o) noexcept {
   o.held = false;
-  if (!o.retired() || (o.listed() && progressing_)) return;
-  drop(o);
+  if (o.retired() && !o.visited) drop(o);
+}
+
+void engine::hasten(offer& o) noexcept {
+  o.hasten();
+  busy_offers_ = true;
 }
 
 // Posted receives complete mostly in the order in which they were posted, so a scan starts at the
@@ -293,8 +307,11 @@ void engine::employ(worker& w) noexcept {
 
 // By index: what a worker starts may call an error handler of the program, which may employ more.
 void engine::advance_workers() noexcept {
+  const std::uint64_t pass = passes_;
   for (std::size_t i = 0; i < workers_.size();) {
-    if (workers_[i]->advance())
+    const bool stays = workers_[i]->advance();
+    if (passes_ != pass) return;
+    if (stays)
       ++i;
     else
       workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -342,6 +359,75 @@ void engine::detach(held_lock& held) noexcept {
     for (std::size_t i = 0; i < workers_.size(); ++i) needed |= !workers_[i]->detach();
     return !needed;
   });
+}
+
+void engine::leave(held_lock& held) noexcept {
+  if (held && !idle() && own_.header().blocked.load(std::memory_order_relaxed) != 0) detach(held);
+}
+
+// --- the end ---
+
+void engine::wait_for_all(held_lock& held, void (*meanwhile)()) noexcept {
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  if (pmpi::Ibarrier(job_.control, &all_here) != MPI_SUCCESS) return;
+  int here = 0;
+  wait_until(held, "MPI_Finalize", [&] {
+    meanwhile();
+    return pmpi::Test(&all_here, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS || here != 0;
+  });
+}
+
+// Collective. Blocks that were sent ahead for messages without a receive: a host MPI may not end
+// while they lie on the private communicator. Doorbells lie there too.
+void engine::take_unasked() noexcept {
+  if (job_.node.size() == static_cast<std::size_t>(job_.size) &&
+      !path::between_nodes(path::forced()))
+    return;
+  std::vector<int> sent(static_cast<std::size_t>(job_.size)), here(sent.size());
+  for (offer* o = offers_.first(); o; o = linked_list<offer>::after(*o))
+    sent[static_cast<std::size_t>(o->peer())] += o->unasked_messages();
+  if (pmpi::Alltoall(sent.data(), 1, MPI_INT, here.data(), 1, MPI_INT, job_.control) != MPI_SUCCESS)
+    return;
+  std::vector<std::byte> scratch;
+  for (int left = std::accumulate(here.begin(), here.end(), 0); left > 0;) {
+    int flag = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status s;
+    listen();
+    if (pmpi::Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, job_.control, &flag, &message, &s) != MPI_SUCCESS)
+      return;
+    if (!flag) continue;
+    scratch.resize(host_mpi::bytes_of(s));
+    pmpi::Mrecv(scratch.data(), static_cast<int>(scratch.size()), MPI_BYTE, &message,
+                MPI_STATUS_IGNORE);
+    --left;
+  }
+}
+
+// Once all ranks are here no receive will be posted. What is posted may have its message in the
+// host MPI; when all have taken those, what is left of the sends has no receiver: their slots and
+// requests are left to the end of the job, as the host MPIs leave their own sends.
+void engine::end_messages(held_lock& held, void (*meanwhile)()) noexcept {
+  wait_for_all(held, meanwhile);
+  std::vector<receive*> posted;
+  for (receive* r = posted_.first(); r; r = linked_list<receive>::after(*r)) posted.push_back(r);
+  for (receive* r : posted) check(*r, false);
+  wait_until(held, "MPI_Finalize (messages on their way)", [&] {
+    meanwhile();
+    return arriving() == 0;
+  });
+  wait_for_all(held, meanwhile);
+  busy_offers_ = true;
+  progress();  // hears the last answers
+  wait_until(held, "MPI_Finalize (sends)", [&] {
+    bool copying = false;
+    for (offer* o = offers_.first(); o; o = linked_list<offer>::after(*o)) copying |= o->copying();
+    return !copying;
+  });
+  take_unasked();
+  if (offers_.empty()) return;
+  TELPHER_WARN("%zu sends of device memory have no receive at MPI_Finalize", offers_.size());
+  while (offer* o = offers_.first()) offers_.erase(*o);
 }
 
 // --- waiting ---

@@ -79,6 +79,8 @@ class engine {
   void add(std::unique_ptr<offer> o) noexcept;
   /// The program does not look at an offer any more.
   void release(offer& o) noexcept;
+  /// See offer::hasten.
+  void hasten(offer& o) noexcept;
   /// A receive whose message may be a ticket: watched until it has settled.
   void watch(receive& r) noexcept;
   /// Asks for the message of a watched receive now, out of turn. `last`: see receive::check.
@@ -138,6 +140,12 @@ class engine {
   void meet_node() noexcept;
   /// Makes this rank ready to block; the lock is released between polls.
   void detach(held_lock& held) noexcept;
+  /// Before a call of the program returns: while another thread is blocked in the host MPI the
+  /// rank is ready to block all the time, since that thread may be the only one that comes back.
+  void leave(held_lock& held) noexcept;
+  /// Collective, in MPI_Finalize: moves messages until no rank can receive or send one any more,
+  /// and forgets those that have no receive. `meanwhile` is called between polls.
+  void end_messages(held_lock& held, void (*meanwhile)()) noexcept;
 
   /// Takes the lock if several threads may call. Recursive: an error handler of the program may
   /// call MPI again.
@@ -194,6 +202,8 @@ class engine {
   void advance_moving() noexcept;
   void advance(linked_list<receive>& moving, std::size_t most_quiet) noexcept;
   void advance_workers() noexcept;
+  void take_unasked() noexcept;
+  void wait_for_all(held_lock& held, void (*meanwhile)()) noexcept;
   bool patience_is_over(std::uint64_t now) const noexcept;
   void drop(offer& o) noexcept;
 
@@ -228,7 +238,7 @@ class engine {
   std::uint64_t last_answer_ns_ = 0;
   bool busy_offers_ = false;
   const offer* copied_ahead_ = nullptr;
-  bool progressing_ = false;
+  std::uint64_t passes_ = 0;  // of progress(), see there
   std::uint32_t polls_ = 0;
   int reply_tag_ = 0;
 };
@@ -238,5 +248,11 @@ inline engine& the_engine() noexcept {
   static engine* const one = new engine;
   return *one;
 }
+
+/// A call of the program in the engine; `held` is the engine's lock. See engine::leave.
+struct visit {
+  held_lock held = the_engine().lock();
+  ~visit() { the_engine().leave(held); }
+};
 
 }  // namespace telpher::ticket

@@ -218,13 +218,14 @@ void offer::run(path::transfer& t) noexcept {
 void offer::consider_staging(std::uint64_t now) noexcept {
   engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
+  const auto& where = message_.payload.where;
+  if (hasty_) return stage(path::staging_piece::take_any(e.own(), bytes, where.owner));
   // A receiver that answers other messages is there: it will come to this one.
   if (now < std::max(since_ns(now), e.last_answer_ns()) + nanoseconds(config().eager_patience))
     return;
   const bool blocked =
       e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
   const bool own_message = peer_ == e.job().rank;
-  const auto& where = message_.payload.where;
   if (blocked || own_message)
     return stage(path::staging_piece::take_any(e.own(), bytes, where.owner));
   if (bytes > config().eager_limit || e.copies_ahead()) return;
@@ -271,7 +272,8 @@ void offer::consider_hurry() noexcept {
   }
   const std::size_t bytes = path::pipelined_send::held_bytes() + message_.payload.bytes;
   const bool cheap = bytes <= config().hurry_memory && !remote_->announced();
-  if (waited > nanoseconds(cheap ? config().hurry_patience : config().rescue_patience)) hurry();
+  if (hasty_ || waited > nanoseconds(cheap ? config().hurry_patience : config().rescue_patience))
+    hurry();
 }
 
 // --- ends ---
@@ -279,6 +281,17 @@ void offer::consider_hurry() noexcept {
 // No memory: it stays as it is, and is asked again.
 void offer::hurry() noexcept {
   if (remote_ && !remote_->asked() && remote_->hurry() == status::ok) advance_off_node();
+}
+
+void offer::hasten() noexcept {
+  if (complete_) return;
+  hasty_ = true;
+  if (!visited) advance(now_ns());
+}
+
+bool offer::copying() const noexcept {
+  if (retired_) return false;
+  return on_node() ? transfer_ != nullptr : remote_ && remote_->hurries() && !remote_->copied();
 }
 
 // That a receiver has taken our messages by itself so far is no promise: it may be unable to open

@@ -55,18 +55,29 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   /// This rank is about to block: makes the send complete without the receiver if that is possible
   /// now. True once the receiver cannot need this rank any more; to be asked until then.
   bool detach() noexcept;
+  /// From now on the send completes without the receiver as soon as it has not begun and there is
+  /// memory for the bytes.
+  void hasten() noexcept;
+  /// Bytes are being copied to memory of this rank, whatever the receiver does.
+  bool copying() const noexcept;
+  /// What lies at the receiver, of another node, although it never asked for it.
+  int unasked_messages() const noexcept { return remote_ ? remote_->unasked_messages() : 0; }
+  int peer() const noexcept { return peer_; }
 
   bool complete() const noexcept { return complete_; }
   bool retired() const noexcept { return retired_; }
   status outcome() const noexcept { return outcome_; }
   /// Has work of its own that must be polled, beside what the receiver's answers bring.
-  bool busy() const noexcept { return !retired_ && (transfer_ || remote_ || awaits_carrier_); }
+  bool busy() const noexcept {
+    return !retired_ && (transfer_ || remote_ || awaits_carrier_ || (hasty_ && !complete_));
+  }
   /// Since when the receiver has been awaited: on a node since this rank first looked for it.
   std::uint64_t since_ns(std::uint64_t now) noexcept {
     if (since_ns_ == 0) since_ns_ = now;
     return since_ns_;
   }
-  bool held = true;  // a caller still looks at it
+  bool held = true;      // a caller still looks at it
+  bool visited = false;  // the engine is in advance()
 
   /// One line for the stall report.
   void describe(char* text, std::size_t bytes) const noexcept;
@@ -109,6 +120,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   bool awaits_carrier_ = false;
   bool rung_ = false;
   bool put_refused_ = false;
+  bool hasty_ = false;
   bool bytes_left_ = false;  // the send buffer is not needed any more
   bool complete_ = false;
   bool retired_ = false;

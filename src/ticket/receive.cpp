@@ -15,7 +15,6 @@
 #include "path/pull.hpp"
 #include "path/staged.hpp"
 #include "device/registry.hpp"
-#include "host_mpi/error.hpp"
 #include "host_mpi/received.hpp"
 #include "ticket/engine.hpp"
 
@@ -80,13 +79,14 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   if (count < 0) return status::invalid_argument;
   auto layout = datatype::layout_of(type);
   TELPHER_TRY(layout);
-  if (count > 0 && !datatype::is_committed(**layout, type, the_engine().job().control))
+  if (!datatype::is_committed(**layout, type, the_engine().job().control))
     return status::invalid_argument;
   layout_ = datatype::hold(*layout);
   user_ = static_cast<std::byte*>(buffer);
   count_ = count;
   type_ = type;
   comm_ = comm;
+  errors_ = host_mpi::kept_comm(comm);
   capacity_ = static_cast<std::size_t>(count) * layout_->size;
   if (capacity_ > 0) {
     device::pointer_info info;
@@ -170,9 +170,10 @@ int receive::by_count(const Small& small, const Large& large, Rest... rest) noex
   if (large.available()) return large(to.address, to.count, to.type, rest...);
   const std::size_t blocks = landing_blocks(capacity_);
   if (!lands_ || blocks > INT_MAX) {
-    TELPHER_ERROR("this MPI cannot receive %lld elements in one message",
+    char why[80];
+    std::snprintf(why, sizeof why, "this MPI cannot receive %lld elements in one message",
                   static_cast<long long>(count_));
-    return host_mpi::raise(comm_, MPI_ERR_COUNT);
+    return host_mpi::fail_with(comm_, "a receive", MPI_ERR_COUNT, why);
   }
   MPI_Datatype block = MPI_DATATYPE_NULL;
   int rc = pmpi::Type_contiguous(static_cast<int>(landing_block), MPI_BYTE, &block);
@@ -225,7 +226,7 @@ void receive::check(bool last) noexcept {
   int flag = 0;
   MPI_Status s{};
   const int rc =
-      last ? pmpi::Test(&native_, &flag, &s) : pmpi::Request_get_status(native_, &flag, &s);
+      last ? pmpi::Test(&native_, &flag, &s) : host_mpi::look_at(native_, &flag, &s);
   if (rc != MPI_SUCCESS) {  // where the request is left, finish() gets the code with it
     if (native_ == MPI_REQUEST_NULL) native_error_ = rc;
     status_ = s;
@@ -561,6 +562,10 @@ int receive::finish(MPI_Status* out) noexcept {
   }
   fill(out);
   return native_error_;
+}
+
+void receive::finish_quietly() noexcept {
+  if (native_ != MPI_REQUEST_NULL) pmpi::Request_free(&native_);
 }
 
 void receive::fill(MPI_Status* out) const noexcept {

@@ -22,7 +22,7 @@
 
 #include "base/linked_list.hpp"
 #include "datatype/datatype.hpp"
-#include "host_mpi/host_mpi.hpp"
+#include "host_mpi/error.hpp"
 #include "memory/lease.hpp"
 #include "memory/streams.hpp"
 #include "path/segment.hpp"
@@ -86,7 +86,7 @@ class receive : public linked_list<receive>::link {
   /// While moving, before the bytes are here: see transfer::in_order.
   bool in_order() const noexcept { return transfer_->in_order(); }
   status outcome() const noexcept { return outcome_; }
-  MPI_Comm comm() const noexcept { return comm_; }
+  host_mpi::error_owner error_owner() const noexcept { return errors_.owner(); }
   MPI_Request native() const noexcept { return native_; }
   void cancel() noexcept;
   /// The program will not ask for this receive again, and may free the buffer when it knows
@@ -96,6 +96,8 @@ class receive : public linked_list<receive>::link {
   /// After it has settled: frees the native request and fills the status (which may be ignored).
   /// Returns PMPI's code; outcome() is for the caller to raise.
   int finish(MPI_Status* out) noexcept;
+  /// The same after MPI_Request_free: nobody hears of errors.
+  void finish_quietly() noexcept;
   /// Fills a status and leaves everything else as it is.
   void fill(MPI_Status* out) const noexcept;
 
@@ -145,7 +147,8 @@ class receive : public linked_list<receive>::link {
   std::byte* user_ = nullptr;
   MPI_Count count_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm comm_ = MPI_COMM_NULL;  // until the receive is posted
+  host_mpi::kept_comm errors_;
   datatype::hold layout_;  // the program may free the type before the message is here
   memory::place where_;
   memory::lease lease_;  // of a device buffer's allocation, until the receive has settled

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "host_mpi/received.hpp"
-#include "ticket/engine.hpp"
 
 namespace telpher::ticket {
 namespace {
@@ -112,8 +111,42 @@ MPI_Comm stash::comm_of(MPI_Message message) const noexcept {
   return found != origins_.end() ? found->second : MPI_COMM_WORLD;
 }
 
-void stash::forget(MPI_Comm comm) noexcept {
+// A ticket is answered as if its receive had no room. Any other message is given the room it needs:
+// the host MPI's own error for one that is too long would go to the program.
+void stash::discard(held_lock& held, entry& e) noexcept {
+  receive nowhere;
+  const bool ticket = e.message == MPI_MESSAGE_NULL;
+  const auto room = ticket ? 0 : static_cast<MPI_Count>(e.size);
+  memory::buffer bytes;
+  if (room > 0) {
+    auto b = memory::buffer::host(e.size, nullptr);
+    if (!b) return;  // it stays with the host MPI
+    bytes = std::move(*b);
+  }
+  if (nowhere.prepare(bytes.data(), room, MPI_BYTE, e.comm) != status::ok) return;
+  if (ticket)
+    nowhere.take(e.bytes, e.size, e.envelope);
+  else if (nowhere.post_matched(&e.message) != MPI_SUCCESS)
+    return;
+  engine& all = the_engine();
+  all.watch(nowhere);
+  all.wait_until(held, "a communicator's end", [&] {
+    all.check(nowhere, true);
+    return nowhere.settled();
+  });
+  nowhere.finish(MPI_STATUS_IGNORE);
+  all.forget(nowhere);
+}
+
+void stash::forget(held_lock& held, MPI_Comm comm) noexcept {
   std::erase_if(origins_, [comm](const auto& o) { return o.second == comm; });
+  std::list<entry> gone;
+  for (auto e = entries_.begin(); e != entries_.end();) {
+    const auto next = std::next(e);
+    if (e->comm == comm) gone.splice(gone.end(), entries_, e);
+    e = next;
+  }
+  for (entry& e : gone) discard(held, e);
 }
 
 // The handle of an entry, which leaves the list.

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "host_mpi/host_mpi.hpp"
+#include "ticket/engine.hpp"
 #include "ticket/receive.hpp"
 
 namespace telpher::ticket {
@@ -34,8 +35,9 @@ class stash {
   /// The communicator of a message that match() returned, which its handle does not tell:
   /// MPI_COMM_WORLD if the program has freed it since, or matched the message elsewhere.
   MPI_Comm comm_of(MPI_Message message) const noexcept;
-  /// The program is about to free a communicator.
-  void forget(MPI_Comm comm) noexcept;
+  /// The program is about to free a communicator: what nobody has received from it is received and
+  /// thrown away, so that its senders are done.
+  void forget(held_lock& held, MPI_Comm comm) noexcept;
 
  private:
   struct entry {
@@ -48,6 +50,7 @@ class stash {
   };
   using iterator = std::list<entry>::iterator;
 
+  void discard(held_lock& held, entry& e) noexcept;
   iterator find(int source, int tag, MPI_Comm comm) noexcept;
   int extract_until(int source, int tag, MPI_Comm comm) noexcept;
   void note_ticket(entry& e) noexcept;

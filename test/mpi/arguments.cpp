@@ -262,8 +262,67 @@ class tester {
     sane(kind::device, large);
   }
 
+  /// No elements of a type that is none, or not committed: what the host MPI takes is taken.
+  void no_elements() {
+    MPI_Datatype uncommitted;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &uncommitted);
+    for (const MPI_Datatype type : {MPI_DATATYPE_NULL, uncommitted}) {
+      const int taken = host_code(type);
+      s_.note("%s type: host MPI %s", type == uncommitted ? "uncommitted" : "null",
+              taken == MPI_SUCCESS ? "takes it" : "refuses it");
+      for (int i = 0; i < 6; ++i) sane_start(i);
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Status status;
+      MPI_Message found;
+      const auto expect = [&](int code, const char* what) {
+        s_.expect_class(code, taken, what);
+        if (!errors_.raised(taken != MPI_SUCCESS)) s_.fail("%s: the handler's calls", what);
+        if (code != MPI_SUCCESS) return false;
+        if (request != MPI_REQUEST_NULL) MPI_Wait(&request, &status);
+        return true;
+      };
+      int got = 0;
+      got += expect(MPI_Recv(nullptr, 0, type, peer_, tag, errors_.comm, &status), "MPI_Recv");
+      got += expect(MPI_Irecv(nullptr, 0, type, peer_, tag, errors_.comm, &request), "MPI_Irecv");
+      got += expect(MPI_Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, nullptr, 0, type, peer_,
+                                 tag, errors_.comm, &status),
+                    "MPI_Sendrecv");
+      MPI_Mprobe(peer_, tag, errors_.comm, &found, &status);
+      if (expect(MPI_Mrecv(nullptr, 0, type, &found, &status), "MPI_Mrecv"))
+        ++got;
+      else if (found != MPI_MESSAGE_NULL)
+        got += MPI_Mrecv(nullptr, 0, MPI_BYTE, &found, &status) == MPI_SUCCESS;
+      if (expect(MPI_Recv_init(nullptr, 0, type, peer_, tag, errors_.comm, &request),
+                 "MPI_Recv_init") &&
+          request != MPI_REQUEST_NULL) {
+        MPI_Start(&request);
+        MPI_Wait(&request, &status);
+        MPI_Request_free(&request);
+        ++got;
+      }
+      expect(MPI_Sendrecv_replace(nullptr, 0, type, MPI_PROC_NULL, tag, MPI_PROC_NULL, tag,
+                                  errors_.comm, &status),
+             "MPI_Sendrecv_replace");
+      for (; got < 6; ++got)
+        MPI_Recv(nullptr, 0, MPI_BYTE, peer_, tag, errors_.comm, MPI_STATUS_IGNORE);
+      MPI_Waitall(6, empty_, MPI_STATUSES_IGNORE);
+    }
+    MPI_Type_free(&uncommitted);
+  }
+
  private:
   static constexpr int tag = 6;
+
+  /// The class of what the host MPI says of no elements of a type.
+  int host_code(MPI_Datatype type) {
+    int found = PMPI_Recv(nullptr, 0, type, MPI_PROC_NULL, tag, errors_.comm, MPI_STATUS_IGNORE);
+    if (!errors_.raised(found != MPI_SUCCESS)) s_.fail("the host MPI's own error");
+    if (found != MPI_SUCCESS) MPI_Error_class(found, &found);
+    return found;
+  }
+  void sane_start(int i) {
+    MPI_Isend(nullptr, 0, MPI_BYTE, peer_, tag, errors_.comm, &empty_[i]);
+  }
 
   void start_send(buffer& out, MPI_Request* request) {
     MPI_Isend(out.data(), as_int(out.bytes()), MPI_BYTE, peer_, tag, errors_.comm, request);
@@ -279,6 +338,7 @@ class tester {
   suite& s_;
   int peer_;
   counting errors_;
+  MPI_Request empty_[6];
 };
 
 }  // namespace
@@ -289,6 +349,7 @@ int main(int argc, char** argv) {
     tester t(s);
     s.run("negative counts", [&] { t.negative_counts(); });
     s.run("wrong types", [&] { t.wrong_types(); });
+    s.run("no elements", [&] { t.no_elements(); });
     s.run("wrong envelopes", [&] { t.wrong_envelopes(); });
     s.run("nothing swallowed", [&] { t.nothing_swallowed(); });
     if (kinds().back() == kind::device) {

@@ -202,6 +202,57 @@ void one_thread_blocked(suite& s, int rounds) {
   MPI_Comm_free(&comm);
 }
 
+/// One thread of rank 0 blocks in the host MPI until rank 1 has its messages; another starts them
+/// meanwhile and comes back to MPI only when the first has ended. The same for a receive that was
+/// looked at once. Right also if the first should come too late to be blocked.
+void started_beside_a_blocked_thread(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::vector<buffer> buffers;
+  std::vector<MPI_Request> requests;
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{70000}, std::size_t{4000000}}) {
+    buffers.emplace_back(kind::device, bytes);
+    if (s.rank == 0)
+      buffers.back().fill(bytes);
+    else
+      buffers.back().clear();
+  }
+  buffer back(kind::device, 4000000);
+  back.clear();
+  if (s.rank == 1) back.fill(5);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (s.rank == 0) {
+    std::thread blocked([&] { MPI_Barrier(comm); });
+    usleep(50000);
+    for (buffer& b : buffers)
+      MPI_Isend(b.data(), as_int(b.bytes()), MPI_BYTE, 1, 500, MPI_COMM_WORLD,
+                &requests.emplace_back());
+    MPI_Irecv(back.data(), as_int(back.bytes()), MPI_BYTE, 1, 501, MPI_COMM_WORLD,
+              &requests.emplace_back());
+    int flag = 0;
+    MPI_Status status;
+    MPI_Request_get_status(requests.back(), &flag, &status);
+    s.note("the end of the blocked thread");
+    blocked.join();
+    MPI_Waitall(as_int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    s.expect_none(back.compare(5, back.bytes()));
+  } else if (s.rank == 1) {
+    usleep(100000);
+    MPI_Request request;
+    MPI_Isend(back.data(), as_int(back.bytes()), MPI_BYTE, 0, 501, MPI_COMM_WORLD, &request);
+    for (buffer& b : buffers) {
+      s.note("a message of %zu bytes", b.bytes());
+      MPI_Recv(b.data(), as_int(b.bytes()), MPI_BYTE, 0, 500, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      s.expect_none(b.compare(b.bytes(), b.bytes()));
+    }
+    MPI_Barrier(comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Barrier(comm);
+  }
+  MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -209,7 +260,8 @@ int main(int argc, char** argv) {
   const int rounds = s.opt.messages > 0 ? static_cast<int>(s.opt.messages) : 100;
   if (s.provided < MPI_THREAD_MULTIPLE) {
     if (s.rank == 0) std::printf("# skipped: this MPI does not provide MPI_THREAD_MULTIPLE\n");
-    return s.finish();
+    s.run("started beside a blocked thread", [&] { started_beside_a_blocked_thread(s); });
+  return s.finish();
   }
   s.run("own communicators", [&] { ping_pong(s, true, rounds); });
   s.run("own tags", [&] { ping_pong(s, false, rounds); });

@@ -3,8 +3,8 @@
 #include "coll/algorithms/nodes.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <unordered_map>
+#include <utility>
 
 namespace telpher::coll {
 
@@ -29,9 +29,16 @@ const node_map& map_of(const problem& p) {
     std::vector<std::int32_t> node_of;
     node_map map;
   };
-  thread_local std::unique_ptr<const cached> last;
+  // A thread's objects end before the program's static ones, whose destructors may still use MPI:
+  // this pointer is there even then.
+  static constinit thread_local const cached* last = nullptr;
+  struct end_of_thread {
+    ~end_of_thread() { delete std::exchange(last, nullptr); }
+  };
+  thread_local const end_of_thread at_exit;
+  static_cast<void>(at_exit);
   if (!last || last->ranks != p.ranks || last->node_of != p.node_of)
-    last = std::make_unique<const cached>(cached{p.ranks, p.node_of, node_map(p)});
+    delete std::exchange(last, new cached{p.ranks, p.node_of, node_map(p)});
   return last->map;
 }
 

@@ -149,7 +149,7 @@ bool allowed(reduce_op op, family kind) {
 }  // namespace
 
 reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept {
-  static const value_table table = make_table();
+  static const value_table& table = *new value_table(make_table());
   reduction r;
   const auto found = table.find(type);
   if (found == table.end() || !find_op(op, r.op) || !allowed(r.op, found->second.kind)) return r;

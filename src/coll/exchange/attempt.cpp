@@ -30,6 +30,7 @@ bool call_blocking(const char* call, communicator& c, arguments& a, int* code) n
              TELPHER_WARN("%s, call %llu on its communicator: has waited %.0f s until %s", call,
                           static_cast<unsigned long long>(c.talk.call()), seconds, awaited);
            });
+  static_cast<void>(ticket::visit());  // messages have moved meanwhile
   if (came == attempt::outcome::staged) return false;
   const status s = one.result();
   *code = s == status::ok ? MPI_SUCCESS

@@ -73,7 +73,7 @@ int attribute(CUdevice device, CUdevice_attribute which) {
 }  // namespace
 
 bool load_driver(const char*& why) noexcept {
-  static std::string text;
+  static auto& text = *new std::string;
   const library cuda = library::open("libcuda.so.1", text);
   why = text.c_str();
   if (!cuda) return false;

@@ -88,7 +88,7 @@ struct made_kernels {
 
 // The codecs' results are the CPU's bit by bit: no sum or product of floating point may change.
 const std::vector<std::string>& options() {
-  static const std::vector<std::string> list{
+  static const auto& list = *new std::vector<std::string>{
       "-std=c++20", "-O3", "-ffp-model=precise", "-ffp-contract=off", "-DTELPHER_DEVICE_PASS",
       "-I."};
   return list;

@@ -47,7 +47,8 @@ TELPHER_MPI(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (i
 // 12.2 Initialization
 TELPHER_MPI(Win_attach, (MPI_Win win, void* base, MPI_Aint size), (win, base, size)) {
   if (!entry::active()) return pmpi::Win_attach(win, base, size);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Win_attach", {base}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Win_attach",
+                                              {base}))
     return error;
   return pmpi::Win_attach(win, base, size);
 }
@@ -76,7 +77,8 @@ TELPHER_MPI(Put,
   if (!entry::active())
     return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Put", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Put",
+                                              {origin_addr}))
     return error;
   return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                    target_count, target_datatype, win);
@@ -91,7 +93,8 @@ TELPHER_MPI(Get,
   if (!entry::active())
     return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Get",
+                                              {origin_addr}))
     return error;
   return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                    target_count, target_datatype, win);
@@ -107,7 +110,8 @@ TELPHER_MPI(Accumulate,
   if (!entry::active())
     return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Accumulate", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Accumulate",
+                                              {origin_addr}))
     return error;
   return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                           target_count, target_datatype, op, win);
@@ -125,8 +129,8 @@ TELPHER_MPI(Get_accumulate,
     return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                 result_count, result_datatype, target_rank, target_disp,
                                 target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get_accumulate",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Get_accumulate", {origin_addr, result_addr}))
     return error;
   return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                               result_datatype, target_rank, target_disp, target_count,
@@ -143,7 +147,8 @@ TELPHER_MPI(Rput,
   if (!entry::active())
     return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rput", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rput",
+                                              {origin_addr}))
     return error;
   return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                     target_count, target_datatype, win, request);
@@ -159,7 +164,8 @@ TELPHER_MPI(Rget,
   if (!entry::active())
     return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rget",
+                                              {origin_addr}))
     return error;
   return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                     target_count, target_datatype, win, request);
@@ -175,7 +181,8 @@ TELPHER_MPI(Raccumulate,
   if (!entry::active())
     return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Raccumulate", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Raccumulate",
+                                              {origin_addr}))
     return error;
   return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                            target_count, target_datatype, op, win, request);
@@ -193,8 +200,8 @@ TELPHER_MPI(Rget_accumulate,
     return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                  result_count, result_datatype, target_rank, target_disp,
                                  target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget_accumulate",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Rget_accumulate", {origin_addr, result_addr}))
     return error;
   return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                result_count, result_datatype, target_rank, target_disp,
@@ -209,8 +216,8 @@ TELPHER_MPI(Fetch_and_op,
   if (!entry::active())
     return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op,
                               win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Fetch_and_op",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Fetch_and_op", {origin_addr, result_addr}))
     return error;
   return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
@@ -223,7 +230,8 @@ TELPHER_MPI(Compare_and_swap,
   if (!entry::active())
     return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                   target_disp, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Compare_and_swap",
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Compare_and_swap",
                                               {origin_addr, compare_addr, result_addr}))
     return error;
   return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
@@ -363,7 +371,8 @@ TELPHER_MPI(Put_c,
   if (!entry::active())
     return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Put_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Put_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
@@ -379,7 +388,8 @@ TELPHER_MPI(Get_c,
   if (!entry::active())
     return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Get_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
@@ -395,7 +405,8 @@ TELPHER_MPI(Accumulate_c,
   if (!entry::active())
     return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Accumulate_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Accumulate_c", {origin_addr}))
     return error;
   return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
@@ -413,8 +424,8 @@ TELPHER_MPI(Get_accumulate_c,
     return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                   result_count, result_datatype, target_rank, target_disp,
                                   target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Get_accumulate_c",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Get_accumulate_c", {origin_addr, result_addr}))
     return error;
   return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                 result_count, result_datatype, target_rank, target_disp,
@@ -431,7 +442,8 @@ TELPHER_MPI(Rput_c,
   if (!entry::active())
     return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rput_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rput_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
@@ -447,7 +459,8 @@ TELPHER_MPI(Rget_c,
   if (!entry::active())
     return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rget_c",
+                                              {origin_addr}))
     return error;
   return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
@@ -463,7 +476,8 @@ TELPHER_MPI(Raccumulate_c,
   if (!entry::active())
     return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Raccumulate_c", {origin_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Raccumulate_c", {origin_addr}))
     return error;
   return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
@@ -481,8 +495,8 @@ TELPHER_MPI(Rget_accumulate_c,
     return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                    result_count, result_datatype, target_rank, target_disp,
                                    target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(MPI_COMM_SELF, "MPI_Rget_accumulate_c",
-                                              {origin_addr, result_addr}))
+  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
+                                              "MPI_Rget_accumulate_c", {origin_addr, result_addr}))
     return error;
   return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                  result_count, result_datatype, target_rank, target_disp,

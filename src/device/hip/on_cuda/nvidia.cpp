@@ -23,7 +23,7 @@ driver_table driver;
 }  // namespace
 
 bool load(const char*& why) noexcept {
-  static std::string text;
+  static auto& text = *new std::string;
   const library l = library::open("libcuda.so.1", text);
   const bool complete = l && l.find("cuDeviceGetCount", driver.device_count) &&
                         l.find("cuDeviceGetP2PAttribute", driver.p2p_attribute) &&
