@@ -9,7 +9,7 @@ TEST = $(PYTHON) test/run.py
 PATHS = mapped,ipc_get,ipc_put,batch,linger,staged,pipelined,raw
 WITH ?=
 # The host MPI is not instrumented: under sanitizers the core is what is tested.
-CORE = base_,codec_,path_,ticket_,memory_,coll_agreement,coll_exchange,coll_vendor,contract
+CORE = base_,kernel_,codec_,path_,ticket_,memory_,coll_agreement,coll_exchange,coll_vendor,contract
 
 .PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install clean
 
