@@ -66,7 +66,7 @@ class block_state {
  public:
   static constexpr std::size_t memory_bytes = 96 * 1024;
 
-  explicit block_state(unsigned items) : items_(items), said_(2 * items) {
+  explicit block_state(unsigned items) : items_(items), said_(4 * items) {
     std::memset(memory_.get(), 0xa5, memory_bytes);
   }
 
@@ -101,10 +101,11 @@ class block_state {
   }
 
   /// The `round`-th vote of work item `id` among the first `readers`; orders nothing. Two rounds
-  /// have room: who is in round n + 2 has seen all in n + 1, who have left n.
-  bool vote(unsigned id, unsigned readers, std::uint64_t round, bool mine) {
+  /// have room: who is in round n + 2 has seen all in n + 1, who have left n. Votes of an omitted
+  /// barrier are counted apart.
+  bool vote(unsigned id, unsigned readers, std::uint64_t round, bool mine, bool apart = false) {
     const auto place = [&](unsigned i) -> std::atomic<std::uint64_t>& {
-      return said_[i * 2 + round % 2];
+      return said_[i * 4 + round % 2 + (apart ? 2 : 0)];
     };
     place(id).store(round << 1 | (mine ? 1 : 0), std::memory_order_relaxed);
     bool all = true;
@@ -160,7 +161,7 @@ struct item_state {
   block_state* block;
   unsigned id;
   std::size_t shared_bytes = 0;  // of the variables now declared
-  std::uint64_t votes = 0;
+  std::uint64_t votes = 0, votes_apart = 0;
   std::uint32_t shuffles = 0;
 };
 
@@ -213,7 +214,8 @@ class work {
   bool meet(const place& where, bool mine) const {
     const std::string name = name_of(where);
     if (id() == 0) sites::add(name);
-    if (name == omitted()) return item_->block->vote(id(), size(), ++item_->votes, mine);
+    if (name == omitted())
+      return item_->block->vote(id(), size(), ++item_->votes_apart, mine, true);
     return item_->block->meet(where, mine);
   }
 

@@ -16,7 +16,7 @@ NOT_NEEDED: dict[str, str] = {}
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
     try:
-        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
+        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=20)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(arguments, 124, "", "")  # a hang is found, too
 
