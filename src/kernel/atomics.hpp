@@ -265,7 +265,7 @@ TELPHER_DEVICE void store_pair_system(void* at, word_pair pair) {
 /// Sets bits of a word that several work items of the block write.
 TELPHER_DEVICE void or_shared(std::uint32_t* at, std::uint32_t value) {
 #if defined(TELPHER_LANGUAGE_CPU)
-  *at |= value;
+  __atomic_fetch_or(at, value, __ATOMIC_RELAXED);
 #elif defined(TELPHER_LANGUAGE_SYCL)
   sycl_detail::shared_atomic(at).fetch_or(value);
 #else
@@ -274,15 +274,6 @@ TELPHER_DEVICE void or_shared(std::uint32_t* at, std::uint32_t value) {
 }
 
 /// Makes a word at least `value`: among the work items of a block, or among the device's blocks.
-TELPHER_DEVICE void raise_shared(std::uint32_t* at, std::uint32_t value) {
-#if defined(TELPHER_LANGUAGE_CPU)
-  if (*at < value) *at = value;
-#elif defined(TELPHER_LANGUAGE_SYCL)
-  sycl_detail::shared_atomic(at).fetch_max(value);
-#else
-  atomicMax(at, value);
-#endif
-}
 TELPHER_DEVICE void raise_device(std::uint32_t* at, std::uint32_t value) {
 #if defined(TELPHER_LANGUAGE_CPU)
   std::uint32_t seen = __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -293,6 +284,13 @@ TELPHER_DEVICE void raise_device(std::uint32_t* at, std::uint32_t value) {
   sycl_detail::atomic<sycl::memory_scope::device>(at).fetch_max(value);
 #else
   atomicMax(at, value);
+#endif
+}
+TELPHER_DEVICE void raise_shared(std::uint32_t* at, std::uint32_t value) {
+#if defined(TELPHER_LANGUAGE_SYCL)
+  sycl_detail::shared_atomic(at).fetch_max(value);
+#else
+  raise_device(at, value);
 #endif
 }
 

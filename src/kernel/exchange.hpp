@@ -121,7 +121,8 @@ template <class Reduction, class W>
 TELPHER_DEVICE bool run_call(W w, const exchange& p, const exchange_call& c, bool again) {
   exchange_place* place = p.places ? resolve(p.places) + w.block() : nullptr;
   std::uint32_t at = again ? place->word : 0;
-  std::uint64_t begin = again && at < c.words ? place->offset[w.id()] : 0;
+  if (again && at >= c.words) return true;  // was through when others paused
+  std::uint64_t begin = again ? place->offset[w.id()] : 0;
   bool ended = true;
   while (at < c.words) {
     const std::uint64_t reached = run_step<Reduction>(w, p, c, c.code + at, begin);

@@ -43,8 +43,10 @@
 #define TELPHER_DEVICE inline
 #define TELPHER_BOTH inline         // for the host and for kernels
 #define TELPHER_DEVICE_CALL inline  // a function that is not copied into each kernel
-// A block is one work item: its automatic variables are the block's.
-#define TELPHER_SHARED(type, name, ...) type name __VA_ARGS__
+// Where a block's variables lie is its view's to say: `w` of type W, in every body.
+#define TELPHER_SHARED(type, name, ...)                                 \
+  typename W::template shared<type __VA_ARGS__> name##_of_the_block(w); \
+  auto& name = name##_of_the_block.value
 #define TELPHER_UNROLL
 #define TELPHER_UNROLL_BY(count)
 #elif defined(TELPHER_LANGUAGE_SYCL)
@@ -90,6 +92,13 @@ class work {
  public:
   static constexpr unsigned command_readers = 1;  // work items that read a linger_command together
   static constexpr unsigned program_readers = 1;  // and an exchange_command
+
+  /// A block is one work item: its automatic variables are the block's.
+  template <class T>
+  struct shared {
+    explicit shared(const work&) {}
+    T value;
+  };
 
   work(unsigned block, unsigned blocks) : block_(block), blocks_(blocks) {}
   unsigned id() const { return 0; }

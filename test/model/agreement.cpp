@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The agreement (coll/exchange/agreement.hpp) in every interleaving of two and three ranks: blocking
+// calls with words, descriptions and votes, slots that are used again, deferred calls whose offers
+// are taken back. All ranks must take every call for the same, and read nothing that is not theirs.
+#define CHECK_NO_MAIN
+#include "coll/exchange/agreement.hpp"
+
+#include <memory>
+
+#include "scenario.hpp"
+
+using model::choose;
+using model::expect;
+using namespace telpher::coll::exchange;
+using answer = agreement::answer;
+
+namespace {
+
+constexpr int most = 3;
+
+struct node {
+  agreement_line lines[most]{};
+  agreement_line* pointers[most];
+  std::array<std::array<int, 8>, most> taken{};  // what each rank took a call for: 1 host, 2 devices
+
+  explicit node(int ranks) {
+    for (int r = 0; r < ranks; ++r) pointers[r] = &lines[r];
+  }
+};
+
+std::shared_ptr<node> make_node(model::world& w, int ranks) {
+  auto n = std::make_shared<node>(ranks);
+  for (agreement_line& line : n->lines) {
+    w.name(&line.read, "read");
+    w.name(&line.passed, "passed");
+    for (agreement_slot& s : line.slot) {
+      w.name(&s.said, "said");
+      w.name(&s.voted, "voted", sizeof s.voted);
+      w.name(&s.what, "description", sizeof s.what);
+    }
+  }
+  w.name(&n->lines[0].cell, "cell", sizeof n->lines[0].cell);
+  return n;
+}
+
+void all_took_the_same(node& n, int ranks) {
+  for (std::size_t call = 0; call < n.taken[0].size(); ++call) {
+    int heard = 0;
+    for (int r = 0; r < ranks; ++r) {
+      const int own = n.taken[static_cast<std::size_t>(r)][call];
+      if (heard == 0) heard = own;
+      expect(own == 0 || heard == 0 || own == heard, "ranks take a call for different ones");
+    }
+  }
+}
+
+std::uint64_t mark_of(std::uint64_t call, int rank) {
+  return call * 10 + static_cast<std::uint64_t>(rank);
+}
+
+void read_descriptions(const agreement& a, int ranks) {
+  for (int r = 0; r < ranks; ++r)
+    expect(a.description_of(r).signature == mark_of(a.call(), r), "a description of the call");
+}
+
+// --- blocking calls ---
+
+struct plan {
+  int ranks = 2;
+  std::uint64_t calls = 1;
+  /// The word of a rank in a call.
+  word (*said)(int rank, std::uint64_t call);
+  bool votes = false;
+  bool waits = true;  // for may_say()
+};
+
+void blocking_call(node& n, agreement& a, int me, const plan& p) {
+  a.begin();
+  const std::uint64_t call = a.call();
+  while (p.waits && !a.may_say()) model::yield();
+  if (p.said(me, call) == word::host) return a.say(word::host);
+  a.own_description().signature = mark_of(call, me);
+  a.say(word::device);
+  bool all = true;
+  for (int r = 0; r < p.ranks; ++r) all = all && p.said(r, call) == word::device;
+  answer heard = answer::pending;
+  while ((heard = a.words()) == answer::pending) model::yield();
+  expect((heard == answer::yes) == all, "the words of all");
+  n.taken[static_cast<std::size_t>(me)][call % 8] = heard == answer::yes ? 2 : 1;
+  if (heard == answer::yes) read_descriptions(a, p.ranks);
+  if (heard == answer::yes && p.votes) {
+    n.lines[me].workspace.address = call;
+    a.vote(me == 0 || call % 2 == 0);
+    while ((heard = a.result()) == answer::pending) model::yield();
+    expect((heard == answer::yes) == (call % 2 == 0), "the votes of all");
+    for (int r = 0; r < p.ranks; ++r)
+      expect(n.lines[r].workspace.address == call, "what was made before a vote");
+    a.vote(true);
+    while (a.result() == answer::pending) model::yield();
+  }
+  a.finish();
+}
+
+void make_blocking(model::world& w, const plan& p) {
+  auto n = make_node(w, p.ranks);
+  for (int me = 0; me < p.ranks; ++me)
+    w.thread([n, me, p] {
+      agreement a(n->pointers, p.ranks, me);
+      for (std::uint64_t c = 0; c < p.calls; ++c) blocking_call(*n, a, me, p);
+    });
+  w.finally([n, p] { all_took_the_same(*n, p.ranks); });
+}
+
+word mixed(int rank, std::uint64_t call) {
+  return call == 1 || (call == 2 && rank == 0) ? word::device : word::host;
+}
+word all_devices(int, std::uint64_t) {
+  return word::device;
+}
+/// Rank 1 runs ahead through all the slots after a call of both, and comes back to the first.
+word far_ahead(int rank, std::uint64_t call) {
+  return rank == 0 ? (call == 1 ? word::device : word::host)
+                   : (call % agreement_line::slots == 1 ? word::device : word::host);
+}
+
+void make_mixed(model::world& w) {
+  make_blocking(w, {.ranks = 2, .calls = 3, .said = mixed});
+}
+void make_votes(model::world& w) {
+  make_blocking(w, {.ranks = 2, .calls = 1, .said = all_devices, .votes = true});
+}
+void make_three(model::world& w) {
+  make_blocking(w, {.ranks = 3, .calls = 1, .said = all_devices});
+}
+void make_reuse(model::world& w) {
+  make_blocking(w, {.ranks = 2, .calls = agreement_line::slots + 1, .said = far_ahead});
+}
+void make_overwriting(model::world& w) {
+  make_blocking(
+      w, {.ranks = 2, .calls = agreement_line::slots + 1, .said = far_ahead, .waits = false});
+}
+
+// --- deferred calls ---
+
+/// A call is offered or passed, and an offer may be taken back while it is pending. Calls that do
+/// not meet the first one's cell are passed.
+void deferred_call(node& n, agreement& a, int me, int ranks) {
+  const std::uint64_t call = a.take();
+  int& taken = n.taken[static_cast<std::size_t>(me)][call % 8];
+  if (call % agreement_line::slots != 1 || choose(2) == 1) {
+    taken = 1;
+    return a.pass(call);
+  }
+  a.begin(call);
+  while (!a.may_say()) model::yield();
+  a.own_description().signature = mark_of(a.call(), me);
+  a.offer();
+  answer heard = a.decision();
+  while (heard == answer::pending) {
+    if (choose(2) == 1) {
+      if (a.withdraw()) {
+        taken = 1;
+        return a.pass(a.call());
+      }
+    } else {
+      model::yield();
+    }
+    heard = a.decision();
+  }
+  taken = heard == answer::yes ? 2 : 1;
+  if (heard == answer::yes) read_descriptions(a, ranks);
+  a.finish();
+}
+
+void make_deferred(model::world& w, int ranks, int calls) {
+  auto n = make_node(w, ranks);
+  for (int me = 0; me < ranks; ++me)
+    w.thread([=] {
+      agreement a(n->pointers, ranks, me);
+      for (int c = 0; c < calls; ++c) deferred_call(*n, a, me, ranks);
+    });
+  w.finally([n, ranks] { all_took_the_same(*n, ranks); });
+}
+
+void make_offers(model::world& w) {
+  make_deferred(w, 2, 1);
+}
+void make_offers_of_three(model::world& w) {
+  make_deferred(w, 3, 1);
+}
+void make_many_offers(model::world& w) {
+  make_deferred(w, 2, static_cast<int>(agreement_line::slots) + 1);
+}
+
+}  // namespace
+
+TEST_CASE(words_of_all_interleavings) {
+  model::holds("host and device words", {}, make_mixed);
+  model::holds("three ranks", {.deviations = 2}, make_three);
+}
+
+TEST_CASE(votes_of_all_interleavings) {
+  model::holds("votes", {.deviations = 3}, make_votes);
+}
+
+TEST_CASE(slots_used_again) {
+  model::holds("slots used again", {.deviations = 3}, make_reuse);
+  model::finds("slots written without waiting", {.deviations = 3}, make_overwriting);
+}
+
+TEST_CASE(offers_of_all_interleavings) {
+  model::holds("offers", {.deviations = 4}, make_offers);
+  model::holds("offers of three", {.deviations = 1}, make_offers_of_three);
+  model::holds("offers in cells used again", {.deviations = 1}, make_many_offers);
+}
+
+TEST_CASE(defects_of_the_agreement_are_found) {
+  using enum model::mutation;
+  model::finds_all("words", {}, make_mixed, {{"said", store_relaxed}, {"said", load_relaxed}});
+  model::finds_all("votes", {.deviations = 3}, make_votes, {{"voted", store_relaxed}, {"voted", load_relaxed}});
+  model::finds_all("reuse", {.deviations = 3}, make_reuse,
+                   {{"read", store_relaxed}, {"read", load_relaxed}});
+  model::finds_all("offers", {.deviations = 3}, make_offers, {{"cell", swap_split}, {"cell", swap_relaxed}});
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange kernel with several threads a block: every algorithm over both transports, pauses
+// included, and a kernel that stays; reductions against one work item a block.
+#define CHECK_NO_MAIN
+#include "../coll/exchange_node.hpp"
+#include "block_of_threads.hpp"
+#include "check.hpp"
+
+using namespace exchange_test;
+using telpher::kernel::combine::max;
+using telpher::kernel::combine::minloc;
+using telpher::kernel::combine::sum;
+namespace values = telpher::kernel::values;
+
+namespace {
+
+constexpr unsigned items = 6;
+
+template <class Reduction>
+void run_in_threads(const kernel::exchange& p, unsigned block, unsigned blocks) {
+  block_of_threads::run_block(
+      [&](block_of_threads::work w) { kernel::run_exchange<Reduction>(w, p); }, block, blocks,
+      items);
+}
+
+/// Of the kernels that a node launches.
+void by_many(kernel::id k, const kernel::exchange& p, unsigned block, unsigned blocks) {
+  if (k == kernel::id::exchange) return run_in_threads<kernel::no_reduction>(p, block, blocks);
+  run_in_threads<kernel::reduction<sum, values::u32>>(p, block, blocks);
+}
+
+/// A reduction of three sources, aligned alike or not, in three blocks.
+template <class Op, class T>
+void reduce(kernel::reduce_op op, kernel::value_type type) {
+  constexpr std::size_t count = 331, sources = 3;
+  for (const std::size_t shift : {0u, 1u}) {
+    std::vector<T> in[sources], expected(count + 8), got(count + 8);
+    std::memset(static_cast<void*>(expected.data()), 0, expected.size() * sizeof(T));
+    got = expected;
+    for (std::size_t s = 0; s < sources; ++s) {
+      in[s] = expected;
+      auto* raw = reinterpret_cast<std::uint8_t*>(in[s].data());
+      for (std::size_t i = 0; i < in[s].size() * sizeof(T); i += sizeof(T))
+        raw[i] = static_cast<std::uint8_t>(i * 7 + s * 29);  // small numbers of every type
+    }
+    for (const bool one : {true, false}) {
+      std::uint64_t done[3] = {};
+      std::uint32_t stop = 0, arrivals = 0;
+      kernel::exchange p{};
+      p.code_words = 3 + sources;
+      p.code[0] = static_cast<std::uint64_t>(kernel::exchange_op::reduce) | sources << 8;
+      p.code[1] = count * sizeof(T);
+      p.code[2] = reinterpret_cast<std::uintptr_t>((one ? expected : got).data() + shift);
+      for (std::size_t s = 0; s < sources; ++s)
+        p.code[3 + s] = reinterpret_cast<std::uintptr_t>(in[s].data() + (s == 1 ? shift : 0));
+      p.done_value = 1;
+      p.done = done;
+      p.stop = &stop;
+      p.arrivals = &arrivals;
+      for (unsigned b = 0; b < 3; ++b)
+        if (one)
+          kernel::cpu_kernel_of(kernel::exchange_with(op, type)).run_block(&p, b, 3);
+        else
+          run_in_threads<kernel::reduction<Op, T>>(p, b, 3);
+      for (const std::uint64_t word : done) CHECK_EQ(word, kernel::exchange::ended(1, false));
+    }
+    CHECK(std::memcmp(expected.data(), got.data(), got.size() * sizeof(T)) == 0);
+  }
+}
+
+}  // namespace
+
+void test_exchange() {
+  for (const std::uint64_t count : {37u, 300u}) {
+    CHECK_EQ(wrong_of_all(3, count, false, false, false, by_many), 0);
+    CHECK_EQ(wrong_of_all(3, count, true, false, false, by_many), 0);
+  }
+  CHECK_EQ(wrong_of_all(2, 37, false, true, true, by_many), 0);
+}
+
+TEST_CASE(exchange_stays) {
+  for (const unsigned blocks : {1u, 3u}) {
+    staying one(blocks, ~std::uint64_t{0}, by_many);
+    one.await_done(1, blocks);
+    std::uint32_t call = 1;
+    for (int round = 0; round < 4; ++round)
+      for (const std::size_t copies : {1u, 15u})  // of one part and of two
+        for (unsigned some = 1; some <= blocks; ++some) {
+          one.command(++call, copies, some);
+          one.await_done(call, some);
+          CHECK(one.has(call, copies));
+        }
+    one.leave();
+    one.await_gone();
+  }
+}
+
+TEST_CASE(reductions) {
+  using kernel::reduce_op;
+  using kernel::value_type;
+  reduce<sum, values::f32>(reduce_op::sum, value_type::f32);
+  reduce<sum, values::bf16>(reduce_op::sum, value_type::bf16);
+  reduce<max, values::i8>(reduce_op::max, value_type::i8);
+  reduce<minloc, values::f64_i32>(reduce_op::minloc, value_type::f64_i32);
+}

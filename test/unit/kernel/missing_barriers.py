@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether kernel_threads finds a missing barrier: missing_barriers.py PROGRAM, built with ThreadSanitizer.
+
+Runs each case of the program once and once more for each barrier that the case meets, with that barrier
+left out, and expects a failure or a report every time. NOT_NEEDED names barriers that are there for a GPU
+only, or whose absence has no order to break in these cases.
+"""
+import subprocess
+import sys
+
+PROGRAM = sys.argv[1]
+CASES = ["copy_batch", "linger", "exchange_stays", "zfp_encode_f32_1", "zfp_decode_f32_1", "mpc_encode_32",
+         "mpc_decode_32", "mpc_place", "exchange"]
+NOT_NEEDED: dict[str, str] = {}
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    try:
+        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=20)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(arguments, 124, "", "")  # a hang is found, too
+
+
+def main() -> int:
+    found, missed = set(), set()
+    for case in CASES:
+        plain = run("--sites", case)
+        if plain.returncode != 0:
+            print(plain.stdout + plain.stderr)
+            return 1
+        for site in (line.split()[1] for line in plain.stdout.splitlines() if line.startswith("site ")):
+            if site in found:
+                continue
+            code = run("--omit", site, case).returncode
+            (found if code != 0 else missed).add(site)
+            print(f"{case}: without {site}: {'found' if code != 0 else 'not found'}", flush=True)
+    missed -= found
+    unknown = {site for site in missed if site not in NOT_NEEDED}
+    print(f"{len(found)} missing barriers found, {len(missed)} not", *sorted(unknown))
+    return 1 if unknown or not found else 0
+
+
+sys.exit(main())

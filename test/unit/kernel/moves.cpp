@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every kernel of kernel.def with several threads a block (block_of_threads.hpp), against one work
+// item a block, as the emulated device runs it: the kernels that move bytes and the codecs' here,
+// exchange in exchange.cpp. A kernel without a case does not compile.
+#define CHECK_NO_MAIN
+#include <random>
+
+#include "block_of_threads.hpp"
+#include "check.hpp"
+#include "kernel/bodies.hpp"
+
+namespace kernel = telpher::kernel;
+using kernel::id;
+
+void test_exchange();
+
+namespace {
+
+using bytes = std::vector<std::uint8_t>;
+
+bytes noise(std::size_t size, unsigned seed) {
+  std::minstd_rand random(seed);
+  bytes made(size);
+  for (auto& b : made) b = static_cast<std::uint8_t>(random() >> 8);
+  return made;
+}
+
+template <class T>
+bytes bytes_of(const std::vector<T>& values) {
+  bytes out(values.size() * sizeof(T));
+  std::memcpy(out.data(), values.data(), out.size());
+  return out;
+}
+
+/// Trial: memory made alike each time, `parameters` over it, `blocks()`, result(): what a launch
+/// leaves there.
+template <class Trial, class Body>
+void same_as_one_item(id k, const char* name, Body body) {
+  for (const unsigned items : {2u, 5u, 8u})
+    for (unsigned variant = 0; variant < Trial::variants; ++variant) {
+      Trial expected(variant), got(variant);
+      for (unsigned b = 0; b < expected.blocks(); ++b)
+        kernel::cpu_kernel_of(k).run_block(&expected.parameters, b, expected.blocks());
+      block_of_threads::run([&](block_of_threads::work w) { body(w, got.parameters); },
+                            got.blocks(), items);
+      if (expected.result() != got.result())
+        check::fail(__FILE__, __LINE__, std::string(name) + " with " + std::to_string(items) +
+                                            " items, variant " + std::to_string(variant));
+    }
+}
+
+// --- kernels that move ---
+
+struct copy_batch_trial {
+  static constexpr unsigned variants = 3;
+  bytes from = noise(1 << 14, 1), to = bytes(1 << 14);
+  std::vector<std::uint32_t> done = std::vector<std::uint32_t>(8), arrivals = done;
+  kernel::copy_batch parameters{};
+  unsigned dealt = 0;
+
+  explicit copy_batch_trial(unsigned variant) {
+    const std::size_t sizes[] = {0, 1, 77, 4096, 5000};
+    std::size_t at = 0;
+    for (const std::size_t size : sizes) {
+      parameters.pieces[parameters.count++] = {to.data() + at + variant, from.data() + at, size};
+      at += size + 16;
+    }
+    parameters.done_value = 9;
+    parameters.done = variant == 0 ? nullptr : done.data();
+    parameters.arrivals = arrivals.data();
+    dealt = static_cast<unsigned>(kernel::deal_blocks(parameters, 9, 512));
+  }
+  unsigned blocks() const { return dealt; }
+  bytes result() const {
+    bytes all = to;
+    for (const auto& words : {done, arrivals}) {
+      const bytes more = bytes_of(words);
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }
+};
+
+template <bool pack>
+struct rows_trial {
+  static constexpr unsigned variants = 3;  // rows of some bytes, of some lines, of many
+  std::vector<std::int64_t> offset;
+  std::vector<std::uint64_t> length, packed_offset;
+  bytes layout, packed;
+  kernel::pack_blocks parameters{};
+
+  explicit rows_trial(unsigned variant) {
+    const std::size_t longest[] = {7, 90, 1500};
+    std::uint64_t size = 0, at = 3;
+    for (std::size_t row = 0; row < 5; ++row) {
+      offset.push_back(static_cast<std::int64_t>(at));
+      length.push_back(longest[variant] - row);
+      packed_offset.push_back(size);
+      size += length.back();
+      at += length.back() + row;
+    }
+    constexpr std::uint64_t elements = 7;
+    layout = noise(elements * at + 16, pack ? 5 : 6);
+    packed = noise(elements * size, pack ? 6 : 5);
+    parameters = {packed.data(), layout.data(),      elements,
+                  static_cast<std::int64_t>(at),     size,          5,
+                  offset.data(), length.data(),      packed_offset.data()};
+  }
+  unsigned blocks() const { return 3; }
+  bytes result() const { return pack ? packed : layout; }
+};
+
+/// A host that reads each piece when its word says that it is there.
+void read_pieces_as_they_come() {
+  copy_batch_trial t(1);
+  const kernel::copy_batch& p = t.parameters;
+  std::thread device([&] {
+    block_of_threads::run([&](block_of_threads::work w) { kernel::copy_batch_body(w, p); },
+                          t.blocks(), 6);
+  });
+  for (int i = 0; i < p.count; ++i) {
+    while (kernel::load_acquire_system(p.done + i) != p.done_value) std::this_thread::yield();
+    const auto& piece = p.pieces[i];
+    CHECK(std::memcmp(piece.to, piece.from, piece.bytes) == 0);
+  }
+  device.join();
+}
+
+void test_copy_batch() {
+  read_pieces_as_they_come();
+  same_as_one_item<copy_batch_trial>(id::copy_batch, "copy_batch",
+                                     [](auto w, auto& p) { kernel::copy_batch_body(w, p); });
+}
+void test_pack_blocks() {
+  same_as_one_item<rows_trial<true>>(id::pack_blocks, "pack_blocks",
+                                     [](auto w, auto& p) { kernel::pack_blocks_body(w, p); });
+}
+void test_unpack_blocks() {
+  same_as_one_item<rows_trial<false>>(id::unpack_blocks, "unpack_blocks",
+                                      [](auto w, auto& p) { kernel::unpack_blocks_body(w, p); });
+}
+
+/// The host's side of linger.hpp; commands before and after the launch, the last says leave.
+void test_linger() {
+  constexpr std::uint32_t depth = 4, commands = 40, size = 301;
+  const bytes from = noise(commands * size, 8);
+  bytes to(from.size());
+  kernel::linger_command mailbox[depth] = {};
+  std::uint32_t done = 0, gone = 0;
+  const kernel::linger p{mailbox, &done, &gone, 1, depth, ~std::uint64_t{0} >> 1};
+  const auto command = [&](std::uint32_t s) {
+    const std::size_t at = (s - 1) * size;
+    kernel::write_command(mailbox, depth, s, to.data() + at, from.data() + at, size,
+                          s == commands);
+  };
+  command(1);
+  command(2);
+  std::thread device([&] {
+    block_of_threads::run([&](block_of_threads::work w) { kernel::linger_body(w, p); }, 1, 6);
+  });
+  for (std::uint32_t s = 3; s <= commands; ++s) {
+    while (kernel::load_acquire_system(&done) + depth < s) std::this_thread::yield();
+    command(s);
+  }
+  while (kernel::load_acquire_system(&gone) == 0) std::this_thread::yield();
+  CHECK_EQ(gone, commands + 1);
+  CHECK(to == from);
+  device.join();
+}
+
+// --- codecs ---
+
+template <class S, int dims, bool encode>
+struct zfp_trial {
+  static constexpr unsigned variants = 2;  // tiles that are full, and the rest of one
+  std::vector<S> values;
+  std::vector<std::uint32_t> stream;
+  std::uint32_t worst = 0;
+  kernel::zfp_blocks<dims> parameters{};
+
+  explicit zfp_trial(unsigned variant) {
+    const std::uint64_t shapes[2][3][3] = {{{1100, 1, 1}, {75, 21, 1}, {17, 18, 19}},
+                                           {{510, 1, 1}, {30, 31, 1}, {7, 9, 11}}};
+    kernel::zfp_array& a = parameters;
+    std::uint64_t count = 1;
+    a.blocks = 1;
+    for (int d = 0; d < 3; ++d) {
+      a.extent[d] = shapes[variant][dims - 1][d];
+      count *= a.extent[d];
+      a.blocks *= (a.extent[d] + 3) / 4;
+    }
+    a.block_bits = dims == 1 ? 37 : 100 + variant;  // blocks that share words with their neighbours
+    for (std::uint64_t i = 0; i < count; ++i)
+      values.push_back(static_cast<S>((static_cast<double>(i * i % 977) - 400.0) / 7.0));
+    stream.resize(kernel::zfp_array::stream_words(a.blocks, a.block_bits));
+    a.values = values.data();
+    a.stream = stream.data();
+    a.worst = &worst;
+    if (encode) return;
+    const bytes code = noise(stream.size() * 4, 3);  // any bits are a stream
+    std::memcpy(stream.data(), code.data(), code.size());
+    std::fill(values.begin(), values.end(), S{1});
+  }
+  unsigned blocks() const { return 2; }
+  bytes result() const {
+    bytes all = encode ? bytes_of(stream) : bytes_of(values);
+    all.push_back(static_cast<std::uint8_t>(worst));
+    all.push_back(static_cast<std::uint8_t>(worst >> 8));
+    return all;
+  }
+};
+
+#define TELPHER_ZFP(name, type, dims)                                                             \
+  void test_zfp_encode_##name() {                                                                 \
+    same_as_one_item<zfp_trial<type, dims, true>>(                                                \
+        id::zfp_encode_##name, "zfp_encode_" #name,                                               \
+        [](auto w, auto& p) { kernel::zfp_encode_##name##_body(w, p); });                         \
+  }                                                                                               \
+  void test_zfp_decode_##name() {                                                                 \
+    same_as_one_item<zfp_trial<type, dims, false>>(                                               \
+        id::zfp_decode_##name, "zfp_decode_" #name,                                               \
+        [](auto w, auto& p) { kernel::zfp_decode_##name##_body(w, p); });                         \
+  }
+#include "kernel/zfp.def"
+#undef TELPHER_ZFP
+
+/// Memory of all five MPC kernels, and what the steps before kernel `at` leave there.
+template <class U>
+struct mpc_memory {
+  static constexpr unsigned variants = 2;
+  static constexpr unsigned chunks = 5;
+  std::vector<U> values;
+  std::vector<std::uint32_t> scratch =
+      std::vector<std::uint32_t>(chunks * kernel::mpc_stream::slot_words + 1);
+  std::vector<std::uint32_t> offsets = std::vector<std::uint32_t>(chunks + 1);
+  std::vector<std::uint64_t> payload = std::vector<std::uint64_t>(scratch.size() / 2 + 1);
+  kernel::mpc_place parameters{};
+
+  mpc_memory(unsigned variant, id at) {
+    constexpr std::size_t words = chunks * kernel::mpc_stream::chunk_bytes / sizeof(U) - 17;
+    for (std::size_t i = 0; i < words; ++i)
+      values.push_back(static_cast<U>(i % 3 == 2 ? i * i * 2654435761u : i * 5 / 2));
+    kernel::mpc_stream& s = parameters;
+    s = {values.data(), words, chunks, payload.size() * 2, variant == 0 ? 1u : 3u,
+         scratch.data(), offsets.data(), reinterpret_cast<std::uint32_t*>(payload.data())};
+    constexpr bool wide = sizeof(U) == 8;
+    for (const id step : {wide ? id::mpc_encode_64 : id::mpc_encode_32, id::mpc_place,
+                          id::mpc_gather, wide ? id::mpc_decode_64 : id::mpc_decode_32}) {
+      if (step == at) break;
+      kernel::cpu_kernel_of(step).run_block(&parameters, 0, 1);
+    }
+    if (at == id::mpc_decode_32 || at == id::mpc_decode_64)
+      std::fill(values.begin(), values.end(), U{1});
+  }
+  unsigned blocks() const { return 3; }
+  bytes result() const {
+    bytes all = bytes_of(values);
+    for (const bytes& more : {bytes_of(offsets), bytes_of(payload), bytes_of(scratch)})
+      all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+template <class U, id k>
+struct mpc_trial : mpc_memory<U> {
+  explicit mpc_trial(unsigned variant) : mpc_memory<U>(variant, k) {}
+};
+
+#define TEST_MPC(name, word)                                            \
+  void test_##name() {                                                  \
+    same_as_one_item<mpc_trial<word, id::name>>(id::name, #name, [](auto w, auto& p) { \
+      kernel::name##_body(w, p);                                        \
+    });                                                                 \
+  }
+TEST_MPC(mpc_encode_32, std::uint32_t)
+TEST_MPC(mpc_encode_64, std::uint64_t)
+TEST_MPC(mpc_place, std::uint32_t)
+TEST_MPC(mpc_gather, std::uint32_t)
+TEST_MPC(mpc_decode_32, std::uint32_t)
+TEST_MPC(mpc_decode_64, std::uint64_t)
+
+}  // namespace
+
+#define TELPHER_KERNEL(name) \
+  TEST_CASE(name) { test_##name(); }
+#include "kernel/kernel.def"
+#undef TELPHER_KERNEL
+
+/// `--sites CASE...`: prints the barriers that were met; `--omit SITE CASE...`: one does nothing.
+int main(int argc, char** argv) {
+  const bool list = argc > 1 && std::strcmp(argv[1], "--sites") == 0;
+  const bool omit = argc > 2 && std::strcmp(argv[1], "--omit") == 0;
+  if (omit) block_of_threads::omitted() = argv[2];
+  const int skip = list ? 1 : omit ? 2 : 0;
+  const int code = check::run_all(argc - skip, argv + skip);
+  if (list)
+    for (const std::string& name : block_of_threads::sites::names())
+      std::printf("site %s\n", name.c_str());
+  return code;
+}
