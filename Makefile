@@ -11,7 +11,7 @@ WITH ?=
 # The host MPI is not instrumented: under sanitizers the core is what is tested.
 CORE = base_,codec_,path_,ticket_,memory_,coll_agreement,coll_exchange,coll_vendor,contract
 
-.PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install clean
+.PHONY: help setup demo check check-asan check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install uninstall wheels check-install release clean
 
 help:
 	@echo "make demo           build Telpher, run the demonstration on what is here"
@@ -29,7 +29,10 @@ help:
 	@echo "make format         format the C++ files as lint wants them"
 	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
 	@echo "MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
-	@echo "make install        install into PREFIX (default /usr/local)"
+	@echo "make install        install into PREFIX (default /usr/local); make uninstall removes it"
+	@echo "make wheels         Python wheels into build/wheels/dist; WITH='cuda hip sycl' adds the vendors' plug-ins"
+	@echo "make check-install  wheels, CMake package and module file, used as users do"
+	@echo "make release        source archive, wheels, checksums and notes into build/dist"
 
 setup:
 	@$(SETUP) $(foreach part,mpi $(WITH),--with $(part)) --list
@@ -103,6 +106,24 @@ install:
 	@$(SETUP) --with mpi
 	@$(BUILD) release
 	@$(BUILD) release --install $(or $(PREFIX),/usr/local)
+
+uninstall:
+	@cmake --build build/release --target uninstall
+
+wheels:
+	@$(SETUP) --with mpich --with ompi --with wheels $(foreach part,$(WITH),--with $(part))
+	@$(BUILD) wheels
+	@$(PYTHON) tools/package.py build/wheels
+
+# From the build that the tests use: what is installed is the same, and needs no other build.
+check-install:
+	@$(SETUP) --with mpich --with ompi --with zfp --with wheels
+	@$(BUILD) dev --target telpher_installed
+	@$(PYTHON) tools/package.py build/dev
+	@$(PYTHON) test/install/run.py build/dev
+
+release:
+	@$(PYTHON) tools/release.py
 
 clean:
 	rm -rf build

@@ -48,7 +48,7 @@ def visible() -> dict:
 
 
 def gather(backend: str) -> dict:
-    return {"version": libraries.version(), "home": libraries.home(), "host": host_facts(), "visibility": visible(),
+    return {"version": libraries.describe_version(), "home": libraries.home(), "host": host_facts(), "visibility": visible(),
             "libraries": libraries.present(), "mpis": [vars(m) for m in host_mpi.installed()], **probe(backend)}
 
 
