@@ -123,7 +123,7 @@ check-install:
 	@$(PYTHON) test/install/run.py build/dev
 
 release:
-	@$(PYTHON) tools/release.py
+	@$(PYTHON) tools/release.py $(foreach part,$(WITH),--with $(part))
 
 clean:
 	rm -rf build

@@ -9,6 +9,7 @@ wheel is an installation (cmake --install) below site-packages/telpher, where th
 its own place, and each library its plug-ins beside it. Nothing in it is Python of one version, so one wheel
 serves all. The platform's tag is what auditwheel finds the libraries to need of a glibc.
 """
+
 import argparse
 import base64
 import hashlib
@@ -37,6 +38,7 @@ class PackageError(Exception):
 @dataclass
 class Wheel:
     """`files`: where each goes below site-packages, and where it is."""
+
     name: str
     summary: str
     files: dict
@@ -56,8 +58,11 @@ def run(command: list, **more) -> str:
 def staged(cmake: str, build: Path, folder: Path) -> dict:
     """An installation of the build without debug symbols: path below the prefix to file."""
     run([cmake, "--install", str(build), "--prefix", str(folder), "--strip"])
-    return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts}
+    return {
+        str(path.relative_to(folder)): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
 
 
 def plugin_of(name: str) -> str:
@@ -96,9 +101,16 @@ def core_wheel(files: dict, version: str) -> Wheel:
 
 
 def metadata(wheel: Wheel, version: str) -> str:
-    lines = ["Metadata-Version: 2.1", f"Name: {wheel.name.replace('_', '-')}", f"Version: {version}",
-             f"Summary: {wheel.summary}", "License: BSD-3-Clause", "License-File: LICENSE", "Requires-Python: >=3.9",
-             "Classifier: Operating System :: POSIX :: Linux"]
+    lines = [
+        "Metadata-Version: 2.1",
+        f"Name: {wheel.name.replace('_', '-')}",
+        f"Version: {version}",
+        f"Summary: {wheel.summary}",
+        "License: BSD-3-Clause",
+        "License-File: LICENSE",
+        "Requires-Python: >=3.9",
+        "Classifier: Operating System :: POSIX :: Linux",
+    ]
     lines += [f"Requires-Dist: {one}" for one in wheel.requires]
     for extra, needs in wheel.extras.items():
         lines += [f"Provides-Extra: {extra}", *(f"Requires-Dist: {one} ; extra == '{extra}'" for one in needs)]
@@ -111,12 +123,16 @@ def write(wheel: Wheel, version: str, platform: str, out: Path) -> Path:
     tag = f"py3-none-{platform}"
     path = out / f"{wheel.name}-{version}-{tag}.whl"
     stamp = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", "315532800")))[:6]
-    texts = {"METADATA": metadata(wheel, version), "licenses/LICENSE": (ROOT / "LICENSE").read_text(),
-             "WHEEL": f"Wheel-Version: 1.0\nGenerator: telpher\nRoot-Is-Purelib: false\nTag: {tag}\n"}
+    texts = {
+        "METADATA": metadata(wheel, version),
+        "licenses/LICENSE": (ROOT / "LICENSE").read_text(),
+        "WHEEL": f"Wheel-Version: 1.0\nGenerator: telpher\nRoot-Is-Purelib: false\nTag: {tag}\n",
+    }
     if wheel.entry_points:
         texts["entry_points.txt"] = wheel.entry_points
     record = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+
         def add(name: str, data: bytes, executable: bool) -> None:
             entry = zipfile.ZipInfo(name, stamp)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -137,7 +153,9 @@ def platform_of(path: Path, auditwheel: Path) -> str:
     """The oldest manylinux whose glibc has every symbol that the wheel's libraries ask for."""
     environment = dict(os.environ) | {"PYTHONPATH": str(auditwheel)}
     command = [sys.executable, "-m", "auditwheel", "show", "--json", "--ldpaths", str(path.parent), str(path)]
-    shown = json.loads(run(command, env=environment))  # no folder to look in: the MPI of this machine has needs of its own
+    shown = json.loads(
+        run(command, env=environment)
+    )  # no folder to look in: the MPI of this machine has needs of its own
     foreign = [name for name in shown["external_libs"] if not name.startswith(OUTSIDE)]
     if foreign or not shown["sym_tag"].startswith("manylinux"):
         raise PackageError(f"{path.name} is not for other machines: it needs {', '.join(foreign) or shown['sym_tag']}")
@@ -162,7 +180,9 @@ def make(build: Path, out: Path) -> None:
             megabytes = path.stat().st_size / 1e6
             print(f"{path.name}  {megabytes:.1f} MB")
             if megabytes > LIMITS_MB.get(wheel.name, 1000):
-                raise PackageError(f"{path.name} is larger than {LIMITS_MB[wheel.name]} MB; what is in it that need not be?")
+                raise PackageError(
+                    f"{path.name} is larger than {LIMITS_MB[wheel.name]} MB; what is in it that need not be?"
+                )
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 
     python3 tools/setup.py [--with PART]... [--mpich PREFIX] [--ompi PREFIX] [--list]
 
-Parts: cmake ninja (always), mpich, ompi, cuda, hip, sycl, lint, wheels (what checks them), zfp (libzfp, which judges Telpher's ZFP streams
-in a test that is left out without it), and `mpi` (any host MPI: one that is on the
+Parts: cmake ninja (always), mpich, ompi, cuda, hip, sycl, lint, wheels (what checks them), zfp (libzfp, which
+judges Telpher's ZFP streams in a test that is left out without it), and `mpi` (any host MPI: one that is on the
 machine, else MPICH). What it found is written to build/deps/setup.json, which tools/build.py reads. A
 second run finds everything and does nothing. Exit code 1 if a part that was asked for is missing.
 """

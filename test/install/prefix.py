@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An installation by CMake that was moved afterwards: the CMake package, pkg-config, the module file, the command, and
 what is left after `uninstall`."""
+
 import json
 import os
 import shutil
@@ -63,32 +64,61 @@ class Prefix(unittest.TestCase):
         folder.mkdir()
         example = SOURCE / "examples/send_receive_telpher.cpp"
         (folder / "CMakeLists.txt").write_text(PROJECT % (example, MPICH, MPICH))
-        run(SETUP["cmake"], "-S", folder, "-B", folder / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_MAKE_PROGRAM={SETUP['ninja']}", f"-DCMAKE_CXX_COMPILER={SETUP['compiler']}")
+        run(
+            SETUP["cmake"],
+            "-S",
+            folder,
+            "-B",
+            folder / "build",
+            "-G",
+            "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_MAKE_PROGRAM={SETUP['ninja']}",
+            f"-DCMAKE_CXX_COMPILER={SETUP['compiler']}",
+        )
         run(SETUP["cmake"], "--build", folder / "build")
-        self.assertEqual(Path((folder / "build/command").read_text()).resolve(), (self.prefix / "bin/telpher").resolve())
+        self.assertEqual(
+            Path((folder / "build/command").read_text()).resolve(), (self.prefix / "bin/telpher").resolve()
+        )
         self.runs(folder / "build/user")
 
     def test_a_component_that_is_not_there(self):
         folder = self.folder / "other"
         folder.mkdir()
-        (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(other NONE)\n"
-                                               "find_package(telpher REQUIRED COMPONENTS nothing)\n")
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(other NONE)\n"
+            "find_package(telpher REQUIRED COMPONENTS nothing)\n"
+        )
         with self.assertRaisesRegex(AssertionError, "no\\s+library\\s+for\\s+nothing"):
             run(SETUP["cmake"], "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
 
     @unittest.skipUnless(shutil.which("pkg-config"), "no pkg-config here")
     def test_pkg_config(self):
-        words = run("pkg-config", "--cflags", "--libs", "telpher-mpich",
-                    env=os.environ | {"PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig"}).split()
+        words = run(
+            "pkg-config",
+            "--cflags",
+            "--libs",
+            "telpher-mpich",
+            env=os.environ | {"PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig"},
+        ).split()
         program = self.folder / "by_pkg_config"
-        run(SETUP["compiler"], "-std=c++20", SOURCE / "examples/send_receive_telpher.cpp", "-o", program, f"-I{MPICH}/include", *words,
-            f"{MPICH}/lib/libmpi.so", f"-Wl,-rpath,{MPICH}/lib")
+        run(
+            SETUP["compiler"],
+            "-std=c++20",
+            SOURCE / "examples/send_receive_telpher.cpp",
+            "-o",
+            program,
+            f"-I{MPICH}/include",
+            *words,
+            f"{MPICH}/lib/libmpi.so",
+            f"-Wl,-rpath,{MPICH}/lib",
+        )
         self.runs(program)
 
     def test_module_file(self):
         sys.path.insert(0, SETUP["lupa"])
         import lupa
+
         lua, seen = lupa.LuaRuntime(), {}
         path = next((self.prefix / "share/modulefiles/telpher").glob("*.lua"))
         names = lua.globals()
@@ -99,13 +129,19 @@ class Prefix(unittest.TestCase):
         names.help = names.whatis = names.conflict = names.LmodError = lambda *_: None
         lua.execute(path.read_text())
         self.assertEqual(seen["PATH"], str(self.prefix / "bin"))
-        for name, inside in (("LD_LIBRARY_PATH", "libtelpher-mpich.so"), ("CPATH", "telpher/telpher.h"),
-                             ("PKG_CONFIG_PATH", "telpher-mpich.pc"), ("CMAKE_PREFIX_PATH", "lib/cmake/telpher/telpherConfig.cmake")):
+        for name, inside in (
+            ("LD_LIBRARY_PATH", "libtelpher-mpich.so"),
+            ("CPATH", "telpher/telpher.h"),
+            ("PKG_CONFIG_PATH", "telpher-mpich.pc"),
+            ("CMAKE_PREFIX_PATH", "lib/cmake/telpher/telpherConfig.cmake"),
+        ):
             self.assertTrue(Path(seen[name], inside).is_file(), (name, seen[name]))
 
     def test_the_command_is_whole(self):
         self.assertRegex(run(self.prefix / "bin/telpher", "--version"), r"^\d+\.\d+\.\d+( \([0-9a-f]+(-dirty)?\))?$")
-        self.assertEqual(json.loads(run(self.prefix / "bin/telpher", "info", "--json", "--backend", "emu"))["home"], str(self.prefix))
+        self.assertEqual(
+            json.loads(run(self.prefix / "bin/telpher", "info", "--json", "--backend", "emu"))["home"], str(self.prefix)
+        )
         bash = 'source "$0"; COMP_WORDS=(telpher do) COMP_CWORD=1; _telpher; echo "${COMPREPLY[@]}"'
         completion = self.prefix / "share/bash-completion/completions/telpher"
         self.assertEqual(run("bash", "-c", bash, completion).strip(), "doctor")

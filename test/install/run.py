@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`make check-install`: run.py BUILD [TEST...]: what a build installs, used as users do, in folders of its own.
 Closes with 'N passed, N failed'."""
+
 import sys
 import unittest
 

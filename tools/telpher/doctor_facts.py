@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `telpher doctor` judges: this installation, this machine as its kernel shows it, and what ranks report that
 are really started (telpher-rank). No judgement here. Every fact is plain data, so that a test can plant one."""
+
 import glob
 import json
 import os
@@ -12,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import UserError, host_mpi, info, libraries, program
+from . import UserError, doctor_checks, host_mpi, info, libraries, program
 
 SLURM = ("SLURM_JOB_ID", "SLURM_GPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_GPU_BIND", "SLURM_MPI_TYPE")
 LINES_KEPT = 12
@@ -59,40 +60,64 @@ def prefix_of(library: str) -> str:
     return os.path.dirname(os.path.dirname(mpirun)) if mpirun else ""
 
 
+def ended(job) -> tuple:
+    """The output of a job that took too long: its launcher may end its ranks first."""
+    job.terminate()
+    try:
+        return job.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        os.killpg(job.pid, signal.SIGKILL)
+        return job.communicate()
+
+
+def reports(out: str) -> list:
+    found = []
+    for line in out.splitlines():
+        try:
+            found += [json.loads(line)] if line.startswith('{"rank"') else []
+        except ValueError:
+            continue  # two ranks wrote into one line; the count will be wrong, and is judged
+    return found
+
+
 def start_ranks(options, mpi: dict, test: str, **more: str) -> dict:
     """What each rank says of itself, and the end of what was printed beside."""
+    nothing = {"ranks": [], "paths": [], "refused": 0, "said": []}
     if not mpi["abi"]:
-        return {"problem": "there is no MPI to start them with", "ranks": []}
+        return nothing | {"problem": "there is no MPI to start them with"}
     environment = dict(os.environ) | {"TELPHER_STATISTICS": "on"} | more
     if options.backend:
         environment["TELPHER_BACKEND"] = options.backend
     if os.geteuid() == 0:
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
-        job = subprocess.Popen(rank_command(options, mpi, test), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               errors="replace", env=environment, start_new_session=True)
+        job = subprocess.Popen(
+            rank_command(options, mpi, test),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,
+        )
     except UserError as error:
-        return {"problem": str(error), "ranks": []}
+        return nothing | {"problem": str(error)}
     except OSError as error:
-        return {"problem": f"{options.launch or 'the launcher'} cannot be started: {error.strerror}", "ranks": []}
+        return nothing | {"problem": f"{options.launch or 'the launcher'} cannot be started: {error.strerror}"}
     try:
         out, err = job.communicate(timeout=options.timeout)
         problem = "" if job.returncode == 0 else f"the launcher ended with {job.returncode}"
     except subprocess.TimeoutExpired:
-        os.killpg(job.pid, signal.SIGKILL)
-        out, err = job.communicate()
+        out, err = ended(job)
         problem = f"no answer within {options.timeout} s"
-    ranks = []
-    for line in out.splitlines():
-        try:
-            ranks += [json.loads(line)] if line.startswith('{"rank"') else []
-        except ValueError:
-            problem = problem or "a rank's report came broken"
-    used = re.findall(r"\] (\w+): (\d+) messages, (\d+) bytes", err)
-    refused = re.findall(r", (\d+) refused", err)
     said = [line for line in err.splitlines() if "messages," not in line and "ipc cache:" not in line]
-    return {"problem": problem, "ranks": ranks, "paths": sorted({name for name, _, _ in used}),
-            "refused": sum(map(int, refused)), "said": said[-LINES_KEPT:]}
+    return {
+        "problem": problem,
+        "ranks": sorted(reports(out), key=lambda rank: rank["rank"]),
+        "paths": sorted(set(re.findall(r"\] (\w+): \d+ messages, \d+ bytes", err))),
+        "refused": sum(map(int, re.findall(r", (\d+) refused", err))),
+        "said": [line.strip("\0 ") for line in said if line.strip("\0 -")][-LINES_KEPT:],
+    }
 
 
 def host_alone(options, mpi: dict) -> dict:
@@ -100,8 +125,11 @@ def host_alone(options, mpi: dict) -> dict:
     answer = start_ranks(options, mpi, "host", TELPHER_STALL_WARNING="1000s")
     texts = {rank.get("ring", "?") for rank in answer["ranks"]}
     result = "ends" if answer["problem"] or not texts else "works" if texts == {""} else "other"
-    return {"result": result, "says": bool(re.search(r"cuda|rocm|ze", os.environ.get("OMPI_MCA_accelerator", ""))) or
-            os.environ.get("MPICH_GPU_SUPPORT_ENABLED") == "1"}
+    return {
+        "result": result,
+        "says": bool(re.search(r"cuda|rocm|ze", os.environ.get("OMPI_MCA_accelerator", "")))
+        or os.environ.get("MPICH_GPU_SUPPORT_ENABLED") == "1",
+    }
 
 
 def nvidia(root: str = "/") -> dict:
@@ -115,22 +143,33 @@ def nvidia(root: str = "/") -> dict:
         ranges = [line.split() for line in read(f"{root}sys/bus/pci/devices/{bus}/resource").splitlines()]
         sizes = [int(r[1], 16) - int(r[0], 16) + 1 for r in ranges if len(r) == 3 and int(r[1], 16)]
         bars[bus] = max(sizes, default=0)
-    return {"gpus": len(gpus), "bars": bars, "peermem": os.path.isdir(root + "sys/module/nvidia_peermem"),
-            "open_driver": "Open Kernel Module" in read(root + "proc/driver/nvidia/version"),
-            "gdrcopy": os.path.exists(root + "dev/gdrdrv"),
-            "mig": bool(glob.glob(root + "proc/driver/nvidia/capabilities/gpu*/mig/gi*")),
-            "mps": "CUDA_MPS_PIPE_DIRECTORY" in os.environ or os.path.exists(root + "tmp/nvidia-mps/control")}
+    return {
+        "gpus": len(gpus),
+        "bars": bars,
+        "peermem": os.path.isdir(root + "sys/module/nvidia_peermem"),
+        "open_driver": "Open Kernel Module" in read(root + "proc/driver/nvidia/version"),
+        "gdrcopy": os.path.exists(root + "dev/gdrdrv"),
+        "mig": bool(glob.glob(root + "proc/driver/nvidia/capabilities/gpu*/mig/gi*")),
+        "mps": "CUDA_MPS_PIPE_DIRECTORY" in os.environ or os.path.exists(root + "tmp/nvidia-mps/control"),
+    }
 
 
 def system(root: str = "/") -> dict:
     statistics = os.statvfs(root + "dev/shm") if os.path.isdir(root + "dev/shm") else None
-    container = os.path.exists(root + ".dockerenv") or os.path.isdir(root + ".singularity.d") or \
-        "container" in os.environ
-    nics = {os.path.basename(path): read(path + "/device/numa_node") or "-1"
-            for path in sorted(glob.glob(root + "sys/class/infiniband/*"))}
-    return {"ptrace_scope": read(root + "proc/sys/kernel/yama/ptrace_scope"), "container": container,
-            "shm_free": statistics.f_bavail * statistics.f_frsize if statistics else 0, "nics": nics,
-            "slurm": {name: os.environ[name] for name in SLURM if name in os.environ}}
+    container = (
+        os.path.exists(root + ".dockerenv") or os.path.isdir(root + ".singularity.d") or "container" in os.environ
+    )
+    nics = {
+        os.path.basename(path): read(path + "/device/numa_node") or "-1"
+        for path in sorted(glob.glob(root + "sys/class/infiniband/*"))
+    }
+    return {
+        "ptrace_scope": read(root + "proc/sys/kernel/yama/ptrace_scope"),
+        "container": container,
+        "shm_free": statistics.f_bavail * statistics.f_frsize if statistics else 0,
+        "nics": nics,
+        "slurm": {name: os.environ[name] for name in SLURM if name in os.environ},
+    }
 
 
 def plugin_wheels() -> list:
@@ -141,10 +180,16 @@ def plugin_wheels() -> list:
 
 def gather(options) -> dict:
     facts = info.gather(options.backend)
-    facts["asked"] = {"ranks": options.ranks, "backend": options.backend or os.environ.get("TELPHER_BACKEND", "auto"),
-                      "launch": options.launch}
+    facts["asked"] = {
+        "ranks": options.ranks,
+        "backend": options.backend or os.environ.get("TELPHER_BACKEND", "auto"),
+        "launch": options.launch,
+    }
     facts |= {"mpi": choose_mpi(options), "nvidia": nvidia(), "system": system(), "plugin_wheels": plugin_wheels()}
-    facts["job"] = start_ranks(options, facts["mpi"], "ring")
-    has_devices = any(rank["devices"] > 0 for rank in facts["job"]["ranks"])
-    facts["host_alone"] = host_alone(options, facts["mpi"]) if has_devices and not facts["job"]["problem"] else {}
+    facts["look"] = start_ranks(options, facts["mpi"], "look")
+    facts["job"] = facts["host_alone"] = {}
+    if doctor_checks.may_meet(facts):
+        facts["job"] = start_ranks(options, facts["mpi"], "ring")
+        if any(rank["devices"] > 0 for rank in facts["job"]["ranks"]) and not facts["job"]["problem"]:
+            facts["host_alone"] = host_alone(options, facts["mpi"])
     return facts

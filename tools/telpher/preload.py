@@ -12,7 +12,7 @@ import sys
 
 from . import UserError, devices, execute, libraries
 
-LATE = "call telpher.preload() before anything imports mpi4py.MPI, or start the program with telpher run or telpher exec"
+LATE = "call telpher.preload() before anything imports mpi4py.MPI, or start the program with telpher run or exec"
 
 
 def mapped() -> list:

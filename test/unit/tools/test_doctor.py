@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The doctor's judgement: facts of a healthy job, and one planted fault a test. What can be planted in a real
 job is in test_doctor_ranks.py."""
+
 import copy
 import os
 import sys
@@ -13,22 +14,57 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 from telpher import doctor_checks, doctor_facts  # noqa: E402
 
 
-def rank(number: int) -> dict:
-    return {"rank": number, "size": 2, "host": "node1", "pid": 10 + number, "telphers": ["/t/lib/libtelpher-mpich.so"],
-            "mpis": ["/m/lib/libmpi.so.12"], "mpi": "MPICH Version: 5.0.2", "version": 100, "backend": "cuda", "devices": 2,
-            "settings": {"TELPHER_BACKEND": "cuda"}, "pid_space": "1", "ipc_space": "1", "ring": ""}
+def given(number: int) -> dict:
+    return {
+        "rank": number,
+        "host": "node1",
+        "pid": 10 + number,
+        "telphers": ["/t/lib/libtelpher-mpich.so"],
+        "mpis": ["/m/lib/libmpi.so.12"],
+        "version": 100,
+        "settings": {"TELPHER_BACKEND": "cuda"},
+        "pid_space": 1,
+        "ipc_space": 1,
+    }
+
+
+def met(number: int) -> dict:
+    return {"rank": number, "size": 2, "mpi": "MPICH Version: 5.0.2", "backend": "cuda", "devices": 2, "ring": ""}
 
 
 HEALTHY = {
-    "version": "0.1.0 (0123abc)", "home": "/t", "libraries": {"mpich": "/t/lib/libtelpher-mpich.so", "cuda": "/t/lib/libtelpher-cuda.so"},
-    "visibility": {"vendor": "cuda", "devices": 2, "tokens": ["0", "1"], "variables": {}}, "plugin_wheels": ["telpher_cuda13-0.1.0.dist-info"],
-    "backends": [{"name": "cuda", "devices": [{}, {}], "pairs": [
-        {"from": 0, "to": 1, "peer": True, "distance": "fabric"}, {"from": 1, "to": 0, "peer": True, "distance": "fabric"}]}],
-    "absent": [], "settings": [], "problems": [], "asked": {"ranks": 2, "backend": "auto", "launch": ""},
+    "version": "0.1.0 (0123abc)",
+    "home": "/t",
+    "libraries": {"mpich": "/t/lib/libtelpher-mpich.so", "cuda": "/t/lib/libtelpher-cuda.so"},
+    "visibility": {"vendor": "cuda", "devices": 2, "tokens": ["0", "1"], "variables": {}},
+    "plugin_wheels": ["telpher_cuda13-0.1.0.dist-info"],
+    "backends": [
+        {
+            "name": "cuda",
+            "devices": [{}, {}],
+            "pairs": [
+                {"from": 0, "to": 1, "peer": True, "distance": "fabric"},
+                {"from": 1, "to": 0, "peer": True, "distance": "fabric"},
+            ],
+        }
+    ],
+    "absent": [],
+    "settings": [],
+    "problems": [],
+    "asked": {"ranks": 2, "backend": "auto", "launch": ""},
     "mpi": {"abi": "mpich", "choice": "", "by": "mpicc", "mpi4py": ""},
-    "nvidia": {"gpus": 2, "bars": {"0000:01:00.0": 1 << 37}, "peermem": True, "open_driver": True, "gdrcopy": True, "mig": False, "mps": False},
+    "nvidia": {
+        "gpus": 2,
+        "bars": {"0000:01:00.0": 1 << 37},
+        "peermem": True,
+        "open_driver": True,
+        "gdrcopy": True,
+        "mig": False,
+        "mps": False,
+    },
     "system": {"ptrace_scope": "0", "container": False, "shm_free": 1 << 33, "nics": {"mlx5_0": "0"}, "slurm": {}},
-    "job": {"problem": "", "ranks": [rank(0), rank(1)], "paths": ["ipc_get"], "refused": 0, "said": []},
+    "look": {"problem": "", "ranks": [given(0), given(1)], "said": []},
+    "job": {"problem": "", "ranks": [met(0), met(1)], "paths": ["ipc_get"], "refused": 0, "said": []},
     "host_alone": {"result": "ends", "says": False},
 }
 
@@ -36,7 +72,8 @@ HEALTHY = {
 class Judgement(unittest.TestCase):
     def setUp(self):
         self.facts = copy.deepcopy(HEALTHY)
-        self.ranks = self.facts["job"]["ranks"]
+        self.ranks = self.facts["look"]["ranks"]
+        self.met = self.facts["job"]["ranks"]
 
     def expect(self, state: str, pattern: str):
         """The one check that is not in order, which also says what to do."""
@@ -64,10 +101,12 @@ class Judgement(unittest.TestCase):
 
     def test_library_missing_in_a_rank(self):
         self.ranks[1]["telphers"] = []
+        self.facts["job"] = self.facts["host_alone"] = {}
         self.expect("bad", "not loaded in rank 1")
 
     def test_two_telphers(self):
         self.ranks[0]["telphers"].append("/old/lib/libtelpher-mpich.so")
+        self.facts["job"] = self.facts["host_alone"] = {}
         self.expect("bad", "two Telphers in rank 0")
 
     def test_plug_ins_beside_the_library_are_no_second_telpher(self):
@@ -79,7 +118,7 @@ class Judgement(unittest.TestCase):
         self.expect("bad", "libmpi.so.40")
 
     def test_launcher_of_another_mpi(self):
-        for one in self.ranks:
+        for one in self.met:
             one["size"] = 1
         self.expect("bad", "2 jobs of one rank each")
 
@@ -96,7 +135,11 @@ class Judgement(unittest.TestCase):
         self.expect("bad", "TELPHER_LOGG")
 
     def test_missing_plug_in(self):
-        self.facts |= {"backends": [], "absent": ["cuda: cannot open"], "libraries": {"mpich": "/t/lib/libtelpher-mpich.so"}}
+        self.facts |= {
+            "backends": [],
+            "absent": ["cuda: cannot open"],
+            "libraries": {"mpich": "/t/lib/libtelpher-mpich.so"},
+        }
         self.expect("bad", "cuda: cannot open.*telpher.cuda13")
 
     def test_two_plug_in_wheels(self):
@@ -104,7 +147,7 @@ class Judgement(unittest.TestCase):
         self.expect("bad", "cuda12.*wrote the same file")
 
     def test_wrong_bytes(self):
-        self.ranks[1]["ring"] = "device memory arrived with other bytes than were sent"
+        self.met[1]["ring"] = "device memory arrived with other bytes than were sent"
         self.expect("bad", "other bytes")
 
     def test_ipc_switched_off(self):
@@ -115,7 +158,7 @@ class Judgement(unittest.TestCase):
 
     def test_pid_namespaces(self):
         self.facts["job"]["paths"] = ["staged"]
-        self.ranks[1]["pid_space"] = "2"
+        self.ranks[1]["pid_space"] = 2
         self.expect("bad", "namespaces.*--ipc=host")
 
     def test_ptrace_scope(self):
@@ -129,7 +172,7 @@ class Judgement(unittest.TestCase):
         self.expect("note", "in this container")
 
     def test_slurm_hides_peers(self):
-        for one in self.ranks:
+        for one in self.met:
             one["devices"] = 1
         self.facts["system"]["slurm"] = {"SLURM_GPUS_PER_TASK": "1"}
         self.expect("note", "SLURM_GPUS_PER_TASK=1.*--gpu-bind=none")
@@ -144,15 +187,29 @@ class Judgement(unittest.TestCase):
         self.expect("note", "does not move device memory")
 
     def test_ranks_that_do_not_start(self):
-        self.facts["job"] = {"problem": "no answer within 60 s", "ranks": [], "paths": [], "refused": 0, "said": ["hello"]}
+        self.facts["look"] = {"problem": "no answer within 60 s", "ranks": [], "said": ["hello"]}
+        self.facts["job"] = {}
         self.expect("bad", "no answer within 60 s: hello")
+
+    def test_ranks_that_do_not_meet(self):
+        self.facts["job"] |= {"problem": "the launcher ended with 1", "ranks": [], "said": ["[telpher 0] no", "killed"]}
+        self.facts["host_alone"] = {}
+        self.expect("bad", r"ended with 1: \[telpher 0\] no")
+
+    def test_ranks_meet_only_with_one_library_each(self):
+        self.assertTrue(doctor_checks.may_meet(self.facts))
+        self.ranks[1]["telphers"] = []
+        self.assertFalse(doctor_checks.may_meet(self.facts))
 
     def test_little_shared_memory(self):
         self.facts["system"]["shm_free"] = 1 << 20
         self.expect("note", "--shm-size")
 
     def test_nvidia(self):
-        for name, value, pattern in (("gdrcopy", False, "GDRCopy|gdrcopy"), ("bars", {"0000:01:00.0": 1 << 28}, "256 MB")):
+        for name, value, pattern in (
+            ("gdrcopy", False, "GDRCopy|gdrcopy"),
+            ("bars", {"0000:01:00.0": 1 << 28}, "256 MB"),
+        ):
             self.facts["nvidia"][name] = value
             self.expect("note", pattern)
             self.facts["nvidia"] = copy.deepcopy(HEALTHY["nvidia"])
@@ -163,14 +220,22 @@ class Judgement(unittest.TestCase):
 class Nvidia(unittest.TestCase):
     def test_what_the_kernel_shows(self):
         with tempfile.TemporaryDirectory() as folder:
-            for path, text in (("proc/driver/nvidia/gpus/0000:3B:00.0/information", ""), ("proc/driver/nvidia/version", "Open Kernel Module"),
-                               ("sys/bus/pci/devices/0000:3b:00.0/resource", "0x10 0x0f 0x0\n0x100000000 0x1ffffffff 0x14220c\n"
-                                "0x0000000000000000 0x0000000000000000 0x0\n"), ("dev/gdrdrv", "")):
+            for path, text in (
+                ("proc/driver/nvidia/gpus/0000:3B:00.0/information", ""),
+                ("proc/driver/nvidia/version", "Open Kernel Module"),
+                (
+                    "sys/bus/pci/devices/0000:3b:00.0/resource",
+                    "0x10 0x0f 0x0\n0x100000000 0x1ffffffff 0x14220c\n0x0000000000000000 0x0000000000000000 0x0\n",
+                ),
+                ("dev/gdrdrv", ""),
+            ):
                 Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
                 Path(folder, path).write_text(text)
             found = doctor_facts.nvidia(folder + "/")
-            self.assertEqual((found["gpus"], found["bars"], found["open_driver"], found["gdrcopy"], found["peermem"]),
-                             (1, {"0000:3b:00.0": 1 << 32}, True, True, False))
+            self.assertEqual(
+                (found["gpus"], found["bars"], found["open_driver"], found["gdrcopy"], found["peermem"]),
+                (1, {"0000:3b:00.0": 1 << 32}, True, True, False),
+            )
         self.assertEqual(doctor_facts.nvidia("/nowhere/"), {})
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`telpher doctor` over a host MPI with faults planted in real jobs: test_doctor_ranks.py ABI PREFIX."""
+
 import json
 import os
 import shutil
@@ -20,8 +21,13 @@ def doctor(*arguments: str, backend: str = "emu", **more: str) -> tuple:
     """(exit code, checks that are not ok)"""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
     mpi = [] if "--mpi" in arguments else ["--mpi", PREFIX]
-    answer = subprocess.run([TELPHER, "doctor", "--json", *mpi, "--backend", backend, *arguments], capture_output=True,
-                            text=True, timeout=100, env=clean | more)
+    answer = subprocess.run(
+        [TELPHER, "doctor", "--json", *mpi, "--backend", backend, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=clean | more,
+    )
     if not answer.stdout.startswith("{"):
         raise AssertionError(answer.stdout + answer.stderr)
     return answer.returncode, [c for c in json.loads(answer.stdout)["checks"] if c["state"] != "ok"]
@@ -59,7 +65,10 @@ class Planted(unittest.TestCase):
         self.bad(doctor("--launch", self.wrapper(skip)), "not loaded in rank 1.*telpher exec")
 
     def test_unequal_settings(self):
-        self.bad(doctor("--launch", self.wrapper("export TELPHER_RAW_LIMIT=1k")), "TELPHER_RAW_LIMIT is .unset. in rank 0, 1k in rank 1")
+        self.bad(
+            doctor("--launch", self.wrapper("export TELPHER_RAW_LIMIT=1k")),
+            "TELPHER_RAW_LIMIT is .unset. in rank 0, 1k in rank 1",
+        )
 
     def test_two_telphers(self):
         copied = shutil.copy(os.path.join(BUILD, "lib", f"libtelpher-{ABI}.so"), self.folder.name)
@@ -69,7 +78,7 @@ class Planted(unittest.TestCase):
         """The program is of one MPI, the library in front of it of the other."""
         other = "mpich" if ABI == "ompi" else "ompi"
         wrong = os.path.join(BUILD, "lib", f"libtelpher-{other}.so")
-        self.bad(doctor("--launch", f"{MPIRUN} -n 2 env LD_PRELOAD={wrong}"), "two Telphers|is built for")
+        self.bad(doctor("--launch", f"{MPIRUN} -n 2 env LD_PRELOAD={wrong}"), "two Telphers in ranks 0, 1")
 
     def test_launcher_of_another_mpi(self):
         folder = Path(self.folder.name, "alone")
@@ -81,7 +90,9 @@ class Planted(unittest.TestCase):
         self.bad(doctor(TELPHER_IPC="off"), "TELPHER_IPC=off", state="note")
 
     def test_ipc_refused(self):
-        self.bad(doctor(TELPHER_EMU_FAULTS="ipc_open:1+"), "cannot be opened by other processes|ptrace_scope", state="note")
+        self.bad(
+            doctor(TELPHER_EMU_FAULTS="ipc_open:1+"), "cannot be opened by other processes|ptrace_scope", state="note"
+        )
 
     def test_missing_plug_in(self):
         self.bad(doctor(backend="cuda"), "cuda: ")
@@ -96,7 +107,9 @@ class Planted(unittest.TestCase):
         self.bad(doctor("--timeout", "3", "--launch", self.wrapper("exec sleep 1000")), "no answer within 3 s")
 
     def test_no_such_mpi(self):
-        answer = subprocess.run([TELPHER, "doctor", "--mpi", self.folder.name], capture_output=True, text=True, timeout=50)
+        answer = subprocess.run(
+            [TELPHER, "doctor", "--mpi", self.folder.name], capture_output=True, text=True, timeout=50
+        )
         self.assertEqual((answer.returncode, len(answer.stderr.splitlines())), (2, 1), answer.stderr)
 
 

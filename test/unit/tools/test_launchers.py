@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `telpher exec` makes of each launcher's variables: the local rank, hence the device, and whose launcher it is."""
+"""What `telpher exec` makes of each launcher's variables: the local rank, hence the device, and whose it is."""
+
 import os
 import sys
 import unittest
@@ -11,7 +12,10 @@ from telpher import devices, execute  # noqa: E402
 # The variables of the third rank of a node, as each launcher sets them.
 LAUNCHERS = {
     "Open MPI 4 and 5": ({"OMPI_COMM_WORLD_RANK": "6", "OMPI_COMM_WORLD_LOCAL_RANK": "2", "PMIX_RANK": "6"}, "ompi"),
-    "MPICH": ({"PMI_RANK": "6", "PMI_SIZE": "8", "PMI_FD": "9", "MPI_LOCALRANKID": "2", "MPI_LOCALNRANKS": "4"}, "mpich"),
+    "MPICH": (
+        {"PMI_RANK": "6", "PMI_SIZE": "8", "PMI_FD": "9", "MPI_LOCALRANKID": "2", "MPI_LOCALNRANKS": "4"},
+        "mpich",
+    ),
     "Intel MPI": ({"PMI_RANK": "6", "MPI_LOCALRANKID": "2", "I_MPI_HYDRA_UUID": "1"}, "mpich"),
     "srun --mpi=pmix": ({"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "PMIX_RANK": "6"}, ""),
     "srun --mpi=pmi2": ({"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "PMI_RANK": "6", "PMI_FD": "9"}, ""),
@@ -40,7 +44,9 @@ class Launchers(unittest.TestCase):
 
     def test_each_launcher_gives_the_rank_its_device(self):
         saved = devices.all_devices
-        devices.all_devices = lambda backend="auto": [devices.Device("cuda", str(i), f"0000:0{i}:00.0") for i in range(4)]
+        devices.all_devices = lambda backend="auto": [
+            devices.Device("cuda", str(i), f"0000:0{i}:00.0") for i in range(4)
+        ]
         try:
             for name, (variables, _) in LAUNCHERS.items():
                 with self.subTest(name):
@@ -58,11 +64,18 @@ class Launchers(unittest.TestCase):
 class Completion(unittest.TestCase):
     def test_shells_know_every_subcommand_and_option(self):
         from telpher import doctor, main, run
+
         folder = os.path.join(os.path.dirname(__file__), "../../../share/completion")
         for name in ("telpher.bash", "_telpher"):
             with open(os.path.join(folder, name)) as file:
                 text = file.read()
-            options = [o for p in (run.parser(), doctor.parser()) for a in p._actions for o in a.option_strings if o.startswith("--")]
+            options = [
+                o
+                for p in (run.parser(), doctor.parser())
+                for a in p._actions
+                for o in a.option_strings
+                if o.startswith("--")
+            ]
             for word in [*main.MODULES, *options]:
                 self.assertIn(word, text, name)
 
