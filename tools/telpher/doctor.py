@@ -8,8 +8,8 @@ import json
 
 from . import UserError, doctor_checks, doctor_facts, host_mpi, libraries
 
-EPILOG = """ok: in order. note: it works, but could be faster or could not be looked at. bad: it does not work, or
-not as it was meant. --launch looks at a launcher of yours: telpher doctor --mpi ompi --launch 'srun --mpi=pmix -n 4'."""
+EPILOG = """ok: in order. note: it works, but could be faster or could not be looked at. bad: it does not work, or not
+as it was meant. --launch looks at a launcher of yours: telpher doctor --mpi ompi --launch 'srun --mpi=pmix -n 4'."""
 COLUMN = 22
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """As much of an ELF file as it takes to know what it is linked with: its type, its own name and those it needs."""
+from __future__ import annotations
+
 import os
 import struct
 

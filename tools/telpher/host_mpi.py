@@ -5,6 +5,8 @@ Three ABIs matter: mpich (libmpi.so.12, Debian's libmpich.so.12, Cray's and Inte
 (libmpi.so.40) and mpi_abi (the MPI-5 standard ABI). The compiler wrapper and mpi.h are asked; nothing is
 guessed from folder names.
 """
+from __future__ import annotations
+
 import os
 import re
 import shutil

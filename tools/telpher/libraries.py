@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where this installation has its libraries and programs."""
+from __future__ import annotations
+
 import glob
 import os
 
