@@ -108,7 +108,7 @@ install:
 	@$(BUILD) release --install $(or $(PREFIX),/usr/local)
 
 uninstall:
-	@cmake --build build/release --target uninstall
+	@$(BUILD) release --target uninstall
 
 wheels:
 	@$(SETUP) --with mpich --with ompi --with wheels $(foreach part,$(WITH),--with $(part))
@@ -119,7 +119,7 @@ wheels:
 check-install:
 	@$(SETUP) --with mpich --with ompi --with zfp --with wheels
 	@$(BUILD) dev --target telpher_installed
-	@$(PYTHON) tools/package.py build/dev
+	@$(PYTHON) tools/package.py build/dev --core
 	@$(PYTHON) test/install/run.py build/dev
 
 release:

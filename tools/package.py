@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes Python wheels of what a build folder has.
 
-    python3 tools/package.py BUILD [--out FOLDER]
+    python3 tools/package.py BUILD [--out FOLDER] [--core]
 
 `telpher` holds the command, the libraries for every ABI that was built, the emulated device, the header and the
 CMake package; each vendor's plug-in is a wheel of its own, which `telpher[cuda13]` and its like bring along. A
@@ -154,16 +154,15 @@ def platform_of(path: Path, auditwheel: Path) -> str:
     """The oldest manylinux whose glibc has every symbol that the wheel's libraries ask for."""
     environment = dict(os.environ) | {"PYTHONPATH": str(auditwheel)}
     command = [sys.executable, "-m", "auditwheel", "show", "--json", "--ldpaths", str(path.parent), str(path)]
-    shown = json.loads(
-        run(command, env=environment)
-    )  # no folder to look in: the MPI of this machine has needs of its own
+    # No folder to look into: what the MPI of this machine needs is not the wheel's need.
+    shown = json.loads(run(command, env=environment))
     foreign = [name for name in shown["external_libs"] if not name.startswith(OUTSIDE)]
     if foreign or not shown["sym_tag"].startswith("manylinux"):
         raise PackageError(f"{path.name} is not for other machines: it needs {', '.join(foreign) or shown['sym_tag']}")
     return shown["sym_tag"]
 
 
-def make(build: Path, out: Path) -> None:
+def make(build: Path, out: Path, core_only: bool) -> None:
     state = json.loads((ROOT / "build/deps/setup.json").read_text())
     if not state.get("auditwheel"):
         raise PackageError("no auditwheel; run python3 tools/setup.py --with wheels first")
@@ -172,15 +171,16 @@ def make(build: Path, out: Path) -> None:
         files = staged(state["cmake"], build, Path(folder, "prefix"))
         version = files["share/telpher/VERSION"].read_text().split()[0]
         wheels = [core_wheel(files, version)]
-        wheels += [plugin_wheel(vendor, files, version, build) for vendor in sorted(set(map(plugin_of, files)) - {""})]
+        vendors = set() if core_only else set(map(plugin_of, files)) - {""}
+        wheels += [plugin_wheel(vendor, files, version, build) for vendor in sorted(vendors)]
         for wheel in wheels:
             platform = platform_of(write(wheel, version, MACHINE, Path(folder)), Path(state["auditwheel"]))
-            for old in out.glob(f"{wheel.name}-{version}-*.whl"):
+            for old in out.glob(f"{wheel.name}-*.whl"):
                 old.unlink()
             path = write(wheel, version, platform, out)
             megabytes = path.stat().st_size / 1e6
             print(f"{path.name}  {megabytes:.1f} MB")
-            if megabytes > LIMITS_MB.get(wheel.name, 1000):
+            if not core_only and megabytes > LIMITS_MB.get(wheel.name, 1000):
                 raise PackageError(
                     f"{path.name} is larger than {LIMITS_MB[wheel.name]} MB; what is in it that need not be?"
                 )
@@ -190,9 +190,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path)
     parser.add_argument("--out", type=Path, help="BUILD/dist if not given")
+    parser.add_argument("--core", action="store_true", help="no plug-ins, of any size: for tests")
     options = parser.parse_args()
     try:
-        make(options.build, options.out or options.build / "dist")
+        make(options.build, options.out or options.build / "dist", options.core)
     except PackageError as error:
         print(f"package: {error}", file=sys.stderr)
         sys.exit(1)
