@@ -14,7 +14,7 @@ CORE = base_,fuzz_,kernel_,codec_,path_,ticket_,memory_,coll_agreement,coll_exch
 # What meets foreign input, and what makes and frees: a handful for continuous integration.
 RANKS_UNDER_ASAN = bad_input,arguments,lifetime,datatypes,coll_edges
 
-.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install clean
+.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install uninstall wheels check-install release clean
 
 help:
 	@echo "make demo           the quickest look: build one library, run it once, on GPUs or emulated devices"
@@ -34,6 +34,10 @@ help:
 	@echo "make lint           layers, sizes, licences, generated files, spelling, style"
 	@echo "make format         format the C++ files as lint wants them"
 	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
+	@echo "make uninstall      remove what make install put into PREFIX"
+	@echo "make wheels         Python wheels into build/wheels/dist; WITH='cuda hip sycl' adds the vendors' plug-ins"
+	@echo "make check-install  wheels, CMake package and module file, used as users do"
+	@echo "make release        source archive, wheels, checksums and notes into build/dist"
 	@echo "Behind any of them, MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
 
 setup:
@@ -115,6 +119,24 @@ install:
 	@$(SETUP) --with mpi
 	@$(BUILD) release
 	@$(BUILD) release --install $(or $(PREFIX),/usr/local)
+
+uninstall:
+	@$(BUILD) release --target uninstall
+
+wheels:
+	@$(SETUP) --with mpich --with ompi --with wheels $(foreach part,$(WITH),--with $(part))
+	@$(BUILD) wheels
+	@$(PYTHON) tools/package.py build/wheels
+
+# From the build that the tests use: what is installed is the same, and needs no other build.
+check-install:
+	@$(SETUP) --with mpich --with ompi --with zfp --with wheels
+	@$(BUILD) dev --target telpher_installed
+	@$(PYTHON) tools/package.py build/dev --core
+	@$(PYTHON) test/install/run.py build/dev
+
+release:
+	@$(PYTHON) tools/release.py $(foreach part,$(WITH),--with $(part))
 
 clean:
 	rm -rf build

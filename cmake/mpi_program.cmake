@@ -96,6 +96,6 @@ function(telpher_use_mpi target abi)
   # The MPI C++ bindings of old would pull in a library of their own.
   target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_include_directories(${target} SYSTEM PRIVATE ${prefix}/include)
-  target_link_options(${target} PRIVATE LINKER:-rpath,${folder})
+  set_property(TARGET ${target} APPEND PROPERTY BUILD_RPATH ${folder})  # not in what is installed
   target_link_libraries(${target} PRIVATE ${library})
 endfunction()

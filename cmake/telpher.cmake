@@ -23,11 +23,12 @@ target_include_directories(telpher_options INTERFACE
 target_link_libraries(telpher_options INTERFACE Threads::Threads)
 
 # A library carries its own C++ runtime and shows nothing but what it must (sanitizers need the
-# shared runtime).
+# shared runtime). What nobody uses of that runtime is left out: with it and with a static libgcc the
+# library would ask for the glibc of this machine, so it runs on older ones (tools/package.py names which).
 add_library(telpher_closed INTERFACE)
 if(NOT TELPHER_SANITIZE)
   target_link_options(telpher_closed INTERFACE
-    -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs)
+    -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,--gc-sections)
 endif()
 
 # telpher_precompile(TARGETS...): the standard headers that most units read are read once a target.

@@ -31,7 +31,8 @@ MAY_INCLUDE = {
     "mpi": "base kernel device memory host_mpi datatype codec path ticket coll api",
     "api": "base kernel device memory",
 }
-MPI_HEADER_FOLDERS = ("src/mpi/", "src/host_mpi/", "test/", "bench/", "examples/", "apps/")
+MPI_HEADER_FOLDERS = ("src/mpi/", "src/host_mpi/", "test/", "bench/", "examples/", "apps/",
+                      "tools/rank.cpp")
 VENDOR_HEADER = re.compile(r'#\s*include\s*[<"](cuda|hip/|sycl/|level_zero/|nccl|rccl|ze_api)')
 VENDOR_FOLDERS = ("src/device/cuda/", "src/device/hip/", "src/device/sycl/", "src/kernel/lang.hpp",
                   "src/kernel/inst/", "test/", "bench/", "examples/", "apps/")

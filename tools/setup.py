@@ -3,8 +3,8 @@
 
     python3 tools/setup.py [--with PART]... [--mpich PREFIX] [--ompi PREFIX] [--list]
 
-Parts: cmake ninja (always), mpich, ompi, cuda, hip, sycl, lint, zfp (libzfp, which judges Telpher's ZFP streams
-in a test that is left out without it), and `mpi` (any host MPI: one that is on the
+Parts: cmake ninja (always), mpich, ompi, cuda, hip, sycl, lint, wheels (what checks them), zfp (libzfp, which
+judges Telpher's ZFP streams in a test that is left out without it), and `mpi` (any host MPI: one that is on the
 machine, else MPICH). What it found is written to build/deps/setup.json, which tools/build.py reads. A
 second run finds everything and does nothing. Exit code 1 if a part that was asked for is missing.
 """
@@ -35,6 +35,8 @@ PINS = {
     "zfp": ["zfpy==1.0.1.post0"],
     "sycl": ["intel-sycl-rt==2026.2.0", "intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0",
              "intel-cmplr-lib-ur==2026.2.0", "tbb==2023.2.0", "tcmlib==1.6.0", "umf==1.2.0"],
+    "auditwheel": ["auditwheel==6.8.2", "pyelftools==0.33", "packaging==26.3"],
+    "lupa": ["lupa==2.6"],
     "ruff": ["ruff==0.17.6"],
     "codespell": ["codespell==2.4.3"],
     "clang-format": ["clang-format==14.0.6"],
@@ -171,6 +173,9 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
         state["zfp"] = zfp()
     if "sycl" in parts:
         state["sycl"] = attempt("sycl", sycl)
+    if "wheels" in parts:
+        for tool in ("auditwheel", "lupa"):  # lupa: a Lua, to read the module file with
+            state[tool] = str(attempt(tool, get, tool) or "")
     if "lint" in parts:
         for tool in LINT_TOOLS:
             state[tool] = str(attempt(tool, get, tool) or "")
@@ -180,7 +185,7 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--with", dest="parts", action="append", default=[],
-                        choices=["mpi", "mpich", "ompi", "cuda", "hip", "sycl", "lint", "zfp"])
+                        choices=["mpi", "mpich", "ompi", "cuda", "hip", "sycl", "lint", "wheels", "zfp"])
     parser.add_argument("--list", action="store_true", help="print what is there and where")
     for abi in GIVEN:
         parser.add_argument(f"--{abi}", metavar="PREFIX", help="take this MPI")

@@ -69,8 +69,6 @@ def _find_pip(deps: Path) -> list[str]:
 def _target(name: str) -> str | None:
     """Where a member of a wheel goes below the prefix; None for what is not needed."""
     top, _, rest = name.partition("/")
-    if top.endswith(".dist-info"):
-        return None
     if not top.endswith(".data"):
         return name
     scheme, _, rest = rest.partition("/")

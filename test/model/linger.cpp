@@ -63,7 +63,8 @@ void device(node& n) {
       model::yield();
     }
     const kernel::linger p{n.mailbox, &n.done, &n.gone,
-                           n.first_of_launch.load(std::memory_order_relaxed), depth, 1000};
+                           n.first_of_launch.load(std::memory_order_relaxed), depth, 1000,
+                           ~std::uint64_t{0}};
     kernel::linger_body(kernel::work(0, 1), p);
   }
 }

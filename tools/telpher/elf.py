@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""As much of an ELF file as it takes to know what it is linked with: its type and DT_NEEDED names."""
+"""As much of an ELF file as it takes to know what it is linked with: its type, its own name and those it needs."""
+from __future__ import annotations
+
 import os
 import struct
 
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
-DT_NEEDED, DT_STRTAB, DT_STRSZ = 1, 5, 10
+DT_NEEDED, DT_STRTAB, DT_SONAME = 1, 5, 14
 
 
 def is_elf(path: str) -> bool:
@@ -22,8 +24,8 @@ def _segments(data: bytes):
         yield kind, position, address, length
 
 
-def needed(path: str) -> list | None:
-    """The libraries a file asks for; None where it is linked statically."""
+def _strings(path: str, wanted: int) -> list | None:
+    """The strings of one kind in the dynamic section; None where there is no such section."""
     with open(path, "rb") as file:
         data = file.read()
     segments = list(_segments(data))
@@ -33,7 +35,7 @@ def needed(path: str) -> list | None:
     names, table = [], None
     for at in range(dynamic[1], dynamic[1] + dynamic[3], 16):
         tag, value = struct.unpack_from("<QQ", data, at)
-        if tag == DT_NEEDED:
+        if tag == wanted:
             names.append(value)
         elif tag == DT_STRTAB:
             table = value
@@ -44,6 +46,16 @@ def needed(path: str) -> list | None:
             base = table - address + position
             return [data[base + n:data.index(b"\0", base + n)].decode() for n in names]
     return []
+
+
+def needed(path: str) -> list | None:
+    """The libraries a file asks for; None where it is linked statically."""
+    return _strings(path, DT_NEEDED)
+
+
+def soname(path: str) -> str:
+    """The name that a library calls itself, whatever its file is called; "" if none."""
+    return next(iter(_strings(path, DT_SONAME) or []), "")
 
 
 def resolved(path: str) -> dict:

@@ -23,8 +23,9 @@ HELP = """telpher exec [options] [--] program [arguments]
 CHOICES = {"--visible": ("auto", "first", "one", "all"), "--bind": ("auto", "none"),
            "--mpi": ("mpich", "ompi", "mpi_abi")}
 
-LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK",
-              "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "JSM_NAMESPACE_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK")
+# The innermost launcher first: mpirun, flux and jsrun also run inside a Slurm job, whose variables stay.
+LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
+              "PMI_LOCAL_RANK", "FLUX_TASK_LOCAL_ID", "JSM_NAMESPACE_LOCAL_RANK", "SLURM_LOCALID")
 
 MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich")
 
@@ -35,6 +36,13 @@ def local_rank(environment) -> int:
         if text.isdigit():
             return int(text)
     return 0
+
+
+def launcher_abi(environment) -> str:
+    """The ABI that the launcher of this rank serves; "" where it serves any (srun, flux) or there is none."""
+    if "OMPI_COMM_WORLD_LOCAL_RANK" in environment:
+        return "ompi"
+    return "mpich" if "MPI_LOCALRANKID" in environment else ""
 
 
 def parse(arguments: list) -> tuple:
@@ -68,7 +76,22 @@ def abi_of(options: dict, program: str) -> str:
     if known in CHOICES["--mpi"]:
         return known
     from .program import identify
-    return identify(program).abi
+    wanted = launcher_abi(os.environ)
+    found = identify(program, wanted)
+    if wanted and wanted != found.abi.replace("mpi_abi", "mpich"):
+        from .host_mpi import FAMILY
+        raise UserError(f"this launcher is of {FAMILY[wanted]}, but {program} uses {found.library or found.abi}, of "
+                        f"{FAMILY[found.abi]}: every rank would be alone; use the mpirun of its MPI, or telpher run")
+    found.show_to_mpi4py(os.environ)
+    return found.abi
+
+
+def place(environment, visible: str, bind: str, devices) -> None:
+    """Chooses the rank's device and binds it near that."""
+    if set(environment.get("TELPHER_BACKEND", "auto").split(",")) - {"emu", "none"}:
+        chosen = devices.choose(local_rank(environment), visible, environment)
+        if bind == "auto" and chosen:
+            devices.bind_near(chosen)
 
 
 def with_telpher(before: str, library: str) -> str:
@@ -85,15 +108,10 @@ def with_telpher(before: str, library: str) -> str:
 def execute(arguments: list) -> int:
     from . import devices, libraries
     options, command = parse(arguments)
-    abi = abi_of(options, command[0])
-    rank = local_rank(os.environ)
     environment = os.environ
-    library = libraries.preload(abi)
+    library = libraries.preload(abi_of(options, command[0]))
     environment["LD_PRELOAD"] = with_telpher(environment.get("LD_PRELOAD", ""), library)
-    if set(environment.get("TELPHER_BACKEND", "auto").split(",")) - {"emu", "none"}:
-        chosen = devices.choose(rank, options["--visible"], environment)
-        if options["--bind"] == "auto" and chosen:
-            devices.bind_near(chosen)
+    place(environment, options["--visible"], options["--bind"], devices)
     sys.stdout.flush()
     try:
         os.execvp(command[0], command)

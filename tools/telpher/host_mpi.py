@@ -5,6 +5,8 @@ Three ABIs matter: mpich (libmpi.so.12, Debian's libmpich.so.12, Cray's and Inte
 (libmpi.so.40) and mpi_abi (the MPI-5 standard ABI). The compiler wrapper and mpi.h are asked; nothing is
 guessed from folder names.
 """
+from __future__ import annotations
+
 import os
 import re
 import shutil
@@ -12,9 +14,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import UserError
+from . import UserError, elf
 
 ABIS = ("mpich", "ompi", "mpi_abi")
+SONAME = {"mpich": "libmpi.so.12", "ompi": "libmpi.so.40", "mpi_abi": "libmpi_abi.so.1"}
+FAMILY = {"mpich": "MPICH or one of its ABI", "ompi": "Open MPI", "mpi_abi": "an MPI with the standard ABI"}
 ABI_OF_SONAME = (
     (re.compile(r"^libmpi_abi\.so"), "mpi_abi"),
     (re.compile(r"^libmpi\.so\.(40|80)"), "ompi"),
@@ -26,6 +30,8 @@ ABI_OF_SONAME = (
 
 def abi_of_library(path: str) -> str | None:
     name = os.path.basename(path)
+    if name == "libmpi.so" and os.path.isfile(path):  # a wheel has no links: the same library under a shorter name
+        name = elf.soname(path)
     return next((abi for pattern, abi in ABI_OF_SONAME if pattern.match(name)), None)
 
 
@@ -106,6 +112,12 @@ def flavour_of(mpirun: str) -> str | None:
     return "mpich" if "HYDRA" in text or "Intel(R) MPI" in text else None
 
 
+def abi_of_prefix(prefix: str) -> str | None:
+    """The ABI of the MPI installed below a folder."""
+    one = from_wrapper(os.path.join(prefix, "bin", "mpicc"))
+    return one.abi if one else flavour_of(os.path.join(prefix, "bin", "mpirun"))
+
+
 def launcher_beside(library: str) -> str | None:
     """The mpirun of the installation that a libmpi file belongs to."""
     real = Path(os.path.realpath(library))
@@ -116,6 +128,17 @@ def launcher_beside(library: str) -> str | None:
                 if up != Path("/usr") and up != Path("/") and os.access(candidate, os.X_OK):
                     return str(candidate)
     return None
+
+
+def library_beside(mpirun: str, abi: str) -> str:
+    """The MPI library of the installation that a launcher belongs to, or ""."""
+    prefix = Path(os.path.realpath(mpirun)).parent.parent
+    names = [SONAME[abi], "libmpich.so.12"] if abi == "mpich" else [SONAME[abi]]
+    for folder in (Path(mpirun).parent.parent / "lib", prefix / "lib", prefix / "lib64", prefix / "lib" / "release"):
+        for name in names:
+            if (folder / name).is_file():
+                return str(folder / name)
+    return ""
 
 
 def launcher_for(abi: str, library: str = "", prefix: str = "") -> str:

@@ -53,9 +53,9 @@ def visible() -> dict:
 
 
 def gather(backend: str) -> dict:
-    return {"version": libraries.version(), "home": libraries.home(), "host": host_facts(), "visibility": visible(),
-            "libraries": libraries.present(), "mpis": [vars(m) for m in host_mpi.installed()],
-            "not_seen": BYPASSED, **probe(backend)}
+    return {"version": libraries.describe_version(), "home": libraries.home(), "host": host_facts(),
+            "visibility": visible(), "libraries": libraries.present(),
+            "mpis": [vars(m) for m in host_mpi.installed()], "not_seen": BYPASSED, **probe(backend)}
 
 
 def gigabytes(count: int) -> str:

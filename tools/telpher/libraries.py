@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where this installation has its libraries and programs."""
+from __future__ import annotations
+
 import glob
 import os
 
@@ -9,7 +11,12 @@ NAME_OF_ABI = {"mpich": "MPICH's ABI", "ompi": "Open MPI", "mpi_abi": "the MPI-5
 
 
 def home() -> str:
-    return os.environ["TELPHER_HOME"]
+    """The folder with bin and lib: from CMake's install it is above share/telpher/telpher, where these
+    modules then lie; in a Python wheel the package itself is that folder."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if os.path.isfile(os.path.join(here, "bin", "telpher")):
+        return here
+    return os.path.dirname(os.path.dirname(os.path.dirname(here)))
 
 
 def folders() -> list:
@@ -48,9 +55,19 @@ def program(name: str) -> str | None:
     return path if os.access(path, os.X_OK) else None
 
 
-def version() -> str:
+def _version_file() -> list:
     for path in (os.path.join(home(), "share", "telpher", "VERSION"), os.path.join(home(), "VERSION")):
         if os.path.isfile(path):
             with open(path) as file:
-                return file.read().strip()
-    return "unknown"
+                return file.read().split()
+    return []
+
+
+def version() -> str:
+    return (_version_file() or ["unknown"])[0]
+
+
+def describe_version() -> str:
+    """The version and the commit that it was built from."""
+    words = _version_file()
+    return f"{words[0]} ({words[1]})" if len(words) > 1 else version()

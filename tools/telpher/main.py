@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which subcommand was asked for. Each module is imported only when its subcommand runs."""
+import importlib
 import sys
 
 from . import UserError
@@ -7,47 +8,34 @@ from . import UserError
 USAGE = """telpher run -n N [options] program [arguments]    start a program under Telpher
 telpher exec [options] program [arguments]        the wrapper for one rank, for any launcher
 telpher info [--json] [--settings]                devices, back ends, host MPIs, settings
+telpher doctor [--json] [-n N] [options]          is everything in order here, and what to do if not
 telpher bench [-n N] test [options]               measure; arguments go to the bench program
 telpher coll list|verify|simulate                 the collectives' algorithms, without a GPU
 telpher bench matrix | compare a.json b.json      every pair of ranks; two measurements against each other
 telpher report [-n N] [-o FOLDER]                 measure a set of benchmarks, write one HTML page and PNGs
 telpher trace -n N program [arguments]            a timeline of messages and collectives
+telpher --version                                 version and commit
 'telpher SUBCOMMAND --help' says more."""
+
+# The module of a subcommand has a function of its own name that takes the arguments.
+MODULES = {"run": "run", "exec": "execute", "info": "info", "doctor": "doctor", "bench": "bench", "coll": "coll",
+           "report": "report", "trace": "trace"}
 
 
 def main(arguments: list) -> int:
     name = arguments[0] if arguments else "--help"
-    rest = arguments[1:]
     try:
-        if name == "exec":
-            from .execute import execute
-            return execute(rest)
-        if name == "run":
-            from .run import run
-            return run(rest)
-        if name == "info":
-            from .info import info
-            return info(rest)
-        if name == "bench":
-            from .bench import bench
-            return bench(rest)
-        if name == "coll":
-            from .coll import coll
-            return coll(rest)
-        if name == "report":
-            from .report import report
-            return report(rest)
-        if name == "trace":
-            from .trace import trace
-            return trace(rest)
+        if name in MODULES:
+            module = importlib.import_module("." + MODULES[name], __package__)
+            return getattr(module, MODULES[name])(arguments[1:])
         if name in ("--help", "-h", "help"):
             print(USAGE)
             return 0
         if name == "--version":
-            from .libraries import version
-            print(version())
+            from .libraries import describe_version
+            print(describe_version())
             return 0
-        raise UserError(f"no subcommand {name}; there are run, exec, info, bench, coll, report and trace")
+        raise UserError(f"no subcommand {name}; there are {', '.join(MODULES)}")
     except UserError as error:
         print(f"telpher: {error}", file=sys.stderr)
         return 2

@@ -26,6 +26,13 @@ for line in open('/proc/self/maps'):
 class Program:
     abi: str
     library: str  # the libmpi file, or ""
+    python: bool = False
+
+    def show_to_mpi4py(self, environment) -> None:
+        """mpi4py 4.1 and newer loads the first MPI it meets, unless it is told: every rank is to load the one
+        that was found, and that the launcher belongs to."""
+        if self.python and self.library:
+            environment.setdefault("MPI4PY_LIBMPI", self.library)
 
 
 def find(name: str) -> str:
@@ -37,9 +44,11 @@ def find(name: str) -> str:
     raise UserError(f"no program {name}; give a path, or a name in PATH")
 
 
-def _of_python(python: str) -> Program:
+def _mapped_by(python: str, library: str) -> "Program | None":
+    """What the interpreter's mpi4py loads, told to try `library` first if that is given."""
+    environment = dict(os.environ) | ({"MPI4PY_LIBMPI": library} if library else {})
     try:
-        answer = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=120)
+        answer = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=120, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{python} does not answer ({error}); {ASK}") from None
     if answer.returncode != 0:
@@ -49,8 +58,21 @@ def _of_python(python: str) -> Program:
         path = line[len("TELPHER_LIBMPI "):] if line.startswith("TELPHER_LIBMPI ") else ""
         abi = host_mpi.abi_of_library(path)
         if abi:
-            return Program(abi, path)
-    raise UserError(f"the mpi4py of {python} maps no MPI library that Telpher knows; {ASK}")
+            return Program(abi, path, python=True)
+    return None
+
+
+def _of_python(python: str, wanted: str) -> Program:
+    found = _mapped_by(python, "")
+    if not found:
+        raise UserError(f"the mpi4py of {python} maps no MPI library that Telpher knows; {ASK}")
+    if wanted in ("", found.abi) or "MPI4PY_LIBMPI" in os.environ:
+        return found
+    try:  # two MPIs are there, and mpi4py prefers the one that the launcher does not belong to
+        other = _mapped_by(python, host_mpi.SONAME[wanted])
+    except UserError:
+        other = None
+    return other if other and other.abi == wanted else found
 
 
 def _of_executable(path: str) -> Program:
@@ -76,13 +98,14 @@ def _interpreter(path: str) -> str:
     return words[0]
 
 
-def identify(name: str) -> Program:
+def identify(name: str, wanted: str = "") -> Program:
+    """`wanted` is the ABI that the launcher serves, if one is known: mpi4py may have a choice."""
     path = find(name)
     if PYTHON.match(os.path.basename(path)):
-        return _of_python(path)
+        return _of_python(path, wanted)
     if elf.is_elf(path):
         return _of_executable(path)
     interpreter = _interpreter(path)
     if PYTHON.match(os.path.basename(interpreter)):
-        return _of_python(find(interpreter))
+        return _of_python(find(interpreter), wanted)
     raise UserError(f"{path} is a script of {os.path.basename(interpreter)}, which may start any program; {ASK}")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report as one HTML file that needs no network: data as JSON, report_page.js draws it."""
+from __future__ import annotations
+
 import html
 import json
 import os

@@ -10,6 +10,7 @@ from .program import Program, identify
 
 EPILOG = """The program's MPI is seen from the libraries it links (for Python, from its mpi4py). Environment variables
 TELPHER_* are settings; telpher info --settings lists them."""
+PASSED_ON = ("LD_LIBRARY_PATH", "MPI4PY_LIBMPI")  # to ranks on other nodes
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,18 +36,20 @@ def resolve(choice: str, program: str) -> tuple:
     """(Program, prefix of the MPI to launch with or '')."""
     if not choice:
         return identify(program), ""
-    if choice in host_mpi.ABIS:
-        return Program(choice, ""), ""
-    if not os.path.isdir(choice):
-        raise UserError(f"--mpi {choice}: neither mpich, ompi or mpi_abi nor a folder")
+    flavour, prefix = choice, ""
+    if choice not in host_mpi.ABIS:
+        if not os.path.isdir(choice):
+            raise UserError(f"--mpi {choice}: neither mpich, ompi or mpi_abi nor a folder")
+        flavour, prefix = host_mpi.abi_of_prefix(choice), choice
     try:
-        return identify(program), choice
+        found = identify(program, flavour or "")
     except UserError:
-        one = host_mpi.from_wrapper(os.path.join(choice, "bin", "mpicc"))
-        flavour = one.abi if one else host_mpi.flavour_of(os.path.join(choice, "bin", "mpirun"))
         if not flavour:
             raise UserError(f"--mpi {choice}: no MPI with bin/mpicc or bin/mpirun is there") from None
-        return Program(flavour, ""), choice
+        return Program(flavour, ""), prefix
+    if prefix and found.python:  # the prefix's own library, not another of its ABI
+        found.library = host_mpi.library_beside(os.path.join(prefix, "bin", "mpirun"), found.abi) or found.library
+    return (found if prefix or found.abi == choice else Program(choice, "")), prefix
 
 
 def settings_of(options) -> dict:
@@ -74,7 +77,7 @@ def open_mpi_arguments(options, environment: dict, own: list) -> list:
     if (crowded or near_devices) and "--bind-to" not in own:
         arguments += ["--bind-to", "none"]
     for name in sorted(environment):
-        if name.startswith("TELPHER_"):
+        if name.startswith("TELPHER_") or name in PASSED_ON:
             arguments += ["-x", name]
     return arguments
 
@@ -84,6 +87,11 @@ def command_line(options, environment: dict) -> list:
     libraries.preload(program.abi)  # fail here, once, and not in every rank
     mpirun = host_mpi.launcher_for(program.abi, program.library, prefix)
     environment["TELPHER_LAUNCHED"] = program.abi
+    program.show_to_mpi4py(environment)
+    beside = "" if program.library else host_mpi.library_beside(mpirun, program.abi)
+    if beside:  # the loader does not find the program's MPI: the launcher's it is
+        folders = [os.path.dirname(beside), environment.get("LD_LIBRARY_PATH", "")]
+        environment["LD_LIBRARY_PATH"] = ":".join(folder for folder in folders if folder)
     own = [word for text in options.mpirun_args for word in shlex.split(text)]
     added = open_mpi_arguments(options, environment, own) if program.abi == "ompi" else []
     wrapper = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher"), "exec",

@@ -147,7 +147,8 @@ void test_linger() {
   bytes to(from.size());
   kernel::linger_command mailbox[depth] = {};
   std::uint32_t done = 0, gone = 0;
-  const kernel::linger p{mailbox, &done, &gone, 1, depth, ~std::uint64_t{0} >> 1};
+  constexpr std::uint64_t for_ever = ~std::uint64_t{0} >> 1;
+  const kernel::linger p{mailbox, &done, &gone, 1, depth, for_ever, for_ever};
   const auto command = [&](std::uint32_t s) {
     const std::size_t at = (s - 1) * size;
     kernel::write_command(mailbox, depth, s, to.data() + at, from.data() + at, size,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a program's MPI is found, and what is said where it cannot be."""
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -31,6 +32,16 @@ class Sonames(unittest.TestCase):
     def test_other_names(self):
         for name in ("libmpifort.so.12", "libmpi_mpifh.so.40", "libmpi_cxx.so.40", "libc.so.6", "libmpi.so.1"):
             self.assertIsNone(host_mpi.abi_of_library(name))
+
+
+    def test_a_library_under_another_name(self):
+        """Intel's wheel has libmpi.so as a file of its own."""
+        for abi in host_mpi.ABIS:
+            path = HELLO + abi
+            if os.path.exists(path):
+                with tempfile.TemporaryDirectory() as folder:
+                    renamed = shutil.copy(program.identify(path).library, os.path.join(folder, "libmpi.so"))
+                    self.assertEqual(host_mpi.abi_of_library(renamed), abi)
 
 
 class Programs(unittest.TestCase):

@@ -28,6 +28,12 @@ class Run(unittest.TestCase):
         answer = telpher("exec", HELLO, "word", TELPHER_BACKEND="emu")
         self.assertIn(f"libtelpher-{ABI}.so backend emu argument word", answer.stdout, answer.stderr)
 
+    def test_a_launcher_of_another_mpi_is_refused(self):
+        foreign = "MPI_LOCALRANKID" if ABI == "ompi" else "OMPI_COMM_WORLD_LOCAL_RANK"
+        answer = telpher("exec", HELLO, **{foreign: "0"})
+        self.assertEqual(answer.returncode, 2, answer.stdout)
+        self.assertIn("every rank would be alone", answer.stderr)
+
     def test_the_exit_code_is_the_programs(self):
         self.assertNotEqual(telpher("run", "-n", "1", "--mpi", ABI, "/bin/false").returncode, 0)
 

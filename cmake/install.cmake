@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is installed beside the command and the libraries: the CMake package (find_package(telpher)),
+# pkg-config files, a module file, completion for shells. All of it finds its prefix from its own place, so
+# that an installation can be moved. `uninstall` removes what the last installation from this folder wrote.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# telpher_install_package(): when all libraries are known.
+function(telpher_install_package)
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/telpher)
+  set(made ${PROJECT_BINARY_DIR}/package)
+  get_property(abis GLOBAL PROPERTY telpher_abis)
+  file(RELATIVE_PATH TELPHER_UP /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
+  string(REGEX REPLACE "/$" "" TELPHER_UP "${TELPHER_UP}")
+  foreach(abi IN LISTS abis)
+    target_include_directories(telpher_${abi} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    set_target_properties(telpher_${abi} PROPERTIES EXPORT_NAME ${abi})
+    install(TARGETS telpher_${abi} EXPORT telpher LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    telpher_group(installed telpher_${abi})
+    set(ABI ${abi})
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/telpher.pc.in ${made}/telpher-${abi}.pc @ONLY)
+    install(FILES ${made}/telpher-${abi}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
+  if(abis)
+    install(EXPORT telpher NAMESPACE telpher:: FILE telpherTargets.cmake DESTINATION ${package})
+    write_basic_package_version_file(${made}/telpherConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+    install(FILES ${PROJECT_SOURCE_DIR}/cmake/telpherConfig.cmake ${made}/telpherConfigVersion.cmake
+      DESTINATION ${package})
+  endif()
+  install(FILES ${PROJECT_SOURCE_DIR}/include/telpher/telpher.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/telpher)
+  install(FILES ${PROJECT_SOURCE_DIR}/share/modulefiles/telpher.lua
+    DESTINATION share/modulefiles/telpher RENAME ${PROJECT_VERSION}.lua)
+  install(FILES ${PROJECT_SOURCE_DIR}/share/completion/telpher.bash
+    DESTINATION share/bash-completion/completions RENAME telpher)
+  install(FILES ${PROJECT_SOURCE_DIR}/share/completion/_telpher DESTINATION share/zsh/site-functions)
+endfunction()
+
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+  -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake VERBATIM)

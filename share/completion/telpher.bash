@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Completion of the telpher command for bash. After the subcommand's own options, programs and files.
+_telpher() {
+  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="run exec info doctor bench coll report trace --version --help"
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
+  case $before in
+    --mpi) words="mpich ompi mpi_abi" ;;
+    --backend) words="auto none cuda hip sycl emu" ;;
+    --visible) words="auto first one all" ;;
+    --bind) words="auto none" ;;
+    *)
+      case ${COMP_WORDS[1]} in
+        run) words="--ranks --mpi --backend --set --visible --bind --mpirun-args --print --help" ;;
+        exec) words="--visible --bind --mpi --help" ;;
+        info) words="--json --settings --backend --help" ;;
+        doctor) words="--ranks --mpi --backend --launch --timeout --json --help" ;;
+        coll) words="list verify simulate" ;;
+        bench) words="latency matrix compare codec memcpy --mpi --backend --set --help" ;;
+      esac
+      ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current"))
+}
+complete -o filenames -F _telpher telpher

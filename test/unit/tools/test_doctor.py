@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The doctor's judgement: facts of a healthy job, and one planted fault a test. What can be planted in a real
+job is in test_doctor_ranks.py."""
+
+import copy
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
+
+from telpher import doctor_checks, doctor_facts  # noqa: E402
+
+
+def given(number: int) -> dict:
+    return {
+        "rank": number,
+        "host": "node1",
+        "pid": 10 + number,
+        "telphers": ["/t/lib/libtelpher-mpich.so"],
+        "mpis": ["/m/lib/libmpi.so.12"],
+        "version": 100,
+        "settings": {"TELPHER_BACKEND": "cuda"},
+        "pid_space": 1,
+        "ipc_space": 1,
+    }
+
+
+def met(number: int) -> dict:
+    return {"rank": number, "size": 2, "mpi": "MPICH Version: 5.0.2", "backend": "cuda", "devices": 2, "ring": ""}
+
+
+HEALTHY = {
+    "version": "0.1.0 (0123abc)",
+    "home": "/t",
+    "libraries": {"mpich": "/t/lib/libtelpher-mpich.so", "cuda": "/t/lib/libtelpher-cuda.so"},
+    "visibility": {"vendor": "cuda", "devices": 2, "tokens": ["0", "1"], "variables": {}},
+    "plugin_wheels": ["telpher_cuda13-0.1.0.dist-info"],
+    "backends": [
+        {
+            "name": "cuda",
+            "devices": [{}, {}],
+            "pairs": [
+                {"from": 0, "to": 1, "peer": True, "distance": "fabric"},
+                {"from": 1, "to": 0, "peer": True, "distance": "fabric"},
+            ],
+        }
+    ],
+    "absent": [],
+    "settings": [],
+    "problems": [],
+    "asked": {"ranks": 2, "backend": "auto", "launch": ""},
+    "mpi": {"abi": "mpich", "choice": "", "by": "mpicc", "mpi4py": ""},
+    "nvidia": {
+        "gpus": 2,
+        "bars": {"0000:01:00.0": 1 << 37},
+        "peermem": True,
+        "open_driver": True,
+        "gdrcopy": True,
+        "mig": False,
+        "mps": False,
+    },
+    "system": {"ptrace_scope": "0", "container": False, "shm_free": 1 << 33, "nics": {"mlx5_0": "0"}, "slurm": {}},
+    "look": {"problem": "", "ranks": [given(0), given(1)], "said": []},
+    "job": {"problem": "", "ranks": [met(0), met(1)], "paths": ["ipc_get"], "refused": 0, "said": []},
+    "host_alone": {"result": "ends", "says": False},
+}
+
+
+class Judgement(unittest.TestCase):
+    def setUp(self):
+        self.facts = copy.deepcopy(HEALTHY)
+        self.ranks = self.facts["look"]["ranks"]
+        self.met = self.facts["job"]["ranks"]
+
+    def expect(self, state: str, pattern: str):
+        """The one check that is not in order, which also says what to do."""
+        found = [c for c in doctor_checks.judge(self.facts) if c.state != "ok"]
+        self.assertEqual(len(found), 1, found)
+        self.assertEqual(found[0].state, state, found)
+        self.assertRegex(found[0].why + " " + found[0].remedy, pattern)
+        self.assertTrue(found[0].remedy)
+
+    def test_healthy(self):
+        self.assertEqual({c.state for c in doctor_checks.judge(self.facts)}, {"ok"})
+
+    def test_stale_library(self):
+        self.ranks[1]["version"] = 3
+        self.expect("bad", "rank 1 loaded version 0.0.3, the command is 0.1.0")
+
+    def test_library_replaced_while_it_runs(self):
+        self.ranks[0]["telphers"] = ["/t/lib/libtelpher-mpich.so (deleted)"]
+        self.expect("bad", "replaced while it ran")
+
+    def test_library_of_another_installation(self):
+        for one in self.ranks:
+            one["telphers"] = ["/old/lib/libtelpher-mpich.so"]
+        self.expect("bad", "another installation")
+
+    def test_library_missing_in_a_rank(self):
+        self.ranks[1]["telphers"] = []
+        self.facts["job"] = self.facts["host_alone"] = {}
+        self.expect("bad", "not loaded in rank 1")
+
+    def test_two_telphers(self):
+        self.ranks[0]["telphers"].append("/old/lib/libtelpher-mpich.so")
+        self.facts["job"] = self.facts["host_alone"] = {}
+        self.expect("bad", "two Telphers in rank 0")
+
+    def test_plug_ins_beside_the_library_are_no_second_telpher(self):
+        self.ranks[0]["telphers"].append("/t/lib/libtelpher-cuda.so")
+        self.test_healthy()
+
+    def test_two_mpis(self):
+        self.ranks[0]["mpis"].append("/usr/lib/libmpi.so.40")
+        self.expect("bad", "libmpi.so.40")
+
+    def test_launcher_of_another_mpi(self):
+        for one in self.met:
+            one["size"] = 1
+        self.expect("bad", "2 jobs of one rank each")
+
+    def test_abi_without_library(self):
+        self.facts["mpi"]["abi"] = "ompi"
+        self.expect("bad", "no libtelpher-ompi.so")
+
+    def test_unequal_settings(self):
+        self.ranks[1]["settings"]["TELPHER_RAW_LIMIT"] = "1k"
+        self.expect("bad", r"TELPHER_RAW_LIMIT is \(unset\) in rank 0, 1k in rank 1")
+
+    def test_unknown_setting(self):
+        self.facts["problems"] = ["TELPHER_LOGG is no setting; did you mean TELPHER_LOG?"]
+        self.expect("bad", "TELPHER_LOGG")
+
+    def test_missing_plug_in(self):
+        self.facts |= {
+            "backends": [],
+            "absent": ["cuda: cannot open"],
+            "libraries": {"mpich": "/t/lib/libtelpher-mpich.so"},
+        }
+        self.expect("bad", "cuda: cannot open.*telpher.cuda13")
+
+    def test_two_plug_in_wheels(self):
+        self.facts["plugin_wheels"].append("telpher_cuda12-0.1.0.dist-info")
+        self.expect("bad", "cuda12.*wrote the same file")
+
+    def test_wrong_bytes(self):
+        self.met[1]["ring"] = "device memory arrived with other bytes than were sent"
+        self.expect("bad", "other bytes")
+
+    def test_ipc_switched_off(self):
+        self.facts["job"]["paths"] = ["staged"]
+        for one in self.ranks:
+            one["settings"]["TELPHER_IPC"] = "off"
+        self.expect("note", "TELPHER_IPC=off.*unset TELPHER_IPC")
+
+    def test_pid_namespaces(self):
+        self.facts["job"]["paths"] = ["staged"]
+        self.ranks[1]["pid_space"] = 2
+        self.expect("bad", "namespaces.*--ipc=host")
+
+    def test_ptrace_scope(self):
+        self.facts["job"]["paths"] = ["staged"]
+        self.facts["system"]["ptrace_scope"] = "2"
+        self.expect("note", "ptrace_scope is 2.*sysctl")
+
+    def test_container(self):
+        self.facts["job"]["paths"] = ["staged"]
+        self.facts["system"]["container"] = True
+        self.expect("note", "in this container")
+
+    def test_slurm_hides_peers(self):
+        for one in self.met:
+            one["devices"] = 1
+        self.facts["system"]["slurm"] = {"SLURM_GPUS_PER_TASK": "1"}
+        self.expect("note", "SLURM_GPUS_PER_TASK=1.*--gpu-bind=none")
+
+    def test_no_peer_access(self):
+        for pair in self.facts["backends"][0]["pairs"]:
+            pair["peer"] = False
+        self.expect("note", "no direct access between 0-1")
+
+    def test_a_host_mpi_that_promises_too_much(self):
+        self.facts["host_alone"] = {"result": "ends", "says": True}
+        self.expect("note", "does not move device memory")
+
+    def test_ranks_that_do_not_start(self):
+        self.facts["look"] = {"problem": "no answer within 60 s", "ranks": [], "said": ["hello"]}
+        self.facts["job"] = {}
+        self.expect("bad", "no answer within 60 s: hello")
+
+    def test_ranks_that_do_not_meet(self):
+        self.facts["job"] |= {"problem": "the launcher ended with 1", "ranks": [], "said": ["[telpher 0] no", "killed"]}
+        self.facts["host_alone"] = {}
+        self.expect("bad", r"ended with 1: \[telpher 0\] no")
+
+    def test_ranks_meet_only_with_one_library_each(self):
+        self.assertTrue(doctor_checks.may_meet(self.facts))
+        self.ranks[1]["telphers"] = []
+        self.assertFalse(doctor_checks.may_meet(self.facts))
+
+    def test_little_shared_memory(self):
+        self.facts["system"]["shm_free"] = 1 << 20
+        self.expect("note", "--shm-size")
+
+    def test_nvidia(self):
+        for name, value, pattern in (
+            ("gdrcopy", False, "GDRCopy|gdrcopy"),
+            ("bars", {"0000:01:00.0": 1 << 28}, "256 MB"),
+        ):
+            self.facts["nvidia"][name] = value
+            self.expect("note", pattern)
+            self.facts["nvidia"] = copy.deepcopy(HEALTHY["nvidia"])
+        self.facts["nvidia"] |= {"peermem": False, "open_driver": False}
+        self.expect("note", "modprobe nvidia_peermem")
+
+
+class Nvidia(unittest.TestCase):
+    def test_what_the_kernel_shows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in (
+                ("proc/driver/nvidia/gpus/0000:3B:00.0/information", ""),
+                ("proc/driver/nvidia/version", "Open Kernel Module"),
+                (
+                    "sys/bus/pci/devices/0000:3b:00.0/resource",
+                    "0x10 0x0f 0x0\n0x100000000 0x1ffffffff 0x14220c\n0x0000000000000000 0x0000000000000000 0x0\n",
+                ),
+                ("dev/gdrdrv", ""),
+            ):
+                Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
+                Path(folder, path).write_text(text)
+            found = doctor_facts.nvidia(folder + "/")
+            self.assertEqual(
+                (found["gpus"], found["bars"], found["open_driver"], found["gdrcopy"], found["peermem"]),
+                (1, {"0000:3b:00.0": 1 << 32}, True, True, False),
+            )
+        self.assertEqual(doctor_facts.nvidia("/nowhere/"), {})
+
+
+unittest.main()
