@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Finalize with messages that nobody receives, which the host MPIs end with, and from where
-// programs call it late: the destructor of a static object, a function given to atexit. Collectives
-// and messages of device memory are right there too.
+// MPI_Finalize with messages that nobody receives, which the host MPIs end with, and from the
+// destructor of a static object, where messages and collectives of device memory are right too.
 #include <mpi.h>
 
 #include <numeric>
@@ -140,14 +139,9 @@ int main(int argc, char** argv) {
     everything();
     return 0;
   }
-  if (how == "atexit") std::atexit([] {
-    ring(100000);
-    end();
-  });
   start();
   everything();
   free_a_send();
-  if (how == "atexit") return 0;
   if (how == "unmatched") leave_behind();
   end();
   return 0;
