@@ -313,9 +313,16 @@ class tester {
  private:
   static constexpr int tag = 6;
 
+  /// The host MPI's own, which PMPI_Recv is not: that name is Telpher's, too.
+  static decltype(&PMPI_Recv) host_recv() {
+    for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"})
+      if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD))
+        return reinterpret_cast<decltype(&PMPI_Recv)>(dlsym(library, "PMPI_Recv"));
+    return &PMPI_Recv;
+  }
   /// The class of what the host MPI says of no elements of a type.
   int host_code(MPI_Datatype type) {
-    int found = PMPI_Recv(nullptr, 0, type, MPI_PROC_NULL, tag, errors_.comm, MPI_STATUS_IGNORE);
+    int found = host_recv()(nullptr, 0, type, MPI_PROC_NULL, tag, errors_.comm, MPI_STATUS_IGNORE);
     if (!errors_.raised(found != MPI_SUCCESS)) s_.fail("the host MPI's own error");
     if (found != MPI_SUCCESS) MPI_Error_class(found, &found);
     return found;

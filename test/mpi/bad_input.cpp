@@ -127,7 +127,7 @@ void expect_refusal(suite& s, int code, const char* call) {
   s.expect(code != MPI_SUCCESS, "an error");
 }
 
-/// One-sided calls and files do not take device memory yet: an error; bad_input.py looks for the
+/// One-sided calls do not take device memory yet: an error; bad_input.py looks for the
 /// line that names the call.
 void refused_calls(suite& s) {
   const returned_errors returned;
@@ -147,19 +147,6 @@ void refused_calls(suite& s) {
                  "MPI_Accumulate");
   MPI_Win_unlock(s.rank, window);
   MPI_Win_free(&window);
-  char path[] = "/tmp/telpher-test-XXXXXX";
-  const int descriptor = mkstemp(path);
-  if (!s.expect(descriptor >= 0, "a temporary file")) return;
-  close(descriptor);
-  MPI_File file;
-  MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                &file);
-  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
-  MPI_Status status;
-  expect_refusal(s, MPI_File_write(file, device.data(), 8, MPI_BYTE, &status), "MPI_File_write");
-  expect_refusal(s, MPI_File_read_at(file, 0, device.data(), 8, MPI_BYTE, &status),
-                 "MPI_File_read_at");
-  MPI_File_close(&file);
 }
 
 /// Right bytes under injected faults (TELPHER_EMU_FAULTS is set by the test's row).
