@@ -35,7 +35,9 @@ class error_owner {
   }
 #endif
   /// No handler is called: the program has given up its handle.
-  static error_owner nobody() noexcept { return error_owner(kind::none); }
+  static error_owner nobody() noexcept {
+    return error_owner(kind::none);
+  }
 
   void call_handler(int code) const noexcept;
 

@@ -76,7 +76,6 @@ class function<Name, Result(Arguments...)> {
   }
 
  private:
-
   static pointer look_up() noexcept {
     auto address = reinterpret_cast<pointer>(find(Name::text));
     if (!address) address = &absent;

@@ -44,7 +44,7 @@ class undefined_names {
   }
 
  private:
-  const ElfW(Sym)* symbols_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
   const char* strings_ = nullptr;
   std::uint32_t count_ = 0;
 };

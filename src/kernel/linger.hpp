@@ -11,9 +11,10 @@
 //   go
 //           on when both carry s. Then: acquire fence, broadcast through shared memory, copy,
 //           system fence, done = s, and s becomes the next number.
-//   block   leaves after a command with `leave` set, when no command came for patience_ns, or when it
-//           has stayed for stay_ns, so that what the device holds back meanwhile comes on: it stores
-//           gone = s (release, system scope), s being the first number it did not take, as
+//   block   leaves after a command with `leave` set, when no command came for patience_ns, or when
+//   it
+//           has stayed for stay_ns, so that what the device holds back meanwhile comes on: it
+//           stores gone = s (release, system scope), s being the first number it did not take, as
 //           its last act. `done` is final before `gone` is set.
 //   host    sets gone = 0 before each launch, and polls done and gone (acquire). If gone is g,
 //   numbers

@@ -85,7 +85,8 @@ ipc_cache::mapping::~mapping() {
   const guard_threads lock(cache.guard_);
   --(rests_ ? entry_->keepers : entry_->users);
   if (!entry_->address) {
-    if (entry_->users + entry_->keepers == 0) cache.closed_.remove_if([&](auto& e) { return &e == entry_; });
+    if (entry_->users + entry_->keepers == 0)
+      cache.closed_.remove_if([&](auto& e) { return &e == entry_; });
     return;
   }
   if (config().ipc_cache_entries == 0) cache.trim_locked(0, 0);

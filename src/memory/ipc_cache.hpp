@@ -7,8 +7,8 @@
 //   stays, closed, until its last user lets go;
 // - otherwise an entry in use (its reference count is not zero) is never closed;
 // - one whose holders all let it rest is closed when it is idle for too long or there are too many
-//   bytes, but never while trimming is paused: a holder pauses it, finds out by base() whether it still has its mapping, and goes on to
-//   use it until the pause ends;
+//   bytes, but never while trimming is paused: a holder pauses it, finds out by base() whether it
+//   still has its mapping, and goes on to use it until the pause ends;
 // - what the exporter says of the allocation's size is compared with what the back end says of the
 //   opened range, so that a damaged description leads to no address outside it;
 // - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused,

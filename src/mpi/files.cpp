@@ -24,7 +24,8 @@ namespace {
 constexpr std::uint64_t block_bytes = 4u << 20;
 
 int fail(const access& a, status s) noexcept {
-  return host_mpi::fail(host_mpi::error_owner::file(a.file), a.call, s, "a device buffer could not be copied to or from the host");
+  return host_mpi::fail(host_mpi::error_owner::file(a.file), a.call, s,
+                        "a device buffer could not be copied to or from the host");
 }
 
 const datatype::layout* layout_of(MPI_Datatype type) noexcept {
@@ -320,9 +321,9 @@ int end(const char* call, MPI_File file, void* buffer, MPI_Status* status,
   const int code = f(begun->data(), last);
   if (code != MPI_SUCCESS) return code;
   const auto finished = begun->finish(transferred(*last));
-  return failed(finished)
-             ? host_mpi::fail(host_mpi::error_owner::file(file), call, finished, "a device buffer could not be filled")
-             : MPI_SUCCESS;
+  return failed(finished) ? host_mpi::fail(host_mpi::error_owner::file(file), call, finished,
+                                           "a device buffer could not be filled")
+                          : MPI_SUCCESS;
 }
 
 }  // namespace telpher::mpi::files

@@ -225,7 +225,8 @@ def file_body(function, way):
     if "count" not in names:  # the second half of a split collective
         parameters, run = "void* b, MPI_Status* s", f"mpi::files::end({call}, fh, {buffer}, status, std::ref(host))"
     elif "status" not in names:
-        parameters, run = "void* b", "a.start(request, std::ref(host))" if "request" in names else "a.begin(std::ref(host))"
+        parameters = "void* b"
+        run = "a.start(request, std::ref(host))" if "request" in names else "a.begin(std::ref(host))"
     else:
         at = ("offset", " at") if "offset" in names else ("0", "")
         alone = not guard and "shared" not in function.name

@@ -21,15 +21,15 @@
 #define TELPHER_MPI_OF_REQUESTS(name, parameters, arguments, which) \
   TELPHER_MPI_NAMES(name, parameters, arguments, telpher::requests::known which)
 
-#define TELPHER_MPI_NAMES(name, parameters, arguments, always_ours)                          \
-  static int own_##name parameters;                                                          \
-  int MPI_##name parameters {                                                                \
-    if (const auto tool = telpher::pmpi::name.tool()) [[unlikely]]                           \
-      return tool arguments;                                                                 \
-    return own_##name arguments;                                                             \
-  }                                                                                          \
-  int PMPI_##name parameters {                                                               \
-    const auto host = telpher::pmpi::name.for_host_mpi(__builtin_return_address(0));         \
-    return host && !(always_ours) ? host arguments : own_##name arguments;                   \
-  }                                                                                          \
+#define TELPHER_MPI_NAMES(name, parameters, arguments, always_ours)                  \
+  static int own_##name parameters;                                                  \
+  int MPI_##name parameters {                                                        \
+    if (const auto tool = telpher::pmpi::name.tool()) [[unlikely]]                   \
+      return tool arguments;                                                         \
+    return own_##name arguments;                                                     \
+  }                                                                                  \
+  int PMPI_##name parameters {                                                       \
+    const auto host = telpher::pmpi::name.for_host_mpi(__builtin_return_address(0)); \
+    return host && !(always_ours) ? host arguments : own_##name arguments;           \
+  }                                                                                  \
   static int own_##name parameters

@@ -23,9 +23,8 @@ ticket_send::~ticket_send() {
 int ticket_send::finish(MPI_Status* out) noexcept {
   fill_empty(out);
   const status s = offer_.outcome();
-  return s == status::ok
-             ? MPI_SUCCESS
-             : entry::fail(errors_.owner(), call_, s, "sending device memory");
+  return s == status::ok ? MPI_SUCCESS
+                         : entry::fail(errors_.owner(), call_, s, "sending device memory");
 }
 
 bool native_send::check() noexcept {

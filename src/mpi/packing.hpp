@@ -65,8 +65,8 @@ int unpack_external(const char* call, const char* datarep, const void* packed, S
     else
       return pmpi::Unpack_external_c(datarep, from, room, position, to, count, type);
   };
-  const packing p{packing::direction::unpack, call,  typed,        count, type,
-                  packed,                     room, MPI_COMM_SELF};
+  const packing p{
+      packing::direction::unpack, call, typed, count, type, packed, room, MPI_COMM_SELF};
   return external(p, datarep, *position, std::ref(host));
 }
 

@@ -86,7 +86,8 @@ bool batch_engine::arrived(const slot& s, std::uint16_t piece) const noexcept {
 bool batch_engine::is_lost(slot& s) noexcept {
   if (s.lost || s.watch.poll(where_, s.stream) == status::would_block) return s.lost;
   for (std::size_t i = 0; i < s.pieces; ++i) s.lost |= !arrived(s, static_cast<std::uint16_t>(i));
-  if (s.lost) TELPHER_ERROR("a kernel that copies messages ended without saying so: a device fault");
+  if (s.lost)
+    TELPHER_ERROR("a kernel that copies messages ended without saying so: a device fault");
   return s.lost;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Launches of the copy_batch kernel, and the done flags by which the host sees each piece finish.
 // A batch slot holds the flags (pinned host memory) and the arrival counters (device memory) of one
-// launch; it is free again when every piece of it has been seen done. A launch that ends without its
-// flags (a fault) loses its slot: what the counters hold is not known.
+// launch; it is free again when every piece of it has been seen done. A launch that ends without
+// its flags (a fault) loses its slot: what the counters hold is not known.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host sees the end of a kernel by words that the kernel writes. One that faults (its mapping is
-// lost, the device has failed) writes nothing, and who polls its words would poll for ever: so the
-// kernel's stream is asked now and then whether anything runs there.
+// The host sees the end of a kernel by words that the kernel writes. One that faults (its mapping
+// is lost, the device has failed) writes nothing, and who polls its words would poll for ever: so
+// the kernel's stream is asked now and then whether anything runs there.
 #pragma once
 
 #include "memory/streams.hpp"
@@ -17,8 +17,8 @@ class kernel_watch {
     clock_.moved();
   }
   /// To be called at each look that found a word unwritten. would_block: the kernel may still write
-  /// it. Any other answer: what was launched into `s` before has ended, well or not, and a word that
-  /// is not there by now will not come.
+  /// it. Any other answer: what was launched into `s` before has ended, well or not, and a word
+  /// that is not there by now will not come.
   status poll(const memory::place& where, device::stream s) noexcept {
     if (!clock_.expired(look_after)) return status::would_block;
     if (!event_ && !mark(where, s)) {

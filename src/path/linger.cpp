@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint32_t depth = 64;
 constexpr int threads = 1024;  // 64 KiB with four 16-byte loads in flight a thread
 constexpr std::uint32_t last_sequence = 0xfff00000;  // numbers do not wrap: the copier is given up
-constexpr std::uint64_t most_stays = 20;  // of TELPHER_LINGER_TIME: a launch in so long costs little
+constexpr std::uint64_t most_stays =
+    20;  // of TELPHER_LINGER_TIME: a launch in so long costs little
 constexpr std::size_t done_at = depth * sizeof(kernel::linger_command);
 constexpr std::size_t gone_at = done_at + 128;
 constexpr std::size_t memory_bytes = gone_at + 128;

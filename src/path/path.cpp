@@ -8,11 +8,11 @@
 namespace telpher::path {
 namespace {
 
-constexpr const char* names[] = {
-    "auto",        "mapped",      "ipc_get",       "ipc_put",      "batch",       "linger",
-    "local",       "staged",      "pipelined",     "rdma",         "direct",      "raw",
-    "coll_staged", "coll_packed", "coll_exchange", "coll_stepped", "coll_vendor", "coll_levels",
-    "file"};
+constexpr const char* names[] = {"auto",        "mapped",      "ipc_get",       "ipc_put",
+                                 "batch",       "linger",      "local",         "staged",
+                                 "pipelined",   "rdma",        "direct",        "raw",
+                                 "coll_staged", "coll_packed", "coll_exchange", "coll_stepped",
+                                 "coll_vendor", "coll_levels", "file"};
 static_assert(std::size(names) == static_cast<int>(kind::count_));
 
 struct counter {

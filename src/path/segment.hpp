@@ -56,8 +56,7 @@ class segment {
   std::byte* staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept;
   /// How far a copy that begins at this offset may go before it must be cut (memory::pinned_range).
   std::size_t uncut(std::uint64_t at) const noexcept {
-    return memory::pinned_range::chunk_bytes -
-           (at - arena_at_) % memory::pinned_range::chunk_bytes;
+    return memory::pinned_range::chunk_bytes - (at - arena_at_) % memory::pinned_range::chunk_bytes;
   }
   /// Whether an offset lies before all staging memory.
   bool before_arena(std::uint64_t at) const noexcept { return at < arena_at_; }

@@ -394,7 +394,8 @@ void engine::take_unasked() noexcept {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status s;
     listen();
-    if (pmpi::Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, job_.control, &flag, &message, &s) != MPI_SUCCESS)
+    if (pmpi::Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, job_.control, &flag, &message, &s) !=
+        MPI_SUCCESS)
       return;
     if (!flag) continue;
     scratch.resize(host_mpi::bytes_of(s));

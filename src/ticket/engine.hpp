@@ -89,8 +89,8 @@ class engine {
   void forget(receive& r) noexcept;
   /// Where receives that have not settled write in host memory.
   written_ranges& written() noexcept { return written_; }
-  /// Whether a receive may be posted where another one writes: no ticket can come for it then, until
-  /// own().leave_shared_place().
+  /// Whether a receive may be posted where another one writes: no ticket can come for it then,
+  /// until own().leave_shared_place().
   bool enter_shared_place() noexcept { return all_ring_here_ && own_.enter_shared_place(); }
   /// The CPU is about to write there: reads the tickets that lie there.
   void read_tickets_in(const written_ranges::range& r) noexcept;

@@ -225,8 +225,7 @@ void receive::check(bool last) noexcept {
   if (phase_ != phase::posted) return;
   int flag = 0;
   MPI_Status s{};
-  const int rc =
-      last ? pmpi::Test(&native_, &flag, &s) : host_mpi::look_at(native_, &flag, &s);
+  const int rc = last ? pmpi::Test(&native_, &flag, &s) : host_mpi::look_at(native_, &flag, &s);
   if (rc != MPI_SUCCESS) {  // where the request is left, finish() gets the code with it
     if (native_ == MPI_REQUEST_NULL) native_error_ = rc;
     status_ = s;

@@ -17,9 +17,13 @@ class copier {
   copier(std::uint32_t first, std::uint64_t patience_ns, std::uint64_t stay_ns = 20 * second_ns,
          kernel::linger_command* mailbox = nullptr) {
     std::memset(control_.data(), 0, 4096);
-    parameters_ = {
-        mailbox ? mailbox : control_.as<kernel::linger_command>(), word(0), word(1), first, depth,
-        patience_ns, stay_ns};
+    parameters_ = {mailbox ? mailbox : control_.as<kernel::linger_command>(),
+                   word(0),
+                   word(1),
+                   first,
+                   depth,
+                   patience_ns,
+                   stay_ns};
   }
   ~copier() { CHECK_OK(subject().synchronise(stream_)); }
 

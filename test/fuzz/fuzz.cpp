@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bad input in great numbers, to be run under AddressSanitizer: tickets, codecs' plans and streams,
 // slots, settings. What comes from another process or from a user is refused with its reason, or is
-// within the bounds that the rest relies on; memory is as large as the bytes in it, so that one byte
-// beyond is seen.
+// within the bounds that the rest relies on; memory is as large as the bytes in it, so that one
+// byte beyond is seen.
 //   fuzz_inputs [--seconds N] [--seed S] [CASE...]
 // The seed is printed; the inputs of a seed are always the same, however far a run comes.
 #define CHECK_NO_MAIN
@@ -162,8 +162,7 @@ TEST_CASE(plans) {
   repeat("plans", [](numbers& random) {
     const codec::plan p = any_plan(random);
     const std::uint64_t count = p.extent[0] * p.extent[1] * p.extent[2];
-    const std::size_t plain =
-        random.below(4) == 0 ? random.odd() : count * codec::size_of(p.kind);
+    const std::size_t plain = random.below(4) == 0 ? random.odd() : count * codec::size_of(p.kind);
     if (!codec::sound(p, plain, random.odd())) return;
     CHECK_EQ(codec::plain_bytes(p), plain);
     CHECK(p.dims >= 1 && p.dims <= 3);
@@ -211,9 +210,9 @@ TEST_CASE(slots_of_a_damaged_segment) {
 TEST_CASE(settings_of_any_text) {
   const std::vector<setting_row> rows = setting_rows();
   repeat("settings", [&](numbers& random) {
-    static constexpr const char* words[] = {"",    "0",   "-1",  "on",  "inf",  "nan", "64k", "1e400",
-                                            "2gb", "5us", "1s ", "0x1", "..",   "|",   "=",   "\xff",
-                                            ";",   ":",   "%s%n", ",",  "\n",   "all", "mpc", "9e18"};
+    static constexpr const char* words[] = {
+        "",   "0", "-1", "on",   "inf", "nan", "64k",  "1e400", "2gb", "5us", "1s ", "0x1",
+        "..", "|", "=",  "\xff", ";",   ":",   "%s%n", ",",     "\n",  "all", "mpc", "9e18"};
     std::vector<std::string> environment;
     for (std::size_t n = 1 + random.below(3); n > 0; --n) {
       const setting_row& row = rows[random.below(rows.size())];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The agreement (coll/exchange/agreement.hpp) in every interleaving of two and three ranks: blocking
-// calls with words, descriptions and votes, slots that are used again, deferred calls whose offers
-// are taken back. All ranks must take every call for the same, and read nothing that is not theirs.
+// The agreement (coll/exchange/agreement.hpp) in every interleaving of two and three ranks:
+// blocking calls with words, descriptions and votes, slots that are used again, deferred calls
+// whose offers are taken back. All ranks must take every call for the same, and read nothing that
+// is not theirs.
 #define CHECK_NO_MAIN
 #include "coll/exchange/agreement.hpp"
 
@@ -21,7 +22,8 @@ constexpr int most = 3;
 struct node {
   agreement_line lines[most]{};
   agreement_line* pointers[most];
-  std::array<std::array<int, 8>, most> taken{};  // what each rank took a call for: 1 host, 2 devices
+  std::array<std::array<int, 8>, most>
+      taken{};  // what each rank took a call for: 1 host, 2 devices
 
   explicit node(int ranks) {
     for (int r = 0; r < ranks; ++r) pointers[r] = &lines[r];
@@ -217,8 +219,10 @@ TEST_CASE(offers_of_all_interleavings) {
 TEST_CASE(defects_of_the_agreement_are_found) {
   using enum model::mutation;
   model::finds_all("words", {}, make_mixed, {{"said", store_relaxed}, {"said", load_relaxed}});
-  model::finds_all("votes", {.deviations = 3}, make_votes, {{"voted", store_relaxed}, {"voted", load_relaxed}});
+  model::finds_all("votes", {.deviations = 3}, make_votes,
+                   {{"voted", store_relaxed}, {"voted", load_relaxed}});
   model::finds_all("reuse", {.deviations = 3}, make_reuse,
                    {{"read", store_relaxed}, {"read", load_relaxed}});
-  model::finds_all("offers", {.deviations = 3}, make_offers, {{"cell", swap_split}, {"cell", swap_relaxed}});
+  model::finds_all("offers", {.deviations = 3}, make_offers,
+                   {{"cell", swap_split}, {"cell", swap_relaxed}});
 }

@@ -2,24 +2,24 @@
 // A stateless model checker for the protocols in shared memory. A scenario has some threads, which
 // are fibers here; explore() runs it again and again, each time by another schedule, until all are
 // done. What is checked is the production code itself: its units are compiled with GCC's or Clang's
-// -fsanitize=thread and linked with runtime.cpp in place of ThreadSanitizer's library, so that every
-// atomic access is a step of the checker, and every other one is seen.
+// -fsanitize=thread and linked with runtime.cpp in place of ThreadSanitizer's library, so that
+// every atomic access is a step of the checker, and every other one is seen.
 //
 // What a run may choose:
 //   - which thread does the next atomic access; switching from one that could go on is a deviation;
 //   - which store a load reads, of those that C++'s memory model allows: any that is not older than
 //     one that happens before the load, or than what was read before. Not the newest: a deviation;
 //   - what choose() gives, and whether time passes at a look at the clock (a deviation).
-// With `deviations` unlimited the search is exhaustive, and sleep sets leave out schedules that only
-// exchange independent steps; else it is exhaustive up to so many deviations.
+// With `deviations` unlimited the search is exhaustive, and sleep sets leave out schedules that
+// only exchange independent steps; else it is exhaustive up to so many deviations.
 //
 // A thread that yields has seen nothing new: it sleeps until a location that it has read since it
 // yielded last is written, and reads the newest value then. So loops that wait end. When all sleep,
 // time passes for those that look at the clock; when that does not help either, the run is stuck.
 //
 // What ends a run as a failure: expect(), a data race of plain accesses, threads that are stuck, a
-// forbidden change of a watched location. Not modelled: fences, sequentially consistent order (taken
-// for acquire and release), compare-and-swap that fails though it need not.
+// forbidden change of a watched location. Not modelled: fences, sequentially consistent order
+// (taken for acquire and release), compare-and-swap that fails though it need not.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct node {
   kernel::linger_command mailbox[depth] = {};
   alignas(8) std::uint32_t done = 0;
   alignas(8) std::uint32_t gone = 0;
-  std::atomic<std::uint32_t> launches{0};       // of a stream: one after the other
+  std::atomic<std::uint32_t> launches{0};  // of a stream: one after the other
   std::atomic<std::uint32_t> first_of_launch{0};
   std::atomic<bool> over{false};
   std::uint32_t from[4] = {}, to[4] = {};
@@ -62,9 +62,9 @@ void device(node& n) {
       if (n.over.load(std::memory_order_acquire)) return;
       model::yield();
     }
-    const kernel::linger p{n.mailbox, &n.done, &n.gone,
-                           n.first_of_launch.load(std::memory_order_relaxed), depth, 1000,
-                           ~std::uint64_t{0}};
+    const kernel::linger p{
+        n.mailbox, &n.done, &n.gone,          n.first_of_launch.load(std::memory_order_relaxed),
+        depth,     1000,    ~std::uint64_t{0}};
     kernel::linger_body(kernel::work(0, 1), p);
   }
 }

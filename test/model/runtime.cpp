@@ -40,58 +40,61 @@ int compare(volatile T* at, T* expected, T desired, int order) {
 
 }  // namespace
 
-#define ATOMICS(bits, T)                                                                        \
-  T __tsan_atomic##bits##_load(const volatile T* at, int order) {                               \
-    if (!model::in_model()) return *at;                                                         \
-    return static_cast<T>(                                                                      \
-        model::access({const_cast<const T*>(at), sizeof(T), access_kind::load, order}));        \
-  }                                                                                             \
-  void __tsan_atomic##bits##_store(volatile T* at, T value, int order) {                        \
-    if (!model::in_model())                                                                     \
-      *at = value;                                                                              \
-    else                                                                                        \
-      model::access({const_cast<const T*>(at), sizeof(T), access_kind::store, order, value});   \
-  }                                                                                             \
-  T __tsan_atomic##bits##_exchange(volatile T* at, T value, int order) {                        \
-    return swap<T>(at, value, order,                                                            \
-                   [](auto, auto v, auto) { return optional_word(v); });                        \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_add(volatile T* at, T value, int order) {                       \
-    return swap<T>(at, value, order,                                                            \
-                   [](auto o, auto v, auto) { return optional_word(static_cast<T>(o + v)); });  \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_sub(volatile T* at, T value, int order) {                       \
-    return swap<T>(at, value, order,                                                            \
-                   [](auto o, auto v, auto) { return optional_word(static_cast<T>(o - v)); });  \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_and(volatile T* at, T value, int order) {                       \
+#define ATOMICS(bits, T)                                                                         \
+  T __tsan_atomic##bits##_load(const volatile T* at, int order) {                                \
+    if (!model::in_model()) return *at;                                                          \
+    return static_cast<T>(                                                                       \
+        model::access({const_cast<const T*>(at), sizeof(T), access_kind::load, order}));         \
+  }                                                                                              \
+  void __tsan_atomic##bits##_store(volatile T* at, T value, int order) {                         \
+    if (!model::in_model())                                                                      \
+      *at = value;                                                                               \
+    else                                                                                         \
+      model::access({const_cast<const T*>(at), sizeof(T), access_kind::store, order, value});    \
+  }                                                                                              \
+  T __tsan_atomic##bits##_exchange(volatile T* at, T value, int order) {                         \
+    return swap<T>(at, value, order, [](auto, auto v, auto) { return optional_word(v); });       \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_add(volatile T* at, T value, int order) {                        \
+    return swap<T>(at, value, order,                                                             \
+                   [](auto o, auto v, auto) { return optional_word(static_cast<T>(o + v)); });   \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_sub(volatile T* at, T value, int order) {                        \
+    return swap<T>(at, value, order,                                                             \
+                   [](auto o, auto v, auto) { return optional_word(static_cast<T>(o - v)); });   \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_and(volatile T* at, T value, int order) {                        \
     return swap<T>(at, value, order, [](auto o, auto v, auto) { return optional_word(o & v); }); \
-  }                                                                                             \
-  T __tsan_atomic##bits##_fetch_or(volatile T* at, T value, int order) {                        \
+  }                                                                                              \
+  T __tsan_atomic##bits##_fetch_or(volatile T* at, T value, int order) {                         \
     return swap<T>(at, value, order, [](auto o, auto v, auto) { return optional_word(o | v); }); \
-  }                                                                                             \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* at, T* expected, T desired,     \
-                                                    int order, int) {                           \
-    return compare<T>(at, expected, desired, order);                                            \
-  }                                                                                             \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* at, T* expected, T desired,       \
-                                                  int order, int) {                             \
-    return compare<T>(at, expected, desired, order);                                            \
-  }                                                                                             \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* at, T* expected, T desired,      \
+                                                    int order, int) {                            \
+    return compare<T>(at, expected, desired, order);                                             \
+  }                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* at, T* expected, T desired,        \
+                                                  int order, int) {                              \
+    return compare<T>(at, expected, desired, order);                                             \
+  }                                                                                              \
   T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T desired, int order, \
-                                               int) {                                           \
-    return swap<T>(at, desired, order, swap_if, expected);                                      \
+                                               int) {                                            \
+    return swap<T>(at, desired, order, swap_if, expected);                                       \
   }
 
-#define PLAIN(bytes)                                                                \
-  void __tsan_read##bytes(void* at) {                                               \
-    if (model::in_model()) model::plain_access(at, bytes, false);                   \
-  }                                                                                 \
-  void __tsan_write##bytes(void* at) {                                              \
-    if (model::in_model()) model::plain_access(at, bytes, true);                    \
-  }                                                                                 \
-  void __tsan_unaligned_read##bytes(void* at) { __tsan_read##bytes(at); }           \
-  void __tsan_unaligned_write##bytes(void* at) { __tsan_write##bytes(at); }
+#define PLAIN(bytes)                                              \
+  void __tsan_read##bytes(void* at) {                             \
+    if (model::in_model()) model::plain_access(at, bytes, false); \
+  }                                                               \
+  void __tsan_write##bytes(void* at) {                            \
+    if (model::in_model()) model::plain_access(at, bytes, true);  \
+  }                                                               \
+  void __tsan_unaligned_read##bytes(void* at) {                   \
+    __tsan_read##bytes(at);                                       \
+  }                                                               \
+  void __tsan_unaligned_write##bytes(void* at) {                  \
+    __tsan_write##bytes(at);                                      \
+  }
 
 extern "C" {
 int __real_clock_gettime(clockid_t clock, timespec* t);

@@ -11,7 +11,8 @@ namespace model {
 /// The end of a trace, which is where it went wrong.
 inline std::string end_of(const std::string& trace) {
   std::size_t at = trace.size();
-  for (int lines = 0; at > 0 && lines < 40; ++lines) at = trace.rfind('\n', at - 1) + 1, at -= at > 0;
+  for (int lines = 0; at > 0 && lines < 40; ++lines)
+    at = trace.rfind('\n', at - 1) + 1, at -= at > 0;
   return trace.substr(at);
 }
 

@@ -56,8 +56,8 @@ bool allowed(unsigned who, std::uint64_t before, std::uint64_t next) {
     case s::put_done:
       return sender && from == s::put_asked;
     case s::refused:
-      return sender &&
-             (from == s::staging || from == s::pipe_asked || from == s::piping || from == s::put_asked);
+      return sender && (from == s::staging || from == s::pipe_asked || from == s::piping ||
+                        from == s::put_asked);
     case s::done:
       return !sender && from != s::offered && from != s::staging && from != s::free;
     default:

@@ -113,8 +113,7 @@ void make(model::world& w, const plan& p) {
 
 TEST_CASE(a_kernel_that_stays_and_its_host) {
   model::holds("one block", {.deviations = 1}, [](model::world& w) { make(w, {.calls = 2}); });
-  model::holds("two blocks", {.deviations = 0},
-               [](model::world& w) { make(w, {.blocks = 2}); });
+  model::holds("two blocks", {.deviations = 0}, [](model::world& w) { make(w, {.blocks = 2}); });
   model::holds("one block that loses patience", {.deviations = 1},
                [](model::world& w) { make(w, {.told = false}); });
 }
@@ -123,8 +122,9 @@ TEST_CASE(defects_of_the_staying_kernel_are_found) {
   using enum model::mutation;
   const auto one = [](model::world& w) { make(w, {.calls = 2}); };
   const auto two = [](model::world& w) { make(w, {.blocks = 2}); };
-  model::finds_all("stay", {.deviations = 1}, one,
-                   {{"mailbox", store_relaxed}, {"mailbox", load_relaxed}, {"done", store_relaxed}});
+  model::finds_all(
+      "stay", {.deviations = 1}, one,
+      {{"mailbox", store_relaxed}, {"mailbox", load_relaxed}, {"done", store_relaxed}});
   model::finds_all("stay", {.deviations = 1}, two,
                    {{"relay", store_relaxed}, {"relay", load_relaxed}});
 }

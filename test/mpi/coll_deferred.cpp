@@ -385,31 +385,31 @@ class arrays {
 };
 
 /// Every v form; `end` is "" or the _c of MPI_Count.
-#define MPI_TEST_V_FORMS(s, g, others, Count, Place, end)                                       \
-  {                                                                                             \
-    const int n = arrays<Count, Place>::n;                                                      \
-    const MPI_Datatype t = MPI_INT;                                                             \
-    arrays<Count, Place> of(g);                                                                 \
-    s.expect_none(of.check(call_kind::allgather, others, [&](auto* a, auto* b, auto* c, auto* d, \
-                                                             MPI_Request* q) {                  \
-      MPI_Iallgatherv##end(a, n, t, b, c, d, t, g.comm, q);                                     \
-    }));                                                                                        \
-    s.expect_none(of.check(call_kind::alltoall, others, [&](auto* a, auto* b, auto* c, auto* d, \
-                                                            MPI_Request* q) {                   \
-      MPI_Ialltoallv##end(a, c, d, t, b, c, d, t, g.comm, q);                                   \
-    }));                                                                                        \
-    s.expect_none(of.check(call_kind::gather, others, [&](auto* a, auto* b, auto* c, auto* d,   \
-                                                          MPI_Request* q) {                     \
-      MPI_Igatherv##end(a, n, t, b, c, d, t, 0, g.comm, q);                                     \
-    }));                                                                                        \
-    s.expect_none(of.check(call_kind::scatter, others, [&](auto* a, auto* b, auto* c, auto* d,  \
-                                                           MPI_Request* q) {                    \
-      MPI_Iscatterv##end(a, c, d, t, b, n, t, 0, g.comm, q);                                    \
-    }));                                                                                        \
-    s.expect_none(of.check(call_kind::count_, others, [&](auto* a, auto* b, auto* c, auto*,     \
-                                                          MPI_Request* q) {                     \
-      MPI_Ireduce_scatter##end(a, b, c, t, MPI_SUM, g.comm, q);                                 \
-    }));                                                                                        \
+#define MPI_TEST_V_FORMS(s, g, others, Count, Place, end)                              \
+  {                                                                                    \
+    const int n = arrays<Count, Place>::n;                                             \
+    const MPI_Datatype t = MPI_INT;                                                    \
+    arrays<Count, Place> of(g);                                                        \
+    s.expect_none(of.check(call_kind::allgather, others,                               \
+                           [&](auto* a, auto* b, auto* c, auto* d, MPI_Request* q) {   \
+                             MPI_Iallgatherv##end(a, n, t, b, c, d, t, g.comm, q);     \
+                           }));                                                        \
+    s.expect_none(of.check(call_kind::alltoall, others,                                \
+                           [&](auto* a, auto* b, auto* c, auto* d, MPI_Request* q) {   \
+                             MPI_Ialltoallv##end(a, c, d, t, b, c, d, t, g.comm, q);   \
+                           }));                                                        \
+    s.expect_none(of.check(call_kind::gather, others,                                  \
+                           [&](auto* a, auto* b, auto* c, auto* d, MPI_Request* q) {   \
+                             MPI_Igatherv##end(a, n, t, b, c, d, t, 0, g.comm, q);     \
+                           }));                                                        \
+    s.expect_none(of.check(call_kind::scatter, others,                                 \
+                           [&](auto* a, auto* b, auto* c, auto* d, MPI_Request* q) {   \
+                             MPI_Iscatterv##end(a, c, d, t, b, n, t, 0, g.comm, q);    \
+                           }));                                                        \
+    s.expect_none(of.check(call_kind::count_, others,                                  \
+                           [&](auto* a, auto* b, auto* c, auto*, MPI_Request* q) {     \
+                             MPI_Ireduce_scatter##end(a, b, c, t, MPI_SUM, g.comm, q); \
+                           }));                                                        \
   }
 
 void check_arrays(suite& s) {

@@ -83,8 +83,8 @@ void check_lifetimes(suite& s) {
   }
 }
 
-/// Communicators by the thousand are ordinary: none takes memory of a device for itself, be it alive
-/// or freed.
+/// Communicators by the thousand are ordinary: none takes memory of a device for itself, be it
+/// alive or freed.
 void check_many(suite& s, int count) {
   const group world(MPI_COMM_WORLD);
   formula_call sum(world, call_kind::allreduce, 1000, 0, 1, kind::device, kind::device);

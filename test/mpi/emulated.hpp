@@ -19,7 +19,8 @@ F* emulated(const char* symbol) {
   return opened ? reinterpret_cast<F*>(dlsym(opened, symbol)) : nullptr;
 }
 
-/// What this process holds of the emulated devices' memory, its own and that of peers; -1 elsewhere.
+/// What this process holds of the emulated devices' memory, its own and that of peers; -1
+/// elsewhere.
 inline long long held() {
   static auto* const counter = emulated<long long(const char*)>("telpher_emu_counter");
   if (counter == nullptr) return -1;

@@ -141,8 +141,9 @@ void expect_raised(suite& s, int times, int error_class, const char* call) {
     s.fail("the text \"%s\" does not name %s", text, call);
 }
 
-/// A host message that is too long is found while rank 0 waits for another: the error is raised once,
-/// by the call that completes it, on its own communicator; the handler waits for a device message.
+/// A host message that is too long is found while rank 0 waits for another: the error is raised
+/// once, by the call that completes it, on its own communicator; the handler waits for a device
+/// message.
 void too_long(suite& s) {
   MPI_Comm comm = with_handler();
   unsigned char small[2000] = {};

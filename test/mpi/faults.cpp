@@ -161,7 +161,8 @@ void kernels_of_collectives_die(suite& s, int at, const char* behind) {
       const std::vector<int> ones(count, 1), sums(count, s.ranks);
       in.write(reinterpret_cast<const unsigned char*>(ones.data()), count * sizeof(int));
       const auto sum = [&] {
-        return MPI_Allreduce(in.data(), out.data(), as_int(count), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        return MPI_Allreduce(in.data(), out.data(), as_int(count), MPI_INT, MPI_SUM,
+                             MPI_COMM_WORLD);
       };
       s.note("%zu numbers, die:%d", count, nth);
       MPI_Barrier(s.control);

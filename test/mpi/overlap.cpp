@@ -158,8 +158,8 @@ int main(int argc, char** argv) {
   for (const auto& w : windows)
     for (kind from : {kinds().back(), kind::host})
       for (const bool posted_first : {true, false}) {
-        const std::string label = std::string(w.name) + ", from " + name(from) +
-                                  (posted_first ? ", posted first" : "");
+        const std::string label =
+            std::string(w.name) + ", from " + name(from) + (posted_first ? ", posted first" : "");
         s.run(label, [&] { share_a_place(s, from, kind::host, w.size_of, posted_first); });
       }
   s.run("to a device", [&] { share_a_place(s, kinds().back(), kinds().back(), alike, true); });

@@ -2,7 +2,8 @@
 // Everything for a long time: messages of every kind of memory in buffers that come and go, derived
 // types made and freed, communicators made, used for collectives and freed, threads, spawned
 // processes. After some rounds each rank notes what it holds (descriptors, mappings, memory, and
-// what of the emulated device is alive); at the end it must hold no more. `--messages N`: N seconds.
+// what of the emulated device is alive); at the end it must hold no more. `--messages N`: N
+// seconds.
 #include <dirent.h>
 #include <malloc.h>
 
@@ -71,7 +72,8 @@ void types(suite& s, std::uint64_t round) {
   std::vector<unsigned char> sent(spread), wanted;
   write_pattern(identity(s, peer, round), sent.data(), spread);
   for (int r = 0; r < rows; ++r)
-    wanted.insert(wanted.end(), sent.begin() + r * (row + gap), sent.begin() + r * (row + gap) + row);
+    wanted.insert(wanted.end(), sent.begin() + r * (row + gap),
+                  sent.begin() + r * (row + gap) + row);
   s.expect_none(in.compare(wanted.data()));
 }
 
@@ -197,8 +199,8 @@ std::vector<holding> holdings() {
                               {"KiB resident", 6 * 1024, resident_kib()}};
   using counter = std::int64_t(const char*);
   if (auto* count = emulated<counter>("telpher_emu_counter"))
-    for (const char* alive : {"allocations", "imports", "pinned", "managed", "registered", "streams",
-                              "events"})
+    for (const char* alive :
+         {"allocations", "imports", "pinned", "managed", "registered", "streams", "events"})
       all.push_back({alive, 0, static_cast<long>(count(alive))});
   return all;
 }

@@ -261,7 +261,7 @@ int main(int argc, char** argv) {
   if (s.provided < MPI_THREAD_MULTIPLE) {
     if (s.rank == 0) std::printf("# skipped: this MPI does not provide MPI_THREAD_MULTIPLE\n");
     s.run("started beside a blocked thread", [&] { started_beside_a_blocked_thread(s); });
-  return s.finish();
+    return s.finish();
   }
   s.run("own communicators", [&] { ping_pong(s, true, rounds); });
   s.run("own tags", [&] { ping_pong(s, false, rounds); });

@@ -52,7 +52,7 @@ void messages(const world& w) {
   w.s.run("messages", [&] {
     w.fill(1);
     const long all = w.count(), sends = w.count("Isend"), receives = w.count("Irecv");
-    const long waits = w.count("Wait"), alls = w.count("Waitall");
+    const long waits = w.count("Wait"), whole_arrays = w.count("Waitall");
     MPI_Request r[2];
     MPI_Irecv(w.in, bytes, MPI_BYTE, w.left, 1, MPI_COMM_WORLD, &r[0]);
     MPI_Isend(w.out, bytes, MPI_BYTE, w.right, 1, MPI_COMM_WORLD, &r[1]);
@@ -66,7 +66,7 @@ void messages(const world& w) {
     w.expect_from(w.left, 2);
     w.expect_calls("Isend", sends, 1);
     w.expect_calls("Irecv", receives, 2);
-    w.expect_calls("Waitall", alls, 1);
+    w.expect_calls("Waitall", whole_arrays, 1);
     w.expect_calls("Wait", waits, 1);
     w.expect_calls(nullptr, all, 6);
   });
@@ -109,8 +109,7 @@ void by_the_other_name(const world& w) {
 // Code inside the host MPI is left alone, but for requests of the program that it waits for.
 void part_of_the_host_mpi(const world& w) {
   auto* const wait = found<int(MPI_Request*)>("part_wait");
-  auto* const receive =
-      found<int(void*, int, int, int, MPI_Comm, MPI_Request*)>("part_receive");
+  auto* const receive = found<int(void*, int, int, int, MPI_Comm, MPI_Request*)>("part_receive");
   auto* const outstanding = found<long()>("telpher_outstanding");
   if (!wait || !receive || !outstanding) return;
   w.s.run("part of the host MPI", [&] {
@@ -150,9 +149,9 @@ void by_symbol(const world& w) {
     w.s.expect(symbol("MPI_Comm_rank") == dlsym(handle, "MPI_Comm_rank"), "MPI_Comm_rank");
     w.s.expect(symbol("MPI_No_such_function") == nullptr && !symbol(nullptr), "no function");
     w.fill(8);
-    reinterpret_cast<decltype(&MPI_Sendrecv)>(ours)(
-        w.out, bytes, MPI_BYTE, w.right, 8, w.in, bytes, MPI_BYTE, w.left, 8, MPI_COMM_WORLD,
-        MPI_STATUS_IGNORE);
+    reinterpret_cast<decltype(&MPI_Sendrecv)>(ours)(w.out, bytes, MPI_BYTE, w.right, 8, w.in, bytes,
+                                                    MPI_BYTE, w.left, 8, MPI_COMM_WORLD,
+                                                    MPI_STATUS_IGNORE);
     w.expect_from(w.left, 8);
     dlclose(handle);
   });

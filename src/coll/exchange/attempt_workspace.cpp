@@ -20,8 +20,8 @@ void attempt::use_workspace(int rank, std::byte* base) noexcept {
 bool attempt::find_workspaces() noexcept {
   for (int r = 0; r < c_.ranks; ++r) {
     const description& d = c_.talk.description_of(r);
-    std::byte* base = c_.workspaces[static_cast<std::size_t>(r)].find(
-        {d.workspace_base, d.workspace_generation});
+    std::byte* base =
+        c_.workspaces[static_cast<std::size_t>(r)].find({d.workspace_base, d.workspace_generation});
     if (!base) return false;
     use_workspace(r, base);
   }

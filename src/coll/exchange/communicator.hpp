@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept for a communicator whose collectives may run among devices: the lines of agreement,
 // which workspaces and which of the program's allocations all ranks have mapped, and the calls that
-// were initiated and have not ended. No device memory: workspaces are those of lanes (launch.hpp). Made at the first collective on the communicator,
-// by all its ranks together; gone with MPI_Comm_free. One thread at a time uses it, as MPI demands
-// of collectives on one communicator, or the engine's progress, under its lock, while calls are
-// deferred.
+// were initiated and have not ended. No device memory: workspaces are those of lanes (launch.hpp).
+// Made at the first collective on the communicator, by all its ranks together; gone with
+// MPI_Comm_free. One thread at a time uses it, as MPI demands of collectives on one communicator,
+// or the engine's progress, under its lock, while calls are deferred.
 #pragma once
 
 #include <array>
@@ -58,10 +58,7 @@ class communicator {
   static void shut_down() noexcept;
 
   communicator(MPI_Comm c, int size, int own_rank) noexcept
-      : comm(c),
-        ranks(size),
-        rank(own_rank),
-        waiting(*this) {}
+      : comm(c), ranks(size), rank(own_rank), waiting(*this) {}
   ~communicator();
 
   /// Whether the state has been made, or has turned out not to be possible (phase::absent).

@@ -37,9 +37,7 @@ class with_arrays {
     };
     // In braces: from the left.
     std::tuple<std::vector<Element>...> copies{std::apply(
-        [&](const Element*... from) {
-          return std::tuple<std::vector<Element>...>{copy(from)...};
-        },
+        [&](const Element*... from) { return std::tuple<std::vector<Element>...>{copy(from)...}; },
         arrays_)};
     return [form = form_, copies = std::move(copies)](MPI_Request* made) {
       return std::apply([&](const auto&... own) { return form(own.data()..., made); }, copies);

@@ -19,10 +19,10 @@ enum class transport : std::uint8_t { packed, exchange, stepped, vendor };
 
 /// What all ranks know besides the problem.
 struct facts {
-  std::uint64_t unit = 1;   // bytes of an element
-  bool may_wait = true;     // kernels for peers, at all ranks
-  bool exportable = false;  // every buffer of every rank could be mapped
-  bool library = false;     // the vendor's library does such calls, and may be tried
+  std::uint64_t unit = 1;    // bytes of an element
+  bool may_wait = true;      // kernels for peers, at all ranks
+  bool exportable = false;   // every buffer of every rank could be mapped
+  bool library = false;      // the vendor's library does such calls, and may be tried
   std::uint64_t places = 0;  // of what only single ranks know of the problem, at all ranks
 
   bool operator==(const facts&) const = default;

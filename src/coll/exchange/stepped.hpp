@@ -31,7 +31,7 @@ class stepped {
     memory::place where;
     std::array<step_flags*, most_ranks> flags;  // of each rank
     std::uint64_t epoch;
-    kernel::id reduction;  // the kernel for reduce steps
+    kernel::id reduction;               // the kernel for reduce steps
     std::vector<std::uint64_t>* words;  // memory for their programs
   };
   stepped(const compilation& c, const terms& t, lane& on) noexcept : c_(c), t_(t), lane_(on) {}

@@ -297,8 +297,8 @@ error arena::map_import(int device, const wire_handle& wire, void** address) noe
   }
   const std::uintptr_t base = window_ + import_offset_ + offset;
   void* alias = reinterpret_cast<void*>(base + window_bytes_);
-  const bool done = ::mmap(alias, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                           file, static_cast<off_t>(wire.offset)) != MAP_FAILED;
+  const bool done = ::mmap(alias, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                           static_cast<off_t>(wire.offset)) != MAP_FAILED;
   ::close(file);
   if (!done) {
     imports_.give(offset, mapped);

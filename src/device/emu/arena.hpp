@@ -70,7 +70,7 @@ class arena {
     std::uint64_t exporter_offset = 0;
   };
   struct heap {
-    descriptor file;  // other processes open it
+    descriptor file;                 // other processes open it
     std::uint64_t* table = nullptr;  // its end, mapped: the cookie and the generations
     std::uint64_t cookie = 0;
     range_pool pool;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Injected faults. TELPHER_EMU_FAULTS is a list "call:n" (the n-th call fails, counted from 1) or
 // "call:n+" (it and all after it). Calls: malloc, pinned, memcpy, launch, ipc_get, ipc_open,
-// register, event, kernel: a launch of a kernel that the device does not have, and die: a kernel that
-// is launched and then faults, doing nothing. The next event or synchronisation of its stream says so.
+// register, event, kernel: a launch of a kernel that the device does not have, and die: a kernel
+// that is launched and then faults, doing nothing. The next event or synchronisation of its stream
+// says so.
 #pragma once
 
 #include <atomic>

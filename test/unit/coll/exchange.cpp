@@ -33,7 +33,8 @@ TEST_CASE(exchange_on_mapped_buffers) {
 
 TEST_CASE(exchange_in_place) {
   for (const bool mapped : {false, true})
-    for (const int ranks : {2, 4}) CHECK_EQ(wrong_of_all(ranks, 37, false, mapped, true, by_one), 0);
+    for (const int ranks : {2, 4})
+      CHECK_EQ(wrong_of_all(ranks, 37, false, mapped, true, by_one), 0);
 }
 
 TEST_CASE(packed_words) {

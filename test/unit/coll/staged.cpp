@@ -253,9 +253,9 @@ TEST_CASE(an_image_stands_at_no_other_buffers_address) {
   MPI_Type_commit(&far);
   auto* r = static_cast<char*>(call.output(const_cast<void*>(s), coll::uniform(1, far)));
   CHECK(r != s);
-  CHECK_EQ(call.run(move_ints(static_cast<const char*>(s) +
-                                  reinterpret_cast<std::uintptr_t>(from.data()),
-                              r + apart, 8)),
+  CHECK_EQ(call.run(move_ints(
+               static_cast<const char*>(s) + reinterpret_cast<std::uintptr_t>(from.data()),
+               r + apart, 8)),
            MPI_SUCCESS);
   CHECK(std::vector<int>(there.begin(), there.begin() + 8) == counting(8));
   free_type(type);

@@ -168,7 +168,8 @@ struct item_state {
 class work {
  public:
   static constexpr unsigned command_readers = 2;
-  static constexpr unsigned program_readers = 4;  // a GPU has 32: so many threads would only be slow
+  static constexpr unsigned program_readers =
+      4;  // a GPU has 32: so many threads would only be slow
 
   template <class T>
   class shared {

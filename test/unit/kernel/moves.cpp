@@ -44,8 +44,9 @@ void same_as_one_item(id k, const char* name, Body body) {
       block_of_threads::run([&](block_of_threads::work w) { body(w, got.parameters); },
                             got.blocks(), items);
       if (expected.result() != got.result())
-        check::fail(__FILE__, __LINE__, std::string(name) + " with " + std::to_string(items) +
-                                            " items, variant " + std::to_string(variant));
+        check::fail(__FILE__, __LINE__,
+                    std::string(name) + " with " + std::to_string(items) + " items, variant " +
+                        std::to_string(variant));
     }
 }
 
@@ -102,9 +103,15 @@ struct rows_trial {
     constexpr std::uint64_t elements = 7;
     layout = noise(elements * at + 16, pack ? 5 : 6);
     packed = noise(elements * size, pack ? 6 : 5);
-    parameters = {packed.data(), layout.data(),      elements,
-                  static_cast<std::int64_t>(at),     size,          5,
-                  offset.data(), length.data(),      packed_offset.data()};
+    parameters = {packed.data(),
+                  layout.data(),
+                  elements,
+                  static_cast<std::int64_t>(at),
+                  size,
+                  5,
+                  offset.data(),
+                  length.data(),
+                  packed_offset.data()};
   }
   unsigned blocks() const { return 3; }
   bytes result() const { return pack ? packed : layout; }
@@ -151,8 +158,7 @@ void test_linger() {
   const kernel::linger p{mailbox, &done, &gone, 1, depth, for_ever, for_ever};
   const auto command = [&](std::uint32_t s) {
     const std::size_t at = (s - 1) * size;
-    kernel::write_command(mailbox, depth, s, to.data() + at, from.data() + at, size,
-                          s == commands);
+    kernel::write_command(mailbox, depth, s, to.data() + at, from.data() + at, size, s == commands);
   };
   command(1);
   command(2);
@@ -211,16 +217,16 @@ struct zfp_trial {
   }
 };
 
-#define TELPHER_ZFP(name, type, dims)                                                             \
-  void test_zfp_encode_##name() {                                                                 \
-    same_as_one_item<zfp_trial<type, dims, true>>(                                                \
-        id::zfp_encode_##name, "zfp_encode_" #name,                                               \
-        [](auto w, auto& p) { kernel::zfp_encode_##name##_body(w, p); });                         \
-  }                                                                                               \
-  void test_zfp_decode_##name() {                                                                 \
-    same_as_one_item<zfp_trial<type, dims, false>>(                                               \
-        id::zfp_decode_##name, "zfp_decode_" #name,                                               \
-        [](auto w, auto& p) { kernel::zfp_decode_##name##_body(w, p); });                         \
+#define TELPHER_ZFP(name, type, dims)                                     \
+  void test_zfp_encode_##name() {                                         \
+    same_as_one_item<zfp_trial<type, dims, true>>(                        \
+        id::zfp_encode_##name, "zfp_encode_" #name,                       \
+        [](auto w, auto& p) { kernel::zfp_encode_##name##_body(w, p); }); \
+  }                                                                       \
+  void test_zfp_decode_##name() {                                         \
+    same_as_one_item<zfp_trial<type, dims, false>>(                       \
+        id::zfp_decode_##name, "zfp_decode_" #name,                       \
+        [](auto w, auto& p) { kernel::zfp_decode_##name##_body(w, p); }); \
   }
 #include "kernel/zfp.def"
 #undef TELPHER_ZFP
@@ -242,8 +248,14 @@ struct mpc_memory {
     for (std::size_t i = 0; i < words; ++i)
       values.push_back(static_cast<U>(i % 3 == 2 ? i * i * 2654435761u : i * 5 / 2));
     kernel::mpc_stream& s = parameters;
-    s = {values.data(), words, chunks, payload.size() * 2, variant == 0 ? 1u : 3u,
-         scratch.data(), offsets.data(), reinterpret_cast<std::uint32_t*>(payload.data())};
+    s = {values.data(),
+         words,
+         chunks,
+         payload.size() * 2,
+         variant == 0 ? 1u : 3u,
+         scratch.data(),
+         offsets.data(),
+         reinterpret_cast<std::uint32_t*>(payload.data())};
     constexpr bool wide = sizeof(U) == 8;
     for (const id step : {wide ? id::mpc_encode_64 : id::mpc_encode_32, id::mpc_place,
                           id::mpc_gather, wide ? id::mpc_decode_64 : id::mpc_decode_32}) {
@@ -267,11 +279,10 @@ struct mpc_trial : mpc_memory<U> {
   explicit mpc_trial(unsigned variant) : mpc_memory<U>(variant, k) {}
 };
 
-#define TEST_MPC(name, word)                                            \
-  void test_##name() {                                                  \
-    same_as_one_item<mpc_trial<word, id::name>>(id::name, #name, [](auto w, auto& p) { \
-      kernel::name##_body(w, p);                                        \
-    });                                                                 \
+#define TEST_MPC(name, word)                                                  \
+  void test_##name() {                                                        \
+    same_as_one_item<mpc_trial<word, id::name>>(                              \
+        id::name, #name, [](auto w, auto& p) { kernel::name##_body(w, p); }); \
   }
 TEST_MPC(mpc_encode_32, std::uint32_t)
 TEST_MPC(mpc_encode_64, std::uint64_t)
@@ -283,7 +294,9 @@ TEST_MPC(mpc_decode_64, std::uint64_t)
 }  // namespace
 
 #define TELPHER_KERNEL(name) \
-  TEST_CASE(name) { test_##name(); }
+  TEST_CASE(name) {          \
+    test_##name();           \
+  }
 #include "kernel/kernel.def"
 #undef TELPHER_KERNEL
 

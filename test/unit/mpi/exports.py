@@ -5,7 +5,8 @@
 usage: exports.py LIBRARY HOST_MPI_DECLARED.hpp WRAPPED.def
 
 It must export MPI_X and PMPI_X for exactly those wrapped functions that the host's mpi.h declares, besides names
-of its own; refer to no symbol of an MPI library; and need neither MPI nor the C++ library (the unwinder, libgcc_s, is the system's).
+of its own; refer to no symbol of an MPI library; and need neither MPI nor the C++ library. The unwinder, libgcc_s,
+is the system's.
 """
 import pathlib
 import re

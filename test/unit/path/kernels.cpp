@@ -25,7 +25,8 @@ memory::place where() {
 }
 
 void set_faults(const char* text) {
-  void* plugin = dlopen((config().plugin_path + "/libtelpher-emu.so").c_str(), RTLD_NOW | RTLD_NOLOAD);
+  void* plugin =
+      dlopen((config().plugin_path + "/libtelpher-emu.so").c_str(), RTLD_NOW | RTLD_NOLOAD);
   REQUIRE(plugin != nullptr);
   reinterpret_cast<void (*)(const char*)>(dlsym(plugin, "telpher_emu_faults"))(text);
 }

@@ -18,7 +18,8 @@ TEST_CASE(neighbours_do_not_overlap) {
 }
 
 TEST_CASE(one_byte_in_common_is_enough) {
-  for (const range other : {range{199, 300}, range{50, 101}, range{120, 130}, range{50, 300}, range{100, 200}}) {
+  for (const range other :
+       {range{199, 300}, range{50, 101}, range{120, 130}, range{50, 300}, range{100, 200}}) {
     written_ranges all;
     CHECK(!all.enter({100, 200}));
     CHECK(all.enter(other));
