@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <new>
 
@@ -61,11 +62,16 @@ std::size_t bytes_at(const place& importer, const void* address, std::size_t tol
   return known ? info.bytes - (at - info.base) : told;
 }
 
+// Not an error: the exporter knows its memory, and stages it.
 status check_size(int process, std::size_t told, std::size_t opened) noexcept {
   if (told <= opened) return status::ok;
-  TELPHER_ERROR("rank %d names an allocation of %zu bytes of which %zu could be opened", process,
-                told, opened);
-  return status::corrupt;
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true, std::memory_order_relaxed))
+    TELPHER_WARN(
+        "rank %d names an allocation of %zu bytes of which %zu could be opened: staging through "
+        "host memory",
+        process, told, opened);
+  return status::not_supported;
 }
 
 }  // namespace

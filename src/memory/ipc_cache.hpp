@@ -85,8 +85,8 @@ class ipc_cache {
 
   static ipc_cache& instance() noexcept;
 
-  /// Opens the allocation or finds it open. not_supported when the vendor refuses (logged once),
-  /// corrupt when the exporter names more bytes than were opened.
+  /// Opens the allocation or finds it open. not_supported when the vendor refuses, or when the
+  /// exporter names more bytes than were opened (each logged once).
   result<mapping> acquire(const key& k, std::size_t bytes,
                           const device::ipc_handle& handle) noexcept;
 
