@@ -145,6 +145,9 @@ TEST_CASE(linger_leaves_in_time_while_commands_come) {
 // a kernel that polls it.
 TEST_CASE(a_kernel_sees_what_is_written_to_flags_while_it_polls) {
   if (!back_end_lingers()) return;
+#ifdef __SANITIZE_THREAD__
+  return;  // the emulated copy engine is a thread that copies with memmove, as no device does
+#endif
   for (const int writer : {0, second_device()}) {
     const scoped_stream s, other(writer);
     constexpr std::size_t size = copier::depth * sizeof(kernel::linger_command);

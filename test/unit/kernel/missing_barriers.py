@@ -11,7 +11,12 @@ import sys
 PROGRAM = sys.argv[1]
 CASES = ["copy_batch", "linger", "exchange_stays", "zfp_encode_f32_1", "zfp_decode_f32_1", "mpc_encode_32",
          "mpc_decode_32", "mpc_place", "exchange"]
-NOT_NEEDED: dict[str, str] = {}
+# That these cases do not break without them proves nothing; the code needs them for the reasons given.
+NOT_NEEDED: dict[str, str] = {
+    "exchange.hpp:50": "the fence before a signal: this processor's stores are in order",
+    "exchange.hpp:51": "a signal follows the writes of all work items; the moves of these schedules end in a barrier",
+    "mpc.hpp:132": "between two chunks of a block: the next one begins with other memory",
+}
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
