@@ -21,7 +21,12 @@ constexpr int line_bytes = 2048;
 
 std::atomic<int> own_rank{-1};
 std::atomic<int> world_size{-1};
-std::atomic<const descriptor*> log_file{nullptr};  // null: standard error
+// What was opened before stays: other threads may be writing there.
+struct open_log {
+  descriptor file;
+  const open_log* before;
+};
+std::atomic<const open_log*> newest{nullptr};  // null: standard error
 std::atomic<unsigned long> warning_count{0};
 std::atomic<void (*)(level, const char*)> observer_function{nullptr};
 char pattern[512];
@@ -32,11 +37,11 @@ const char* name(level l) {
   return names[static_cast<int>(l)];
 }
 
-// False where the file cannot be opened. What was there stays: other threads may be writing.
+// False where the file cannot be opened.
 bool open_file() noexcept {
   const int opened = ::open(path_in_use, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (opened < 0) return false;
-  log_file.store(new descriptor(opened));
+  newest.store(new open_log{descriptor(opened), newest.load()});
   return true;
 }
 
@@ -53,10 +58,10 @@ void open_sink(const char* rank) {
 
 // Where lines go now. A program that closed the file's descriptor may have one of its own there.
 int sink() noexcept {
-  const descriptor* file = log_file.load();
-  if (!file) return STDERR_FILENO;
-  if (const int number = file->get(); number >= 0) return number;
-  return open_file() ? log_file.load()->get() : STDERR_FILENO;
+  const open_log* const now = newest.load();
+  if (!now) return STDERR_FILENO;
+  if (const int number = now->file.get(); number >= 0) return number;
+  return open_file() ? newest.load()->file.get() : STDERR_FILENO;
 }
 
 }  // namespace
