@@ -217,7 +217,8 @@ void soak(suite& s, const char* program) {
     types(s, same);
     communicators(s, same);
     threads(s, same);
-    if (same == 0) spawned(s, round, program);
+    // MPICH's MPI_Comm_spawn keeps memory mapped and fails now and then, without Telpher too.
+    if (same == 0 && !s.mpich) spawned(s, round, program);
     ++round;
     s.still_alive();
     now = MPI_Wtime() - begin;
