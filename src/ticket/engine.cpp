@@ -328,8 +328,10 @@ void engine::watch(receive& r) noexcept {
 }
 
 void engine::check(receive& r, bool last) noexcept {
-  if (r.posted()) r.check(last);
-  if (r.posted() || r.moving() || r.settled()) return;
+  const bool unread = r.posted();
+  if (unread) r.check(last);
+  // What was read before is in other lists, but for tickets that read_tickets_in() found.
+  if (r.posted() || (!unread && !r.redeemed())) return;
   posted_.erase(r);
   watch(r);
 }

@@ -76,6 +76,7 @@ class receive : public linked_list<receive>::link {
   bool advance() noexcept;
 
   bool posted() const noexcept { return phase_ == phase::posted; }
+  bool redeemed() const noexcept { return phase_ == phase::redeemed; }
   /// What a ticket that was read but not started announces; else 0.
   std::size_t announced() const noexcept { return phase_ == phase::redeemed ? bytes_ : 0; }
   bool settled() const noexcept { return phase_ == phase::settled; }
