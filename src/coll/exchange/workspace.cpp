@@ -74,7 +74,10 @@ status make_device(const memory::place& where, std::byte*& base, path::exported_
   memory::classify(base, info);
   status s = path::export_region({where, base, bytes}, info, exported);
   if (s == status::ok && !exported.exportable) s = status::not_supported;
-  if (s != status::ok) static_cast<void>(where.owner->release(where.device, base));
+  if (s != status::ok) {
+    static_cast<void>(where.owner->release(where.device, base));
+    base = nullptr;
+  }
   return s;
 }
 
@@ -101,14 +104,14 @@ status make_segment(const memory::place& where, registered_segment& made,
 
 result<workspace> workspace::make(workspace_kind kind, const memory::place& where) noexcept {
   workspace w;
+  w.kind_ = kind;
+  w.where_ = where;
   if (kind == workspace_kind::host) {
     TELPHER_TRY(make_segment(where, w.segment_, w.exported_));
     w.base_ = w.segment_.data();
   } else {
     TELPHER_TRY(make_device(where, w.base_, w.exported_));
   }
-  w.kind_ = kind;
-  w.where_ = where;
   TELPHER_TRY(clear(kind, where, w.base_, scratch_at()));
   return w;
 }
