@@ -90,7 +90,8 @@ void check_many(suite& s, int count) {
   formula_call sum(world, call_kind::allreduce, 1000, 0, 1, kind::device, kind::device);
   sum.run();
   const long long before = held();
-  // A rank that comes late may find the lane busy: three more, each with a workspace and the peers'.
+  // A rank that comes late may find the lane busy: three more, each with a workspace and the
+  // peers'.
   constexpr long long of_other_lanes = 40;
   std::vector<MPI_Comm> alive(static_cast<std::size_t>(count));
   const auto use = [&](MPI_Comm& c, int call) {
