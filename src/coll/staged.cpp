@@ -57,7 +57,7 @@ int staged::copy_out() noexcept {
 // nothing can be attached to it, and nothing need be.
 int staged::finish_later(MPI_Request* request) noexcept {
   int complete = 0;
-  if (pmpi::Request_get_status(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
+  if (host_mpi::look_at(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
     return copy_out();
   attach(call_, group_.comm(), *request, std::move(work_), false);
   return MPI_SUCCESS;

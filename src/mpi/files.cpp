@@ -71,7 +71,7 @@ class image final : public coll::pending {
 
  private:
   explicit image(const access& a) noexcept
-      : staging_(path::kind::file), reads_(a.way == direction::read), count_(a.count) {}
+      : staging_(path::kind::none), reads_(a.way == direction::read), count_(a.count) {}
 
   status prepare(const access& a, bool keeps) noexcept {
     coll::plan p{.segments = {}, .copy_in = true, .copy_out = reads_};
