@@ -26,6 +26,8 @@ from pathlib import Path
 
 TAIL_LINES = 60
 MARK = "CHECK_RUN_ID"
+# What Open MPI's launcher says when it breaks before it has started any rank; seen once in some thousand runs.
+LAUNCHER_BROKE = "The PMIx server's listener thread failed to start"
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks={leaks}:abort_on_error=0:handle_segv=1:allow_user_segv_handler=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -117,6 +119,8 @@ def variants_of(entry: dict, options) -> list[dict[str, str]]:
 def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
     """Rank counts, each with what is forced."""
     most = options.devices if options.devices and entry["device_each"] else max(entry["ranks"] + entry["wide"])
+    if options.devices == 1 and entry["device_each"]:
+        return []
     plain, wide = ([min(count, most) for count in counts] for counts in
                    (entry["ranks"], entry["wide"] if options.wide else []))
     variants = variants_of(entry, options)
@@ -184,14 +188,25 @@ def kill_marked(mark: str) -> int:
 
 def run_test(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
     """(passed, seconds, remark, output)."""
+    outcome = run_once(test, timeout_scale)
+    if outcome[0] or LAUNCHER_BROKE not in outcome[3]:
+        return outcome
+    passed, seconds, remark, output = run_once(test, timeout_scale)
+    return passed, seconds, f"{remark}; " * bool(remark) + "the launcher did not start at first", output
+
+
+def run_once(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
+    """(passed, seconds, remark, output). The folder for temporary files is the test's own: launchers keep files
+    there under fixed names, and one that ends takes them from one that begins."""
     mark = secrets.token_hex(12)
     begin = time.monotonic()
     remark = ""
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output, \
+            tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as scratch:
         try:
             process = subprocess.Popen(test.command, stdin=subprocess.DEVNULL, stdout=output,
                                        stderr=subprocess.STDOUT, start_new_session=True,
-                                       env={**os.environ, **test.env, MARK: mark})
+                                       env={**os.environ, **test.env, "TMPDIR": scratch, MARK: mark})
             code = process.wait(test.timeout * timeout_scale)
         except subprocess.TimeoutExpired:
             count = kill_marked(mark)

@@ -138,7 +138,9 @@ void check_freed(suite& s) {
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   s.run("freed", [&] { check_freed(s); });
-  s.run("host memory", [&] { check_host_memory(s); });
-  s.run("device memory", [&] { check_device_memory(s); });
+  if (held() >= 0) {  // only the emulated device's memory runs out at will
+    s.run("host memory", [&] { check_host_memory(s); });
+    s.run("device memory", [&] { check_device_memory(s); });
+  }
   return s.finish();
 }

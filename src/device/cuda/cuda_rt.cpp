@@ -27,12 +27,14 @@ struct driver_table {
 #define TELPHER_DRIVER(name) decltype(&::name) name = nullptr;
 #include "device/cuda/driver.def"
 #undef TELPHER_DRIVER
+  decltype(&::cuCtxSetFlags) cuCtxSetFlags = nullptr;  // since CUDA 12.1; null before
 };
 driver_table driver;
 
 std::atomic<bool> seen_started{false};
 std::atomic<int> known_count{-1};
 std::atomic<CUcontext> primary[device_limit];  // retained at the device's first use, kept
+std::atomic<CUcontext> synchronous[device_limit];  // the program's, whose copies end before they return
 
 // The runtime's error numbers are the driver's where both have the error.
 cudaError_t runtime_error(CUresult r) {
@@ -85,6 +87,8 @@ bool load_driver(const char*& why) noexcept {
   }
 #include "device/cuda/driver.def"
 #undef TELPHER_DRIVER
+  driver.cuCtxSetFlags = reinterpret_cast<decltype(driver.cuCtxSetFlags)>(
+      cuda.symbol(TELPHER_TEXT(cuCtxSetFlags)));
   return true;
 }
 
@@ -210,32 +214,60 @@ bool still_there(const pointer_info& e, const void* address) noexcept {
          id == e.generation;
 }
 
-}  // namespace
-
 // The program's cuMemcpy may return before the bytes are in device memory (from pageable host
 // memory, or from other device memory); then our streams, and other processes, could still read old
-// ones. SYNC_MEMOPS makes it wait for copies of this allocation from now on, and those of before
-// are waited for here, as far as the default stream's work ends soon: work that waits for MPI must
-// not hang us. False: a stream that waits for the default stream is being captured, and whoever
-// uses the latter ends the capture; to be tried again.
-bool settle_copies(const pointer_info& info) noexcept {
-  const relaxed_capture relaxed;
-  CUdevice current;
-  const bool here = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == info.device;
+// ones. SYNC_MEMOPS makes it wait for copies of one allocation from now on, and its namesake among
+// the flags of a context for all that is copied there: allocations of pools, mapped and managed ones
+// have no such attribute. Copies of before are waited for here, as far as the default stream's work
+// ends soon: work that waits for MPI must not hang us.
+
+// Whether the default stream may be asked. While a stream that waits for it is being captured,
+// whoever uses it ends the capture.
+bool default_stream_is_free() noexcept {
   CUstreamCaptureStatus captures{};
-  if (here &&
-      driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
-    return false;
-  unsigned on = 1;
-  driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
-  if (!here) return true;
+  return driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) !=
+         CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+void wait_for_default_stream() noexcept {
   constexpr auto patience = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + patience;
   while (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY &&
          std::chrono::steady_clock::now() < end)
     std::this_thread::yield();
+}
+
+// False: to be tried again.
+bool settle_allocation(const pointer_info& info) noexcept {
+  const relaxed_capture relaxed;
+  CUdevice current;
+  const bool here = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == info.device;
+  if (here && !default_stream_is_free()) return false;
+  unsigned on = 1;
+  driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
+  if (here) wait_for_default_stream();
   return true;
 }
+
+// Once for a context; drivers that cannot set the flag wait at every message.
+void settle_context(int device) noexcept {
+  CUcontext current = nullptr;
+  if (device < 0 || device >= device_limit || driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
+      !current || synchronous[device].load(std::memory_order_relaxed) == current)
+    return;
+  const relaxed_capture relaxed;
+  CUdevice its_device;
+  if (driver.cuCtxGetDevice(&its_device) != CUDA_SUCCESS || its_device != device ||
+      !default_stream_is_free())
+    return;
+  unsigned flags = 0;
+  const bool set = driver.cuCtxSetFlags && driver.cuCtxGetFlags(&flags) == CUDA_SUCCESS &&
+                   driver.cuCtxSetFlags(flags | CU_CTX_SYNC_MEMOPS) == CUDA_SUCCESS;
+  wait_for_default_stream();
+  if (set) synchronous[device].store(current, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 // One driver call, or two for an allocation that is new to the thread. The plural form answers
 // zeros for an address that it does not know, sets no error and needs no current context.
@@ -277,7 +309,8 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   out.bytes = bytes;
   out.generation = buffer;
   out.exportable = out.kind == memory_kind::device && exportable != 0;
-  if (out.exportable && (settled || settle_copies(out))) known.insert(out);
+  if (out.exportable && (settled || settle_allocation(out))) known.insert(out);
+  if (!out.exportable && out.kind != memory_kind::pinned) settle_context(ordinal);
   return cudaSuccess;
 }
 
