@@ -73,6 +73,7 @@ struct device_properties {
   int processors;                       // multiprocessors, compute units, cores
   int pci_domain, pci_bus, pci_device;  // -1 where there is none
   int numa_node;                        // -1 where unknown
+  bool runs_together;  // kernels of several processes run side by side (NVIDIA: under MPS)
 };
 
 }  // namespace telpher::device

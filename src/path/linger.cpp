@@ -37,7 +37,7 @@ bool permitted_here = false;
 bool burst::goes_on(const memory::place& where) noexcept {
   if (config().linger == "off") return false;
   if (config().linger == "on") return true;
-  if (!permitted_here || !alone_on(where)) return false;
+  if (!permitted_here || !may_wait_on(where)) return false;
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::duration<double, std::micro> since = now - last_;
   last_ = now;

@@ -81,25 +81,27 @@ void set_neighbours(neighbours* n) noexcept {
   here.store(n, std::memory_order_release);
 }
 
-bool alone_on(const memory::place& where) noexcept {
+bool may_wait_on(const memory::place& where) noexcept {
   neighbours* const n = here.load(std::memory_order_acquire);
-  return !n || n->alone_on(uuid_of(where));
+  if (!n) return true;
+  const device::device_properties about = properties_of(where);
+  return n->alone_on(about.uuid) || about.runs_together;
 }
 
-device::device_uuid uuid_of(const memory::place& where) noexcept {
+device::device_properties properties_of(const memory::place& where) noexcept {
   struct known {
     memory::place where;
-    device::device_uuid uuid;
+    device::device_properties about;
   };
   static std::mutex guard;
   static auto* const cache = new std::vector<known>;
   std::lock_guard lock(guard);
   for (const known& k : *cache)
-    if (k.where == where) return k.uuid;
-  device::device_properties properties{};
-  if (where.owner->properties(where.device, properties) != status::ok) properties.uuid = {};
-  cache->push_back({where, properties.uuid});
-  return properties.uuid;
+    if (k.where == where) return k.about;
+  device::device_properties about{};
+  if (where.owner->properties(where.device, about) != status::ok) about = {};
+  cache->push_back({where, about});
+  return about;
 }
 
 }  // namespace telpher::path

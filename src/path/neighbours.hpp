@@ -39,10 +39,15 @@ class neighbours {
 
 /// Between the engine's start and stop: this rank's, for all of path/ and coll/; else null.
 void set_neighbours(neighbours* n) noexcept;
-/// The same for a device of this process. True where there are no others.
-bool alone_on(const memory::place& where) noexcept;
+/// Whether a kernel of this rank may wait on a device of this process without holding up another
+/// rank's: no other one has said that it uses the device, or the device runs the kernels of several
+/// processes side by side. Says that this rank uses it.
+bool may_wait_on(const memory::place& where) noexcept;
 
-/// A device's identity; zeros where the runtime tells none.
-device::device_uuid uuid_of(const memory::place& where) noexcept;
+/// What the runtime says of a device, asked once; zeros where it tells nothing.
+device::device_properties properties_of(const memory::place& where) noexcept;
+inline device::device_uuid uuid_of(const memory::place& where) noexcept {
+  return properties_of(where).uuid;
+}
 
 }  // namespace telpher::path

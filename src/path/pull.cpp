@@ -38,7 +38,7 @@ status export_region(const region& r, const device::pointer_info& info,
   out.allocation_bytes = info.bytes;
   out.generation = info.generation;
   out.uuid = uuid_of(r.where);
-  alone_on(r.where);  // others hear that it is used
+  may_wait_on(r.where);  // others hear that it is used
   out.device = info.device;
   out.owner = info.owner;
   if (!config().ipc) return status::ok;

@@ -7,8 +7,17 @@
 #include "base/log.hpp"
 #include "coll/exchange/attempt.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "path/neighbours.hpp"
 
 namespace telpher::coll::exchange {
+namespace {
+
+// Ranks of one device whose kernels wait for each other there, if it runs them side by side. Such a
+// kernel has up to 64 blocks (kernel::exchange::most_blocks): those of four ranks are on a large
+// GPU at the same time, and what waits in vain makes room after a while.
+constexpr int most_together = 4;
+
+}  // namespace
 
 void attempt::use_workspace(int rank, std::byte* base) noexcept {
   const auto i = static_cast<std::size_t>(rank);
@@ -37,6 +46,7 @@ attempt::then attempt::make_workspace() noexcept {
     agreement_line& own = c_.talk.own();
     own.workspace = w.exported();
     own.may_wait = c_.where.owner->kernels_may_wait(c_.where.device);
+    own.runs_together = path::properties_of(c_.where).runs_together;
   }
   c_.talk.vote(made);
   return go(&attempt::hear_made, "has voted");
@@ -82,12 +92,13 @@ bool attempt::open_workspaces() noexcept {
   bool good = true;
   for (int r = 0; r < c_.ranks; ++r) {
     const agreement_line& line = c_.talk.line(r);
-    bool alone = true;
+    int before = 0;  // ranks of the same device
     for (int q = 0; q < r; ++q)
-      alone = alone && !(c_.talk.line(q).workspace.uuid == line.workspace.uuid);
-    c_.may_wait = c_.may_wait && line.may_wait && alone;
-    c_.shares_devices = c_.shares_devices || !alone;
-    c_.takes_turns = c_.takes_turns || (line.may_wait && !alone);
+      before += c_.talk.line(q).workspace.uuid == line.workspace.uuid;
+    const bool fits = before == 0 || (line.runs_together && before < most_together);
+    c_.may_wait = c_.may_wait && line.may_wait && fits;
+    c_.shares_devices = c_.shares_devices || before > 0;
+    c_.takes_turns = c_.takes_turns || (line.may_wait && !fits);
     try {
       good = good && open_workspace(r);
     } catch (const std::bad_alloc&) {

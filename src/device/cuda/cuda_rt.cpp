@@ -170,6 +170,7 @@ cudaError_t cuda_rt::properties(int device, device_properties& out) noexcept {
   out.pci_bus = attribute(handle, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID);
   out.pci_device = attribute(handle, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID);
   out.numa_node = gpurt::numa_node_of(out.pci_domain, out.pci_bus, out.pci_device);
+  out.runs_together = attribute(handle, CU_DEVICE_ATTRIBUTE_MPS_ENABLED) == 1;
   return cudaSuccess;
 }
 

@@ -100,6 +100,7 @@ error emu_rt::properties(int device, device_properties& out) noexcept {
   out.processors = t.processors;
   out.pci_domain = out.pci_bus = out.pci_device = -1;
   out.numa_node = t.numa[device];
+  out.runs_together = t.together;
   return error::success;
 }
 

@@ -98,6 +98,7 @@ bool set_line(const std::string& key, std::istream& words, topology& t) {
   if (key == "numa") return set_numa(words, t);
   if (key == "bar") return read_window(words, t);
   if (key == "timing") return read(words, t.timing);
+  if (key == "together") return read(words, t.together);
   if (key == "host") return read_speed(words, t.host);
   if (key == "link") return set_links(words, t);
   if (key != "default") return false;

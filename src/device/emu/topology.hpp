@@ -8,10 +8,11 @@
 //   processors <count>                     of one device
 //   numa <a> <node>                        the NUMA node the device is near to
 //   bar on|off                             whether the CPU can map device memory
-//   timing on|off                          whether copies take as long as their link says (default
-//   off) default <kind> [<GB/s> [<us>]]         every pair of devices link <a> <b> <kind> [<GB/s>
-//   [<us>]]    both directions; kind: fabric, pcie, none (no peer access) host [<GB/s> [<us>]]
-//   between a device and host memory
+//   timing on|off                          copies take as long as their link says (default: off)
+//   together on|off                        processes run side by side on a device (default: off)
+//   default <kind> [<GB/s> [<us>]]         every pair of devices
+//   link <a> <b> <kind> [<GB/s> [<us>]]    both ways; kind: fabric, pcie, none (no peer access)
+//   host [<GB/s> [<us>]]                   between a device and host memory
 #pragma once
 
 #include <string>
@@ -35,6 +36,7 @@ struct topology {
   bool cpu_window = true;
   bool window_write_combined = false;
   bool timing = false;
+  bool together = false;  // kernels of several processes run side by side on a device, as under MPS
   int numa[device_limit];
   link host;
   link links[device_limit][device_limit];
