@@ -35,6 +35,15 @@ def exchange_torch(comm, local_rank):
     return torch.equal(received, expected), device
 
 
+class DeviceView:
+    """A JAX array by its __cuda_array_interface__ alone. mpi4py would rather take DLPack, and asks for it with
+    stream=-1 (the array API's "do not synchronize"), which JAX 0.11 takes for a stream and refuses."""
+
+    def __init__(self, array):
+        self.array = array  # lives as long as the view
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
 def exchange_jax(comm, local_rank):
     import jax
     import jax.numpy as jnp
@@ -44,8 +53,9 @@ def exchange_jax(comm, local_rank):
         expected = jnp.arange(COUNT, dtype=jnp.float32)
         expected.block_until_ready()
         if comm.Get_rank() == 0:
+            message = DeviceView(expected) if device.platform == "gpu" else expected
             # With its type: mpi4py does not know the format that JAX tells of its buffers.
-            comm.Send([expected, MPI.FLOAT], dest=1, tag=123)
+            comm.Send([message, MPI.FLOAT], dest=1, tag=123)
             return True, device
         # JAX's arrays cannot be written to: the message lands in memory of another library, which
         # JAX then takes over without a copy.

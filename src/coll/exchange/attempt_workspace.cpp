@@ -93,8 +93,7 @@ bool attempt::open_workspaces() noexcept {
   for (int r = 0; r < c_.ranks; ++r) {
     const agreement_line& line = c_.talk.line(r);
     int before = 0;  // ranks of the same device
-    for (int q = 0; q < r; ++q)
-      before += c_.talk.line(q).workspace.uuid == line.workspace.uuid;
+    for (int q = 0; q < r; ++q) before += c_.talk.line(q).workspace.uuid == line.workspace.uuid;
     const bool fits = before == 0 || (line.runs_together && before < most_together);
     c_.may_wait = c_.may_wait && line.may_wait && fits;
     c_.shares_devices = c_.shares_devices || before > 0;

@@ -80,9 +80,9 @@ class communicator {
   std::vector<int> world;  // world ranks
   agreement talk;
   phase state = phase::joining;
-  memory::place where;       // this rank's device, once ready
-  bool may_wait = false;     // kernels for peers: every rank's device allows it, and has room
-  bool takes_turns = false;  // ranks' processes share a device that runs one of them at a time
+  memory::place where;          // this rank's device, once ready
+  bool may_wait = false;        // kernels for peers: every rank's device allows it, and has room
+  bool takes_turns = false;     // ranks' processes share a device that runs one of them at a time
   bool shares_devices = false;  // two ranks have the same device
   int library_calls = 0;        // that might have gained by it
   bool library_absent = false;  // all ranks know that the vendor's library is of no use

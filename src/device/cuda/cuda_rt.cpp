@@ -34,7 +34,8 @@ driver_table driver;
 std::atomic<bool> seen_started{false};
 std::atomic<int> known_count{-1};
 std::atomic<CUcontext> primary[device_limit];  // retained at the device's first use, kept
-std::atomic<CUcontext> synchronous[device_limit];  // the program's, whose copies end before they return
+std::atomic<CUcontext>
+    synchronous[device_limit];  // the program's, whose copies end before they return
 
 // The runtime's error numbers are the driver's where both have the error.
 cudaError_t runtime_error(CUresult r) {
@@ -87,8 +88,8 @@ bool load_driver(const char*& why) noexcept {
   }
 #include "device/cuda/driver.def"
 #undef TELPHER_DRIVER
-  driver.cuCtxSetFlags = reinterpret_cast<decltype(driver.cuCtxSetFlags)>(
-      cuda.symbol(TELPHER_TEXT(cuCtxSetFlags)));
+  driver.cuCtxSetFlags =
+      reinterpret_cast<decltype(driver.cuCtxSetFlags)>(cuda.symbol(TELPHER_TEXT(cuCtxSetFlags)));
   return true;
 }
 
@@ -218,9 +219,9 @@ bool still_there(const pointer_info& e, const void* address) noexcept {
 // The program's cuMemcpy may return before the bytes are in device memory (from pageable host
 // memory, or from other device memory); then our streams, and other processes, could still read old
 // ones. SYNC_MEMOPS makes it wait for copies of one allocation from now on, and its namesake among
-// the flags of a context for all that is copied there: allocations of pools, mapped and managed ones
-// have no such attribute. Copies of before are waited for here, as far as the default stream's work
-// ends soon: work that waits for MPI must not hang us.
+// the flags of a context for all that is copied there: allocations of pools, mapped and managed
+// ones have no such attribute. Copies of before are waited for here, as far as the default stream's
+// work ends soon: work that waits for MPI must not hang us.
 
 // Whether the default stream may be asked. While a stream that waits for it is being captured,
 // whoever uses it ends the capture.
