@@ -11,13 +11,13 @@
 #include "device/registry.hpp"
 #include "memory/ipc_cache.hpp"
 #include "path/path.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::explain {
 namespace {
 
 void say(const std::string& line) noexcept {
-  std::fprintf(stderr, "[telpher %d] %s\n", ticket::the_engine().job().world_rank, line.c_str());
+  std::fprintf(stderr, "[telpher %d] %s\n", ticket::job().world_rank, line.c_str());
 }
 
 std::string host_mpi_version() {
@@ -47,13 +47,12 @@ void explain_devices() {
 
 void explain_paths() {
   const settings& s = config();
-  const ticket::engine& e = ticket::the_engine();
   if (path::forced() != path::kind::none)
     say(std::string("path forced: ") + to_string(path::forced()));
   say("device messages, same node:");
   say("  up to " + size_text(s.mapped_limit) + ": mapped, where the device has CPU windows");
   say(std::string("  below 480 B: ") +
-      (e.small_tickets() ? "tickets" : "raw (not every rank has a device)"));
+      (ticket::peers().small_tickets() ? "tickets" : "raw (not every rank has a device)"));
   say("  up to " + size_text(s.linger_limit) + ", in a burst: linger (" + s.linger + ")");
   say("  up to " + size_text(s.batch_limit) + ", " + std::to_string(s.batch_minimum) +
       " or more at once: batch");
@@ -69,7 +68,7 @@ void explain_paths() {
 }  // namespace
 
 void started() noexcept {
-  const host_mpi::job& job = ticket::the_engine().job();
+  const host_mpi::job& job = ticket::job();
   if (job.world_rank == 0)
     TELPHER_INFO(
         "%s; %s", host_mpi_version().c_str(),

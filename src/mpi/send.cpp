@@ -9,13 +9,13 @@
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
 #include "path/compression.hpp"
+#include "ticket/sends.hpp"
 #include "ticket/stash.hpp"
 
 namespace telpher::mpi {
 
 using pt2pt::send_args;
 using pt2pt::send_mode;
-using ticket::the_engine;
 
 namespace {
 
@@ -56,8 +56,7 @@ bool inside(const path::region& r, const device::pointer_info& allocation) noexc
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
-  if (!datatype::is_committed(*l, a.type, the_engine().job().control))
-    return status::invalid_argument;
+  if (!datatype::is_committed(*l, a.type, ticket::job().control)) return status::invalid_argument;
   if (o.mixed) return status::not_supported;
   m.lease = std::move(o.lease);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
@@ -152,22 +151,21 @@ std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::me
 // --- the choice ---
 
 bool goes_by_ticket(const ticket::message& m, send_mode mode, int peer) noexcept {
-  ticket::engine& e = the_engine();
+  ticket::peer_table& peers = ticket::peers();
   const path::kind forced = path::forced();
   if (peer < 0 || mode == send_mode::buffered || forced == path::kind::raw) return false;
-  if (m.payload.bytes < ticket::ticket_bytes && !e.small_tickets()) return false;
+  if (m.payload.bytes < ticket::ticket_bytes && !peers.small_tickets()) return false;
   if (window_of(m)) return false;  // the CPU moves it: no ticket is cheaper
-  if (e.shares_node(peer) || path::between_nodes(forced)) return true;
+  if (peers.shares_node(peer) || path::between_nodes(forced)) return true;
   return m.payload.bytes > config().raw_limit;
 }
 
 std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket::message&& m,
                                        bool for_program, int* rc) noexcept {
-  ticket::engine& e = the_engine();
-  const int peer = host_mpi::world_rank(e.job(), m.comm, m.destination);
+  const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
   if (!goes_by_ticket(m, mode, peer)) return send_raw(call, mode, std::move(m), rc);
   const MPI_Comm comm = m.comm;
-  auto o = std::make_unique<ticket::offer>(std::move(m), peer);
+  auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
   const status s = o->send();
   if (s == status::would_block || s == status::not_supported)
     return send_raw(call, mode, o->take_back(), rc);
@@ -182,7 +180,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
   MPI_Request request = MPI_REQUEST_NULL;
   if (for_program && (*rc = take_handle(&request)) != MPI_SUCCESS) return nullptr;
   auto op = std::make_unique<ticket_send>(*o, request, call, comm);
-  e.add(std::move(o));
+  ticket::sends().add(std::move(o));
   return op;
 }
 
@@ -320,7 +318,7 @@ int by_count(const Small& small, const Large& large, const send_args& a, Rest...
 // Only arguments that look wrong are shown to the host MPI: a persistent request of them, not
 // started, touches no memory.
 int check_arguments(const send_args& a) noexcept {
-  const host_mpi::job& job = the_engine().job();
+  const host_mpi::job& job = ticket::job();
   const datatype::layout* l = a.type != MPI_DATATYPE_NULL ? layout_of(a.type) : nullptr;
   const bool buffer =
       l && (a.count > 0 || (a.count == 0 && datatype::is_committed(*l, a.type, job.control)));

@@ -45,11 +45,14 @@ inline bool splits_elements(const datatype::layout& l) noexcept {
   return !host_mpi_splits_elements && !l.uniform && ticket_bytes % l.size != 0;
 }
 
+class peer_table;
+class receive_list;
+
 class receive : public linked_list<receive>::link {
  public:
   enum class phase { posted, redeemed, moving, settled };
 
-  receive() = default;
+  explicit receive(receive_list& all) noexcept;
   ~receive();
   receive(const receive&) = delete;
   receive& operator=(const receive&) = delete;
@@ -143,6 +146,9 @@ class receive : public linked_list<receive>::link {
   void release_sender() noexcept;
   void settle(status outcome) noexcept;
   void record() const noexcept;
+
+  receive_list& all_;
+  peer_table& peers_;
 
   // the program's buffer
   std::byte* user_ = nullptr;
