@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "path/ipc_put.hpp"
 #include "ticket/sends.hpp"
 
 namespace telpher::ticket {
@@ -66,20 +65,13 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
       consider_staging(now);
       break;
     case slot_state::pipe_asked:
+    case slot_state::put_asked:
       peers_.note_help(peer_);
-      if (!transfer_)
-        transfer_ =
-            std::make_unique<path::staged_feed>(peers_.own(), *cell_, use_.epoch, message_.payload);
+      if (!transfer_) transfer_ = answer(state);
       [[fallthrough]];
     case slot_state::piping:
     case slot_state::staging:
       if (transfer_) run(*transfer_);
-      break;
-    case slot_state::put_asked:
-      peers_.note_help(peer_);
-      if (!transfer_)
-        transfer_ = std::make_unique<path::put_push>(*cell_, use_.epoch, message_.payload, peer_);
-      run(*transfer_);
       break;
     case slot_state::done:
       if (!bytes_left_) peers_.note_pull(peer_);
@@ -91,6 +83,15 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
   if (bytes_left_ && !complete_ && (!message_.synchronous || matched_while_blocked()))
     complete(status::ok);
   return answered;
+}
+
+std::unique_ptr<path::transfer> offer::answer(slot_state asked) noexcept {
+  path::send_end e{message_.payload};
+  e.own = &peers_.own();
+  e.cell = cell_;
+  e.epoch = use_.epoch;
+  e.peer = peer_;
+  return path::answer(asked, e);
 }
 
 // A transfer that failed leaves the state refused: the receiver learns of it and answers. After a

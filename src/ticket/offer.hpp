@@ -100,6 +100,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   void stage(std::unique_ptr<path::staging_piece> room) noexcept;
   bool carrier_gone() noexcept;
   bool matched_while_blocked() noexcept;
+  std::unique_ptr<path::transfer> answer(path::slot_state asked) noexcept;
   void run(path::transfer& t) noexcept;
   void finish(status outcome) noexcept;
   void complete(status outcome) noexcept;

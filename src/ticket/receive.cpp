@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "host_mpi/received.hpp"
-#include "memory/windows.hpp"
 #include "path/staged.hpp"
 #include "ticket/receives.hpp"
 
@@ -17,24 +16,6 @@ using path::slot_state;
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-
-/// One copy of landed bytes to the device.
-class landed_copy final : public path::transfer {
- public:
-  landed_copy(const path::region& to, const void* from) noexcept
-      : copies_(to.where, memory::lane::in), started_(copies_.start(to.data, from, to.bytes)) {}
-  status poll() noexcept override {
-    TELPHER_TRY(started_);
-    auto finished = copies_.finished();
-    TELPHER_TRY(finished);
-    return *finished ? status::ok : status::would_block;
-  }
-  path::kind moved_by() const noexcept override { return path::kind::raw; }
-
- private:
-  path::block_copies copies_;
-  status started_;
-};
 
 }  // namespace
 
@@ -103,20 +84,16 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
     write_host(landed, bytes_);
     return settle(status::ok);
   }
-  if (layout_->contiguous && bytes_ <= config().mapped_limit && path::allowed(path::kind::mapped)) {
-    auto info = memory::describe(where_, contiguous_data());
-    if (info) {
-      if (const auto window = memory::open_window(where_, *info, contiguous_data())) {
-        window.store(landed, bytes_);
-        moved_by_ = path::kind::mapped;
-        path::count(moved_by_, bytes_);
-        return settle(status::ok);
-      }
-    }
-  }
   auto to = destination();
   if (!to) return settle(to.error());
-  transfer_ = std::make_unique<landed_copy>(*to, landed);
+  path::receive_end e{path::eager, *to, landed, layout_->contiguous};
+  const path::record* const chosen = path::start_receive(e);
+  if (!e.transfer) {
+    moved_by_ = chosen->name;
+    path::count(moved_by_, bytes_);
+    return settle(status::ok);
+  }
+  transfer_ = std::move(e.transfer);
   phase_ = phase::moving;
 }
 

@@ -136,8 +136,6 @@ class receive : public linked_list<receive>::link {
   status claim() noexcept;
   status choose_path(const path::region& to) noexcept;
   status ask_for_blocks(const path::region& to) noexcept;
-  status pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept;
-  status ask_for_put(path::slot& cell, const path::region& to) noexcept;
   void discard(status why) noexcept;
   bool put_refused() const noexcept;
   status scatter() noexcept;

@@ -3,12 +3,9 @@
 // the bytes. The sender is told in the end, also where nothing can be done with them.
 #include "base/log.hpp"
 #include "base/prefetch.hpp"
-#include "device/registry.hpp"
 #include "host_mpi/received.hpp"
 #include "path/compressed.hpp"
-#include "path/ipc_put.hpp"
 #include "path/pipelined.hpp"
-#include "path/pull.hpp"
 #include "path/staged.hpp"
 #include "ticket/receives.hpp"
 
@@ -76,7 +73,16 @@ status receive::choose_path(const path::region& to) noexcept {
   if (!sender) return status::corrupt;
   path::slot& cell = sender.cell(ticket_.slot);
   if (cell.take(ticket_.epoch, slot_state::claimed)) {
-    if (cell.payload.holds(bytes_)) return pull_or_ask(sender, cell, to);
+    if (cell.payload.holds(bytes_)) {
+      path::receive_end e{ticket_.sender == peers_.job().rank ? path::process : path::node, to};
+      e.sender = &sender;
+      e.cell = &cell;
+      e.epoch = ticket_.epoch;
+      e.peer = ticket_.sender;
+      path::start_receive(e);  // the last resort, staged, always begins
+      transfer_ = std::move(e.transfer);
+      return status::ok;
+    }
     TELPHER_ERROR("slot %u of rank %d names a payload outside its allocation", ticket_.slot,
                   ticket_.sender);
     sender.answer(cell, ticket_.epoch, slot_state::done);
@@ -101,45 +107,6 @@ status receive::ask_for_blocks(const path::region& to) noexcept {
   auto coded = std::make_unique<path::compressed_receive>(ticket_.coding, to);
   TELPHER_TRY(coded->start(w, ticket_.coded_bytes));
   transfer_ = std::move(coded);
-  return status::ok;
-}
-
-status receive::pull_or_ask(path::segment& sender, path::slot& cell,
-                            const path::region& to) noexcept {
-  const path::kind forced = path::forced();
-  if (forced == path::kind::ipc_put && ask_for_put(cell, to) == status::ok) return status::ok;
-  if (forced != path::kind::staged) {
-    const path::exported_memory& payload = cell.payload;
-    device::backend* owner = device::find(payload.owner);
-    // No back end can copy between its own memory and another's.
-    const bool one_owner = !to.where.on_device() || to.where.owner == owner;
-    if (ticket_.sender == peers_.job().rank && one_owner) {
-      const memory::place from{owner, payload.device};
-      transfer_ = path::pull::local(to, from, reinterpret_cast<const void*>(payload.address));
-      cell.set(ticket_.epoch, slot_state::pulling);
-      return status::ok;
-    }
-    if (one_owner) {
-      if (auto p = path::pull::imported(ticket_.sender, payload, to)) {
-        transfer_ = std::move(*p);
-        cell.set(ticket_.epoch, slot_state::pulling);
-        return status::ok;
-      }
-    }
-  }
-  transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
-  return status::ok;
-}
-
-status receive::ask_for_put(path::slot& cell, const path::region& to) noexcept {
-  if (!to.where.on_device() || ticket_.sender == peers_.job().rank) return status::not_supported;
-  path::exported_memory target;
-  auto info = memory::describe(to.where, to.data);
-  TELPHER_TRY(info);
-  TELPHER_TRY(path::export_region(to, *info, target));
-  if (!target.exportable) return status::not_supported;
-  transfer_ =
-      std::make_unique<path::put_wait>(peers_.of(ticket_.sender), cell, ticket_.epoch, target);
   return status::ok;
 }
 
