@@ -22,7 +22,7 @@ std::unordered_map<std::uint64_t, long long>& counts() {
 trace::facts staged::traced_facts(MPI_Comm comm) noexcept {
   int size = 0;
   pmpi::Comm_size(comm, &size);
-  const std::uint64_t key = host_mpi::group_key(ticket::the_engine().job(), comm);
+  const std::uint64_t key = host_mpi::group_key(ticket::job(), comm);
   trace::facts f;
   f.add("group", static_cast<long long>(key)).add("size", size);
   std::lock_guard lock(counts_guard);

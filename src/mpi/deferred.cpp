@@ -40,7 +40,7 @@ int deferred_operation::finish(MPI_Status* out) noexcept {
 
 int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
          MPI_Request* request) noexcept {
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   const int code = new_generalized(request);
   if (code == MPI_SUCCESS)
     enter(std::make_unique<deferred_operation>(std::move(call), comm, *request));
@@ -54,7 +54,7 @@ int persistent_collective::start_on_host() noexcept {
 }
 
 int persistent_collective::start() noexcept {
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   started_ = true;
   round_ = channel_.waiting.add(held, call_, coll::exchange::arguments(arguments_),
                                 [this](MPI_Request* started) {

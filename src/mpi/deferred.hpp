@@ -5,6 +5,7 @@
 #pragma once
 
 #include "coll/exchange/exchange.hpp"
+#include "host_mpi/error.hpp"
 #include "mpi/operation.hpp"
 
 namespace telpher::mpi {
@@ -82,7 +83,7 @@ int init_collective(const char* call, MPI_Comm comm, const Described& what, cons
   communicator* channel =
       communicator::channel(comm, a.possible && (a.where.on_device() || moves_nothing));
   if (!channel) return MPI_SUCCESS;
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   enter(std::make_unique<persistent_collective>(call, comm, *channel, std::move(a), *request,
                                                 remove(*request)));
   return MPI_SUCCESS;

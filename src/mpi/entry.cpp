@@ -13,7 +13,7 @@
 #include "mpi/explain.hpp"
 #include "mpi/operation.hpp"
 #include "path/compression.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/job_life.hpp"
 #include "ticket/stash.hpp"
 
 namespace telpher::entry {
@@ -34,16 +34,15 @@ void report_setting_problems() noexcept {
 
 void start(int provided) noexcept {
   report_setting_problems();
-  ticket::engine& e = ticket::the_engine();
-  const status s = e.start(provided == MPI_THREAD_MULTIPLE);
+  const status s = ticket::start(provided == MPI_THREAD_MULTIPLE);
   if (s != status::ok) {
     // Some ranks may have gone on: a job that is half active would hang.
     TELPHER_ERROR("cannot start (%s); run with TELPHER_ENABLE=off to do without", to_string(s));
     pmpi::Abort(MPI_COMM_WORLD, 1);
   }
   codec::configured();  // says now what is wrong with its text
-  if (e.job().any_device) active_flag.store(true);
-  if (active()) trace::begin(e.job().world_rank, e.job().world_size);
+  if (ticket::job().any_device) active_flag.store(true);
+  if (active()) trace::begin(ticket::job().world_rank, ticket::job().world_size);
   explain::started();
 }
 
@@ -68,12 +67,12 @@ int finalize() noexcept {
   explain::ending();
   if (active()) {
     {
-      auto held = ticket::the_engine().lock();
-      ticket::the_engine().end_messages(held, mpi::sweep);
+      auto held = ticket::progress().lock();
+      ticket::end_messages(held, mpi::sweep);
     }
     coll::exchange::communicator::shut_down();
     coll::two_level::shut_down();
-    ticket::the_engine().stop();
+    ticket::stop();
     mpi::end_handles();
     trace::end();
     active_flag.store(false);
@@ -100,7 +99,7 @@ int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept {
   const auto ask = [&](MPI_Comm on) {
     return pmpi::Recv(&untouched, count, type, MPI_PROC_NULL, 0, on, MPI_STATUS_IGNORE);
   };
-  const int rc = ask(ticket::the_engine().job().control);
+  const int rc = ask(ticket::job().control);
   if (rc != MPI_SUCCESS) ask(comm);
   return rc;
 }
@@ -119,7 +118,7 @@ void keep_order(MPI_Comm comm) noexcept {
 void comm_freed(MPI_Comm comm) noexcept {
   if (active()) {
     {
-      auto held = ticket::the_engine().lock();
+      auto held = ticket::progress().lock();
       ticket::stash::instance().forget(held, comm);
     }
     coll::exchange::communicator::forget(comm);

@@ -10,14 +10,14 @@
 #include "codec/choice.hpp"
 #include "device/registry.hpp"
 #include "memory/ipc_cache.hpp"
-#include "path/path.hpp"
-#include "ticket/engine.hpp"
+#include "path/table.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::explain {
 namespace {
 
 void say(const std::string& line) noexcept {
-  std::fprintf(stderr, "[telpher %d] %s\n", ticket::the_engine().job().world_rank, line.c_str());
+  std::fprintf(stderr, "[telpher %d] %s\n", ticket::job().world_rank, line.c_str());
 }
 
 std::string host_mpi_version() {
@@ -47,19 +47,17 @@ void explain_devices() {
 
 void explain_paths() {
   const settings& s = config();
-  const ticket::engine& e = ticket::the_engine();
   if (path::forced() != path::kind::none)
     say(std::string("path forced: ") + to_string(path::forced()));
-  say("device messages, same node:");
-  say("  up to " + size_text(s.mapped_limit) + ": mapped, where the device has CPU windows");
+  say("device messages go the first of these ways that can serve them:");
+  for (const path::record& r : path::all_paths()) {
+    std::string sizes;
+    if (r.sizes.least) sizes = " from " + size_text(config().*r.sizes.least);
+    if (r.sizes.most) sizes += " up to " + size_text(config().*r.sizes.most);
+    say("  " + std::string(to_string(r.name)) + sizes + ": " + r.how);
+  }
   say(std::string("  below 480 B: ") +
-      (e.small_tickets() ? "tickets" : "raw (not every rank has a device)"));
-  say("  up to " + size_text(s.linger_limit) + ", in a burst: linger (" + s.linger + ")");
-  say("  up to " + size_text(s.batch_limit) + ", " + std::to_string(s.batch_minimum) +
-      " or more at once: batch");
-  say("  else: ipc_get; staged where memory cannot be opened");
-  say("device messages, other nodes: raw up to " + size_text(s.raw_limit) +
-      ", then pipelined in blocks of " + size_text(s.pipeline_block));
+      (ticket::peers().small_tickets() ? "announced too" : "eager (not every rank has a device)"));
   if (codec::configured().any())
     say("  compressed by " + s.compression + " from " + size_text(s.compression_threshold) +
         (s.compression_force ? " on" : " on, where the model says that it pays"));
@@ -69,7 +67,7 @@ void explain_paths() {
 }  // namespace
 
 void started() noexcept {
-  const host_mpi::job& job = ticket::the_engine().job();
+  const host_mpi::job& job = ticket::job();
   if (job.world_rank == 0)
     TELPHER_INFO(
         "%s; %s", host_mpi_version().c_str(),

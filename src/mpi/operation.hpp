@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "host_mpi/host_mpi.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::mpi {
 

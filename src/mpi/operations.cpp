@@ -17,7 +17,7 @@ bool native_done(MPI_Request request) noexcept {
 
 ticket_send::~ticket_send() {
   if (request_ != MPI_REQUEST_NULL) give_handle(request_);
-  ticket::the_engine().release(offer_);
+  ticket::sends().release(offer_);
 }
 
 int ticket_send::finish(MPI_Status* out) noexcept {
@@ -43,23 +43,23 @@ void native_send::fill(MPI_Status* out) noexcept {
 // --- receives ---
 
 receive_operation::~receive_operation() {
-  ticket::the_engine().forget(receive_);
+  ticket::receives().forget(receive_);
 }
 
 int receive_operation::arm() noexcept {
-  ticket::the_engine().watch(receive_);
+  ticket::receives().watch(receive_);
   request_ = receive_.native();
   generalized_ = request_ == MPI_REQUEST_NULL;
   return generalized_ ? new_generalized(&request_) : MPI_SUCCESS;
 }
 
 bool receive_operation::check() noexcept {
-  ticket::the_engine().check(receive_, false);
+  ticket::receives().check(receive_, false);
   return receive_.settled();
 }
 
 bool receive_operation::conclude() noexcept {
-  ticket::the_engine().check(receive_, true);
+  ticket::receives().check(receive_, true);
   return receive_.settled();
 }
 
@@ -202,7 +202,7 @@ namespace telpher::coll {
 
 void attach(const char* call, MPI_Comm comm, MPI_Request request, std::unique_ptr<pending> work,
             bool persistent) noexcept {
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   mpi::enter(std::make_unique<mpi::collective_operation>(call, comm, request, std::move(work),
                                                          persistent));
 }

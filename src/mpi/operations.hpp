@@ -6,13 +6,15 @@
 #include "coll/pending.hpp"
 #include "mpi/operation.hpp"
 #include "mpi/pt2pt.hpp"
+#include "ticket/receives.hpp"
+#include "ticket/sends.hpp"
 
 namespace telpher::mpi {
 
 /// A send by ticket.
 class ticket_send final : public operation, public recycled<ticket_send> {
  public:
-  /// `offer` belongs to the engine, `request` is a handle of take_handle or null.
+  /// `offer` belongs to ticket::sends(), `request` is a handle of take_handle or null.
   ticket_send(ticket::offer& o, MPI_Request request, const char* call, MPI_Comm comm) noexcept
       : offer_(o), request_(request), call_(call), errors_(comm) {}
   ~ticket_send() override;
@@ -20,8 +22,8 @@ class ticket_send final : public operation, public recycled<ticket_send> {
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   // The send is not cancelled, but the program's wait for it must not depend on the receiver.
-  void cancel() noexcept override { ticket::the_engine().hasten(offer_); }
-  // The engine goes on with the offer.
+  void cancel() noexcept override { ticket::sends().hasten(offer_); }
+  // The offer goes on.
   bool abandon() noexcept override {
     offer_.abandon();
     return true;
@@ -56,7 +58,8 @@ class native_send final : public operation, public recycled<native_send> {
 /// A receive. Where the message came from a probe's stash the program holds a generalized request.
 class receive_operation final : public operation, public recycled<receive_operation> {
  public:
-  explicit receive_operation(const char* call) noexcept : call_(call) {}
+  explicit receive_operation(const char* call) noexcept
+      : call_(call), receive_(ticket::receives()) {}
   ~receive_operation() override;
   ticket::receive& receive() noexcept { return receive_; }
   /// After the receive was posted or taken: gives the program its request. Returns PMPI's code.

@@ -8,7 +8,7 @@
 #include "datatype/datatype.hpp"
 #include "memory/memory.hpp"
 #include "mpi/entry.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -88,7 +88,7 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
   const auto found = datatype::layout_of(p.type);
   if (p.count <= 0 || !found || (*found)->size == 0) return false;
   const datatype::layout& l = **found;
-  if (!datatype::is_committed(l, p.type, ticket::the_engine().job().control)) return false;
+  if (!datatype::is_committed(l, p.type, ticket::job().control)) return false;
   if (p.typed == MPI_BOTTOM && datatype::mixes_places(l, p.typed)) {
     *code = entry::fail(p.comm, p.call, status::not_supported,
                         "a type that lies in host and device memory");
@@ -105,7 +105,7 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
                static_cast<std::size_t>(bytes)};
   if (!w.typed.where.on_device() && !w.packed.where.on_device()) return false;
 
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   if (position < 0 || bytes > p.room - position) {
     char what[128];
     std::snprintf(what, sizeof what, "%lld bytes at position %lld of a packed buffer of %lld",

@@ -18,19 +18,19 @@ using ticket::ticket_bytes;
 [[gnu::cold, gnu::noinline]] int receive_slow(const receive_args& a, const std::byte* bytes,
                                               std::size_t count, const MPI_Status& envelope,
                                               MPI_Status* status) noexcept {
-  ticket::engine& e = ticket::the_engine();
+  ticket::progress_engine& e = ticket::progress();
   auto held = e.lock();
   receive_operation op(a.call);
   ticket::receive& r = op.receive();
   if (const int rc = prepare_receive(r, a)) return rc;
   r.take(bytes, count, envelope);
-  e.watch(r);
+  ticket::receives().watch(r);
   e.wait_until(held, a.call, [&] { return op.conclude(); });
   return op.finish(status);
 }
 
 bool is_ticket(const std::byte* bytes, std::size_t count) noexcept {
-  return ticket::may_be_ticket(count) && ticket::is_ticket(bytes, ticket::the_engine().job().nonce);
+  return ticket::may_be_ticket(count) && ticket::is_ticket(bytes, ticket::job().nonce);
 }
 
 // A ticket may come for any message, so there must be room for one.
@@ -51,7 +51,7 @@ int receive_small(const receive_args& a, std::byte* to, std::size_t capacity,
 // A ticket overwrites the beginning of the buffer, of which its payload may need less.
 int receive_large(const receive_args& a, std::byte* to, MPI_Status* status) noexcept {
   alignas(16) std::byte before[ticket_bytes];
-  const bool small_tickets = ticket::the_engine().small_tickets();
+  const bool small_tickets = ticket::peers().small_tickets();
   if (small_tickets) std::memcpy(before, to, ticket_bytes);
   MPI_Status s;
   const int count = static_cast<int>(a.count);
@@ -74,7 +74,7 @@ bool receive_plain(const receive_args& a, MPI_Status* status, int* rc) noexcept 
     return false;
   const auto layout = datatype::layout_of(a.type);
   if (!layout || !(*layout)->contiguous) return false;
-  if (!datatype::is_committed(**layout, a.type, ticket::the_engine().job().control)) return false;
+  if (!datatype::is_committed(**layout, a.type, ticket::job().control)) return false;
   const std::size_t capacity = static_cast<std::size_t>(a.count) * (*layout)->size;
   if (capacity >= ticket_bytes && ticket::splits_elements(**layout)) return false;
   std::byte* const to = static_cast<std::byte*>(a.buffer) + (*layout)->true_lower_bound;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "mpi/pt2pt.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::mpi {
 

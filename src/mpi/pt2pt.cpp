@@ -15,22 +15,22 @@
 namespace telpher::pt2pt {
 
 using mpi::operation;
-using ticket::engine;
 using ticket::held_lock;
-using ticket::the_engine;
+using ticket::progress;
+using ticket::progress_engine;
 using ticket::visit;
 
 namespace {
 
 /// Waits for an operation and ends it.
-int wait_for(engine& e, held_lock& held, operation& op, const char* call,
+int wait_for(progress_engine& e, held_lock& held, operation& op, const char* call,
              MPI_Status* status) noexcept {
   e.wait_until(held, call, [&] { return op.conclude(); });
   return op.finish(status);
 }
 
 // Sends host bytes while something of ours is under way, or may be by other threads.
-int send_beside(engine& e, held_lock& held, const send_args& a) noexcept {
+int send_beside(progress_engine& e, held_lock& held, const send_args& a) noexcept {
   MPI_Request native = MPI_REQUEST_NULL;
   if (held) held.unlock();  // it may copy the bytes
   int rc = mpi::host_isend(a, &native);
@@ -63,7 +63,7 @@ int make_persistent(const Arguments& a, MPI_Request* request,
   int rc = host_init(a, request);
   if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, *request);
   if (rc != MPI_SUCCESS) return rc;
-  auto held = the_engine().lock();
+  auto held = progress().lock();
   mpi::enter(std::make_unique<mpi::persistent_operation>(a, *request));
   return MPI_SUCCESS;
 }
@@ -74,7 +74,7 @@ int make_persistent(const Arguments& a, MPI_Request* request,
 
 int send(const send_args& a) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
-  engine& e = the_engine();
+  progress_engine& e = progress();
   if (mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
   mpi::outgoing o = mpi::inspect(a);
   visit v;
@@ -108,7 +108,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   if (a.source == MPI_PROC_NULL)
     return pmpi::Recv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, status);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
@@ -117,7 +117,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
     ticket::receive& r = op.receive();
     if (const int rc = mpi::prepare_receive(r, a)) return rc;
     if (const int rc = r.post_blocking(a.source, a.tag)) return rc;
-    if (!r.settled()) e.watch(r);
+    if (!r.settled()) ticket::receives().watch(r);
     return wait_for(e, held, op, a.call, status);
   }
   int rc = MPI_SUCCESS;
@@ -150,13 +150,13 @@ struct pair {
 
 // Ends the receive beside a send that could not start, so that it takes no later message. One that
 // has a message already keeps it.
-void withdraw(engine& e, held_lock& held, operation& receive, const char* call) noexcept {
+void withdraw(progress_engine& e, held_lock& held, operation& receive, const char* call) noexcept {
   receive.cancel();
   wait_for(e, held, receive, call, MPI_STATUS_IGNORE);
 }
 
 // A send with wrong arguments is refused before its receive could take a message.
-int start_pair(engine& e, held_lock& held, const send_args& s, const receive_args& r,
+int start_pair(progress_engine& e, held_lock& held, const send_args& s, const receive_args& r,
                pair& out) noexcept {
   int rc = mpi::check_arguments(s);
   if (rc != MPI_SUCCESS) return rc;
@@ -167,7 +167,8 @@ int start_pair(engine& e, held_lock& held, const send_args& s, const receive_arg
   return rc;
 }
 
-int wait_pair(engine& e, held_lock& held, pair& p, const char* call, MPI_Status* status) noexcept {
+int wait_pair(progress_engine& e, held_lock& held, pair& p, const char* call,
+              MPI_Status* status) noexcept {
   const int sent = wait_for(e, held, *p.send, call, MPI_STATUS_IGNORE);
   const int received = wait_for(e, held, *p.receive, call, status);
   return sent != MPI_SUCCESS ? sent : received;
@@ -181,7 +182,7 @@ int publish_pair(pair& p, MPI_Request* request) noexcept {
 }
 
 // The bytes to send must leave the buffer before the receive writes it.
-int start_replace(engine& e, held_lock& held, const replace_args& a, pair& out) noexcept {
+int start_replace(progress_engine& e, held_lock& held, const replace_args& a, pair& out) noexcept {
   const send_args s{a.call, a.buffer, a.count, a.type, a.destination, a.send_tag, a.comm};
   int rc = mpi::check_arguments(s);
   if (rc != MPI_SUCCESS) return rc;
@@ -199,7 +200,7 @@ int start_replace(engine& e, held_lock& held, const replace_args& a, pair& out) 
 
 int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noexcept {
   trace::span traced(s.call, [&] { return mpi::facts_of(s); });
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   pair p;
@@ -209,7 +210,7 @@ int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noex
 
 int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) noexcept {
   trace::span traced(s.call, [&] { return mpi::facts_of(s); });
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   pair p;
@@ -219,7 +220,7 @@ int isendrecv(const send_args& s, const receive_args& r, MPI_Request* request) n
 
 int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
   trace::span traced(a.call);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   pair p;
@@ -229,7 +230,7 @@ int sendrecv_replace(const replace_args& a, MPI_Status* status) noexcept {
 
 int isendrecv_replace(const replace_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   pair p;
@@ -242,7 +243,7 @@ int isendrecv_replace(const replace_args& a, MPI_Request* request) noexcept {
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
   trace::span traced("MPI_Probe");
   if (source == MPI_PROC_NULL) return pmpi::Probe(source, tag, comm, status);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   int flag = 0, rc = MPI_SUCCESS;
@@ -255,16 +256,16 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
 
 int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) noexcept {
   if (source == MPI_PROC_NULL) return pmpi::Iprobe(source, tag, comm, flag, status);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   const visit v;
-  e.progress();
+  e.poll();
   return ticket::stash::instance().probe(source, tag, comm, flag, status);
 }
 
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) noexcept {
   trace::span traced("MPI_Mprobe");
   if (source == MPI_PROC_NULL) return pmpi::Mprobe(source, tag, comm, message, status);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   int flag = 0, rc = MPI_SUCCESS;
@@ -278,9 +279,9 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
 int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
             MPI_Status* status) noexcept {
   if (source == MPI_PROC_NULL) return pmpi::Improbe(source, tag, comm, flag, message, status);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   const visit v;
-  e.progress();
+  e.poll();
   return ticket::stash::instance().match(source, tag, comm, flag, message, status);
 }
 
@@ -305,13 +306,13 @@ int mrecv(const char* call, void* buffer, MPI_Count count, MPI_Datatype type, MP
   trace::span traced(call);
   if (*message == MPI_MESSAGE_NO_PROC)
     return pmpi::Mrecv(buffer, static_cast<int>(count), type, message, status);
-  engine& e = the_engine();
+  progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
   int rc = MPI_SUCCESS;
   auto op = start_matched(call, buffer, count, type, message, &rc);
   if (!op) return rc;
-  e.watch(op->receive());
+  ticket::receives().watch(op->receive());
   return wait_for(e, held, *op, call, status);
 }
 

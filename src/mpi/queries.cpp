@@ -14,7 +14,8 @@
 #include "mpi/operation.hpp"
 #include "path/path.hpp"
 #include "telpher/telpher.h"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
+#include "ticket/ticket.hpp"
 
 using namespace telpher;
 
@@ -106,18 +107,18 @@ double telpher_compression_error(void) {
 /// all.
 long telpher_outstanding(void) {
   if (!entry::active()) return 0;
-  auto held = ticket::the_engine().lock();
-  ticket::the_engine().progress();
+  auto held = ticket::progress().lock();
+  ticket::progress().poll();
   mpi::sweep();
-  return static_cast<long>(ticket::the_engine().outstanding() + mpi::operations() +
-                           mpi::abandoned());
+  const ticket::tally t = ticket::progress().outstanding();
+  return static_cast<long>(t.sends + t.posted + t.arriving + mpi::operations() + mpi::abandoned());
 }
 
 /// For tests: a well-formed ticket of 480 or 48 bytes that names nothing; what they do with it is
 /// forgery.
 int telpher_test_ticket(void* out, int size) {
   if (!entry::active()) return -1;
-  const host_mpi::job& job = ticket::the_engine().job();
+  const host_mpi::job& job = ticket::job();
   ticket::ticket t{};
   t.bytes = 4096;
   t.sender = job.rank;

@@ -11,9 +11,9 @@
 namespace telpher::requests {
 
 using mpi::operation;
-using ticket::engine;
 using ticket::held_lock;
-using ticket::the_engine;
+using ticket::progress;
+using ticket::progress_engine;
 
 namespace {
 
@@ -35,12 +35,12 @@ int finish(MPI_Request* request, operation& op, MPI_Status* status) noexcept {
 
 // Nothing of ours is under way or known to the program, and no other thread can change that.
 bool all_native() noexcept {
-  const engine& e = the_engine();
+  const progress_engine& e = progress();
   return !e.threaded() && e.idle() && mpi::operations() == 0 && mpi::abandoned() == 0;
 }
 
 struct scope : ticket::visit {
-  engine& e = the_engine();
+  progress_engine& e = progress();
   scope() noexcept { mpi::sweep(); }
 };
 
@@ -233,7 +233,7 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
 
 bool known(int count, const MPI_Request* requests) noexcept {
   if (!entry::active()) return false;
-  const auto held = the_engine().lock();
+  const auto held = progress().lock();
   return any_ours(count, requests);
 }
 
@@ -249,7 +249,7 @@ int wait(MPI_Request* request, MPI_Status* status) noexcept {
 int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
   if (all_native()) return pmpi::Test(request, flag, status);
   scope s;
-  s.e.progress();
+  s.e.poll();
   operation* op = mpi::find(*request);
   if (!op) return pmpi::Test(request, flag, status);
   *flag = op->check();
@@ -258,7 +258,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
 
 int get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept {
   scope s;
-  s.e.progress();
+  s.e.poll();
   operation* op = mpi::find(request);
   if (!op) return pmpi::Request_get_status(request, flag, status);
   *flag = op->check();
@@ -312,7 +312,7 @@ int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
 int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
   if (all_native()) return pmpi::Testall(count, requests, flag, statuses);
   scope s;
-  s.e.progress();
+  s.e.poll();
   if (!any_ours(count, requests)) return pmpi::Testall(count, requests, flag, statuses);
   split sp(count, requests);
   *flag = 0;
@@ -366,7 +366,7 @@ int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) n
 
 int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) noexcept {
   scope s;
-  s.e.progress();
+  s.e.poll();
   if (!any_ours(count, requests)) return pmpi::Testany(count, requests, index, flag, status);
   split sp(count, requests);
   *index = MPI_UNDEFINED;
@@ -402,7 +402,7 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
 int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
   scope s;
-  s.e.progress();
+  s.e.poll();
   if (!any_ours(incount, requests))
     return pmpi::Testsome(incount, requests, outcount, indices, statuses);
   split sp(incount, requests);
@@ -416,7 +416,7 @@ int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
 int get_status_all(int count, const MPI_Request requests[], int* flag,
                    MPI_Status statuses[]) noexcept {
   scope s;
-  s.e.progress();
+  s.e.poll();
   *flag = 0;
   for (int i = 0; i < count; ++i) {
     int done = 0;
@@ -430,7 +430,7 @@ int get_status_all(int count, const MPI_Request requests[], int* flag,
 int get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
                    MPI_Status* status) noexcept {
   scope s;
-  s.e.progress();
+  s.e.poll();
   if (!any_ours(count, requests))
     return pmpi::Request_get_status_any(count, requests, index, flag, status);
   split sp(count, requests);
@@ -454,7 +454,7 @@ int get_status_any(int count, const MPI_Request requests[], int* index, int* fla
 int get_status_some(int incount, const MPI_Request requests[], int* outcount, int indices[],
                     MPI_Status statuses[]) noexcept {
   scope s;
-  s.e.progress();
+  s.e.poll();
   if (!any_ours(incount, requests))
     return pmpi::Request_get_status_some(incount, requests, outcount, indices, statuses);
   split sp(incount, requests);

@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "memory/windows.hpp"
 #include "mpi/entry.hpp"
 #include "path/compression.hpp"
+#include "path/table.hpp"
+#include "ticket/sends.hpp"
 #include "ticket/stash.hpp"
 
 namespace telpher::mpi {
 
 using pt2pt::send_args;
 using pt2pt::send_mode;
-using ticket::the_engine;
 
 namespace {
 
@@ -56,8 +56,7 @@ bool inside(const path::region& r, const device::pointer_info& allocation) noexc
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
-  if (!datatype::is_committed(*l, a.type, the_engine().job().control))
-    return status::invalid_argument;
+  if (!datatype::is_committed(*l, a.type, ticket::job().control)) return status::invalid_argument;
   if (o.mixed) return status::not_supported;
   m.lease = std::move(o.lease);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
@@ -98,79 +97,47 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   return status::ok;
 }
 
-// --- raw bytes ---
+// --- the choice ---
 
-// The CPU's window to a message that it can move by itself, or none.
-memory::window window_of(const ticket::message& m) noexcept {
-  if (m.payload.bytes > config().mapped_limit || !path::allowed(path::kind::mapped)) return {};
-  const auto window = memory::open_window(m.payload.where, m.info, m.payload.data);
-  if (window && !window.direct() && m.payload.bytes > config().mapped_read_limit) return {};
-  return window;
-}
-
-// Device bytes where the host MPI can read them: through the CPU's window, or in a host copy.
-// `keep` is what must live until the host MPI has read them.
-status reach(ticket::message& m, memory::buffer& keep, const void*& bytes) noexcept {
-  const path::region& r = m.payload;
-  const auto window = window_of(m);
-  if (window) path::count(path::kind::mapped, r.bytes);
-  if (window && window.direct()) {
-    bytes = window.data();
-    keep = std::move(m.packed);
-    return status::ok;
-  }
-  auto copy = memory::buffer::host(r.bytes, r.where.owner);
-  TELPHER_TRY(copy);
-  if (window) {
-    window.load(copy->data(), r.bytes);
-  } else {
-    TELPHER_TRY(memory::copy_and_wait(r.where, copy->data(), r.data, r.bytes));
-    path::count(path::kind::raw, r.bytes);
-  }
-  keep = std::move(*copy);
-  bytes = keep.data();
-  return status::ok;
-}
-
-std::unique_ptr<operation> send_raw(const char* call, send_mode mode, ticket::message&& m,
-                                    int* rc) noexcept {
-  memory::buffer keep;
-  const void* bytes = nullptr;
-  if (const status s = reach(m, keep, bytes); s != status::ok) {
+std::unique_ptr<operation> send_eager(const char* call, send_mode mode, const ticket::message& m,
+                                      const path::record& by, path::send_end& e, int* rc) noexcept {
+  if (const status s = by.start_send(e); s != status::ok) {
     *rc = entry::fail(m.comm, call, s, "copying the send buffer to the host");
     return nullptr;
   }
   MPI_Request native = MPI_REQUEST_NULL;
-  const send_args host{call,     bytes,         static_cast<MPI_Count>(m.payload.bytes),
+  const send_args host{call,     e.bytes,       static_cast<MPI_Count>(m.payload.bytes),
                        MPI_BYTE, m.destination, m.tag,
                        m.comm,   mode};
   *rc = host_isend(host, &native);
   if (*rc != MPI_SUCCESS) return nullptr;
-  return std::make_unique<native_send>(native, std::move(keep));
+  return std::make_unique<native_send>(native, std::move(e.keep));
 }
 
-// --- the choice ---
-
-bool goes_by_ticket(const ticket::message& m, send_mode mode, int peer) noexcept {
-  ticket::engine& e = the_engine();
-  const path::kind forced = path::forced();
-  if (peer < 0 || mode == send_mode::buffered || forced == path::kind::raw) return false;
-  if (m.payload.bytes < ticket::ticket_bytes && !e.small_tickets()) return false;
-  if (window_of(m)) return false;  // the CPU moves it: no ticket is cheaper
-  if (e.shares_node(peer) || path::between_nodes(forced)) return true;
-  return m.payload.bytes > config().raw_limit;
+// As the table of paths wants to know it.
+path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
+  ticket::peer_table& peers = ticket::peers();
+  path::send_end e{m.payload, &m.info, &m.packed};
+  e.may_announce = peer >= 0 && mode != send_mode::buffered &&
+                   (m.payload.bytes >= ticket::ticket_bytes || peers.small_tickets());
+  e.near = peer >= 0 && peers.shares_node(peer);
+  return e;
 }
 
 std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket::message&& m,
                                        bool for_program, int* rc) noexcept {
-  ticket::engine& e = the_engine();
-  const int peer = host_mpi::world_rank(e.job(), m.comm, m.destination);
-  if (!goes_by_ticket(m, mode, peer)) return send_raw(call, mode, std::move(m), rc);
+  const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
+  path::send_end end = end_of(m, mode, peer);
+  if (const path::record* by = path::choose_eager(end))
+    return send_eager(call, mode, m, *by, end, rc);
   const MPI_Comm comm = m.comm;
-  auto o = std::make_unique<ticket::offer>(std::move(m), peer);
+  auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
   const status s = o->send();
-  if (s == status::would_block || s == status::not_supported)
-    return send_raw(call, mode, o->take_back(), rc);
+  if (s == status::would_block || s == status::not_supported) {
+    m = o->take_back();
+    end.may_announce = false;
+    return send_eager(call, mode, m, *path::choose_eager(end), end, rc);
+  }
   if (s == status::host_mpi_error) {  // which has raised it
     *rc = o->host_error();
     return nullptr;
@@ -182,7 +149,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
   MPI_Request request = MPI_REQUEST_NULL;
   if (for_program && (*rc = take_handle(&request)) != MPI_SUCCESS) return nullptr;
   auto op = std::make_unique<ticket_send>(*o, request, call, comm);
-  e.add(std::move(o));
+  ticket::sends().add(std::move(o));
   return op;
 }
 
@@ -320,7 +287,7 @@ int by_count(const Small& small, const Large& large, const send_args& a, Rest...
 // Only arguments that look wrong are shown to the host MPI: a persistent request of them, not
 // started, touches no memory.
 int check_arguments(const send_args& a) noexcept {
-  const host_mpi::job& job = the_engine().job();
+  const host_mpi::job& job = ticket::job();
   const datatype::layout* l = a.type != MPI_DATATYPE_NULL ? layout_of(a.type) : nullptr;
   const bool buffer =
       l && (a.count > 0 || (a.count == 0 && datatype::is_committed(*l, a.type, job.control)));

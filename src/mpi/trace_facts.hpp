@@ -5,7 +5,7 @@
 
 #include "base/trace.hpp"
 #include "mpi/pt2pt.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::mpi {
 
@@ -17,7 +17,7 @@ inline long long bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
 
 inline trace::facts facts_of(const pt2pt::send_args& a) noexcept {
   trace::facts f;
-  f.add("to", host_mpi::world_rank(ticket::the_engine().job(), a.comm, a.destination));
+  f.add("to", host_mpi::world_rank(ticket::job(), a.comm, a.destination));
   f.add("tag", a.tag);
   f.add("bytes", bytes_of(a.count, a.type));
   return f;
@@ -26,7 +26,7 @@ inline trace::facts facts_of(const pt2pt::send_args& a) noexcept {
 /// The source may be a wildcard: -1 then.
 inline trace::facts facts_of(const pt2pt::receive_args& a) noexcept {
   trace::facts f;
-  f.add("from", host_mpi::world_rank(ticket::the_engine().job(), a.comm, a.source));
+  f.add("from", host_mpi::world_rank(ticket::job(), a.comm, a.source));
   f.add("tag", a.tag);
   f.add("room", bytes_of(a.count, a.type));
   return f;

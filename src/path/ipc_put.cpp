@@ -51,4 +51,19 @@ status put_push::poll() noexcept {
   return status::ok;
 }
 
+status ask_for_put(receive_end& e) noexcept {
+  if (!e.to.where.on_device()) return status::not_supported;
+  exported_memory target;
+  auto info = memory::describe(e.to.where, e.to.data);
+  TELPHER_TRY(info);
+  TELPHER_TRY(export_region(e.to, *info, target));
+  if (!target.exportable) return status::not_supported;
+  e.transfer = std::make_unique<put_wait>(*e.sender, *e.cell, e.epoch, target);
+  return status::ok;
+}
+
+std::unique_ptr<transfer> push(const send_end& e) noexcept {
+  return std::make_unique<put_push>(*e.cell, e.epoch, e.from, e.peer);
+}
+
 }  // namespace telpher::path

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "path/pull.hpp"
+#include "path/table.hpp"
 #include "path/segment.hpp"
 
 namespace telpher::path {
@@ -40,5 +41,9 @@ class put_push final : public transfer {
   copy_job job_;
   status opened_;
 };
+
+/// What the row of the table names.
+status ask_for_put(receive_end& e) noexcept;
+std::unique_ptr<transfer> push(const send_end& e) noexcept;
 
 }  // namespace telpher::path

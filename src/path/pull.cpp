@@ -84,4 +84,26 @@ result<std::unique_ptr<pull>> pull::imported(int sender, const exported_memory& 
   return p;
 }
 
+// No back end can copy between its own memory and another's.
+status get_local(receive_end& e) noexcept {
+  const exported_memory& payload = e.cell->payload;
+  device::backend* const owner = device::find(payload.owner);
+  if (e.to.where.on_device() && e.to.where.owner != owner) return status::not_supported;
+  e.transfer =
+      pull::local(e.to, {owner, payload.device}, reinterpret_cast<const void*>(payload.address));
+  e.cell->set(e.epoch, slot_state::pulling);
+  return status::ok;
+}
+
+status get_imported(receive_end& e) noexcept {
+  const exported_memory& payload = e.cell->payload;
+  if (e.to.where.on_device() && e.to.where.owner != device::find(payload.owner))
+    return status::not_supported;
+  auto p = pull::imported(e.peer, payload, e.to);
+  TELPHER_TRY(p);
+  e.transfer = std::move(*p);
+  e.cell->set(e.epoch, slot_state::pulling);
+  return status::ok;
+}
+
 }  // namespace telpher::path

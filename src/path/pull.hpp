@@ -8,6 +8,7 @@
 #include "memory/ipc_cache.hpp"
 #include "path/puller.hpp"
 #include "path/slot.hpp"
+#include "path/table.hpp"
 #include "path/transfer.hpp"
 
 namespace telpher::path {
@@ -35,6 +36,10 @@ class pull final : public transfer, public recycled<pull> {
   copy_job job_;
   bool is_local_;
 };
+
+/// What the rows of the table name.
+status get_local(receive_end& e) noexcept;
+status get_imported(receive_end& e) noexcept;
 
 /// The device of this process on which another process's allocation can be opened, for bytes that
 /// go to or come from `here`; not_supported if no started back end fits.

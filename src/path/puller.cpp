@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "path/table.hpp"
 
 namespace telpher::path {
 namespace {
@@ -86,7 +87,7 @@ void puller::flush(const outlook& o) noexcept {
   if (trace::on()) [[unlikely]]
     for (copy_job* j : queued_) j->started_ns_ = now_ns();
   const auto batchable = [](const copy_job* j) {
-    return !j->engine_only && (forced() == kind::batch || j->bytes <= config().batch_limit);
+    return !j->engine_only && (forced() == kind::batch || batch_sizes.holds(j->bytes));
   };
   const auto middle = std::stable_partition(queued_.begin(), queued_.end(), batchable);
   const auto small = static_cast<std::size_t>(middle - queued_.begin());
@@ -117,7 +118,7 @@ void puller::start_single(copy_job& job) noexcept {
 }
 
 bool puller::wants_linger(const copy_job& job) noexcept {
-  if (job.engine_only || !allowed(kind::linger) || job.bytes > config().linger_limit) return false;
+  if (job.engine_only || !allowed(kind::linger) || !linger_sizes.holds(job.bytes)) return false;
   return (forced() == kind::linger && config().linger != "off") || burst_.goes_on(where_);
 }
 

@@ -251,7 +251,7 @@ bool rdma::serves(int peer, std::size_t bytes) noexcept {
   const state& s = the_state();
   if (!s.fabric || !s.fabric->reaches(peer)) return false;
   if (forced() == kind::rdma) return true;
-  return forced() == kind::none && bytes >= config().rdma_threshold;
+  return forced() == kind::none && rdma_sizes.holds(bytes);
 }
 
 void rdma::progress() noexcept {

@@ -221,4 +221,13 @@ status staged_whole::poll() noexcept {
   return status::ok;
 }
 
+status ask_for_ring(receive_end& e) noexcept {
+  e.transfer = std::make_unique<staged_receive>(*e.sender, *e.cell, e.epoch, e.to);
+  return status::ok;
+}
+
+std::unique_ptr<transfer> feed_ring(const send_end& e) noexcept {
+  return std::make_unique<staged_feed>(*e.own, *e.cell, e.epoch, e.from);
+}
+
 }  // namespace telpher::path

@@ -15,6 +15,7 @@
 #include "memory/streams.hpp"
 #include "path/block_plan.hpp"
 #include "path/segment.hpp"
+#include "path/table.hpp"
 #include "path/transfer.hpp"
 
 namespace telpher::path {
@@ -118,5 +119,9 @@ class staged_whole final : public transfer {
   block_copies copies_;
   status started_;
 };
+
+/// What the row of the table names.
+status ask_for_ring(receive_end& e) noexcept;
+std::unique_ptr<transfer> feed_ring(const send_end& e) noexcept;
 
 }  // namespace telpher::path

@@ -32,10 +32,8 @@ bool bell::take() noexcept {
   return true;
 }
 
-bool bell::listen() noexcept {
-  bool heard = false;
-  while (take()) heard = true;
-  return heard;
+void bell::listen() noexcept {
+  while (take()) continue;
 }
 
 void bell::stop() noexcept {

@@ -22,8 +22,10 @@ class bell {
 
   /// Rings at a rank of another node.
   void ring(int world_rank) noexcept;
-  /// Makes the host MPI progress; true if somebody rang.
-  bool listen() noexcept;
+  /// Makes the host MPI progress, and hears who rang.
+  void listen() noexcept;
+  /// How many bells have been heard.
+  int heard() const noexcept { return heard_; }
 
  private:
   bool take() noexcept;

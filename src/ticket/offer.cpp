@@ -3,12 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <new>
 
-#include "base/log.hpp"
-#include "host_mpi/error.hpp"
-#include "path/ipc_put.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/sends.hpp"
 
 namespace telpher::ticket {
 
@@ -20,31 +16,6 @@ std::uint64_t nanoseconds(duration_us d) noexcept {
   return static_cast<std::uint64_t>(d.value * 1e3);
 }
 
-// What slots say of a payload, but for its address. Programs send from few allocations, so the last
-// description is kept, and a slot that has it from its last use is not written anew.
-struct description {
-  path::exported_memory memory{};
-  device::backend* owner = nullptr;
-  std::uint64_t number = 0;  // 0: not to be kept
-};
-
-// Under the engine's lock.
-result<const description*> describe_payload(const path::region& r,
-                                            const device::pointer_info& info) noexcept {
-  static description last;
-  static std::uint64_t numbers = 0;
-  const path::exported_memory& m = last.memory;
-  if (last.number != 0 && last.owner == r.where.owner && m.base == info.base &&
-      m.generation == info.generation && m.allocation_bytes == info.bytes &&
-      m.device == info.device)
-    return &last;
-  last.number = 0;
-  TELPHER_TRY(path::export_region(r, info, last.memory));
-  last.owner = r.where.owner;
-  if (m.exportable) last.number = ++numbers;  // else it may be another time
-  return &last;
-}
-
 // The states of which the receiver's bell tells.
 bool is_answer(slot_state s) noexcept {
   return s == slot_state::done || s == slot_state::pipe_asked || s == slot_state::put_asked;
@@ -52,83 +23,12 @@ bool is_answer(slot_state s) noexcept {
 
 }  // namespace
 
+offer::offer(message&& m, int peer, send_list& all) noexcept
+    : all_(all), peers_(all.peers()), message_(std::move(m)), peer_(peer) {}
+
 offer::~offer() {
-  the_engine().note_copied(*this);
-  if (cell_) the_engine().own().give_slot(use_);
-}
-
-// --- sending the ticket ---
-
-status offer::send() noexcept {
-  engine& e = the_engine();
-  const bool near = e.shares_node(peer_) && !path::between_nodes(path::forced());
-  ticket& t = *new (wire_bytes) ticket{};
-  t.bytes = message_.payload.bytes;
-  t.sender = e.job().rank;
-  t.slot = no_slot;
-  t.reply_tag = -1;
-  if (near) {
-    if (!e.peer(peer_).announce_ticket()) return status::would_block;
-    TELPHER_TRY(take_slot());
-    t.slot = use_.index;
-    t.epoch = use_.epoch;
-  } else {
-    t.reply_tag = reply_tag_ = e.next_reply_tag();
-    const path::region travels = compressed(t);
-    const auto meant = t.coding ? path::intent{} : path::intent::of(peer_, travels.bytes);
-    t.announces = meant.announces();
-    remote_ = std::make_unique<path::pipelined_send>(
-        path::wire{e.job().control, peer_, t.reply_tag}, travels, meant);
-  }
-  const std::size_t size =
-      near && short_will_do(message_.element_bytes) ? short_ticket_bytes : ticket_bytes;
-  seal(t, e.job().nonce, size);
-  if (!near || trace::on()) since_ns_ = now_ns();
-  TELPHER_TRY(send_carrier(wire_bytes, static_cast<int>(size)));
-  if (near) e.peer(peer_).ring();
-  return status::ok;
-}
-
-status offer::take_slot() noexcept {
-  const auto payload = describe_payload(message_.payload, message_.info);
-  TELPHER_TRY(payload);
-  path::own_segment& own = the_engine().own();
-  const auto use = own.take_slot();
-  if (!use) return status::would_block;
-  use_ = *use;
-  cell_ = &own.cell(use_.index);
-  const description& d = **payload;
-  if (d.number == 0 || use_.described != d.number) cell_->payload = d.memory;
-  use_.described = d.number;
-  cell_->payload.address = reinterpret_cast<std::uintptr_t>(message_.payload.data);
-  exportable_ = d.memory.exportable;
-  cell_->set(use_.epoch, slot_state::offered);
-  return status::ok;
-}
-
-// The bytes that travel: the payload, or what it was compressed to. Where that fails the payload
-// itself goes, which is right as well.
-path::region offer::compressed(ticket& t) noexcept {
-  if (!message_.coding) return message_.payload;
-  auto coded = path::compress(message_.payload, message_.coding);
-  if (!coded) {
-    TELPHER_DEBUG("a message of %zu bytes goes uncompressed: %s", message_.payload.bytes,
-                  to_string(coded.error()));
-    return message_.payload;
-  }
-  coded_ = std::move(*coded);
-  t.coding = message_.coding;
-  t.coded_bytes = coded_.bytes;
-  return {message_.payload.where, static_cast<std::byte*>(coded_.data.data()), coded_.bytes};
-}
-
-status offer::send_carrier(const void* bytes, int size) noexcept {
-  const int rc = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
-                                                     message_.tag, message_.comm, &carrier_)
-                                      : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,
-                                                    message_.tag, message_.comm, &carrier_);
-  host_error_ = host_mpi::started(rc, carrier_);
-  return host_error_ == MPI_SUCCESS ? status::ok : status::host_mpi_error;
+  all_.note_copied(*this);
+  if (cell_) peers_.own().give_slot(use_);
 }
 
 bool offer::carrier_gone() noexcept {
@@ -143,8 +43,7 @@ bool offer::carrier_gone() noexcept {
 // That the ticket has gone is not that it is received: a probe may have taken it. A receiver says
 // that itself, unless it is blocked in the host MPI, which then found the receive.
 bool offer::matched_while_blocked() noexcept {
-  return carrier_gone() &&
-         the_engine().peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 &&
+  return carrier_gone() && peers_.blocked(peer_) &&
          cell_->probed.load(std::memory_order_acquire) != use_.epoch;
 }
 
@@ -158,7 +57,6 @@ bool offer::advance(std::uint64_t now) noexcept {
 }
 
 bool offer::advance_on_node(std::uint64_t now) noexcept {
-  engine& e = the_engine();
   const slot_state state = cell_->state_in(use_.epoch);
   const bool answered = is_answer(state) && state != answer_;
   if (answered) answer_ = state;
@@ -167,23 +65,16 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
       consider_staging(now);
       break;
     case slot_state::pipe_asked:
-      e.note_help(peer_);
-      if (!transfer_)
-        transfer_ =
-            std::make_unique<path::staged_feed>(e.own(), *cell_, use_.epoch, message_.payload);
+    case slot_state::put_asked:
+      peers_.note_help(peer_);
+      if (!transfer_) transfer_ = answer(state);
       [[fallthrough]];
     case slot_state::piping:
     case slot_state::staging:
       if (transfer_) run(*transfer_);
       break;
-    case slot_state::put_asked:
-      e.note_help(peer_);
-      if (!transfer_)
-        transfer_ = std::make_unique<path::put_push>(*cell_, use_.epoch, message_.payload, peer_);
-      run(*transfer_);
-      break;
     case slot_state::done:
-      if (!bytes_left_) e.note_pull(peer_);
+      if (!bytes_left_) peers_.note_pull(peer_);
       finish(status::ok);
       return answered;
     default:
@@ -194,12 +85,21 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
   return answered;
 }
 
+std::unique_ptr<path::transfer> offer::answer(slot_state asked) noexcept {
+  path::send_end e{message_.payload};
+  e.own = &peers_.own();
+  e.cell = cell_;
+  e.epoch = use_.epoch;
+  e.peer = peer_;
+  return path::answer(asked, e);
+}
+
 // A transfer that failed leaves the state refused: the receiver learns of it and answers. After a
 // put it asks for blocks, which need the payload as the put did.
 void offer::run(path::transfer& t) noexcept {
   const status s = t.poll();
   if (s == status::would_block) return;
-  the_engine().note_copied(*this);
+  all_.note_copied(*this);
   stored_ = t.keep_memory();
   transfer_.reset();
   if (s == status::ok) {
@@ -216,21 +116,18 @@ void offer::run(path::transfer& t) noexcept {
 // come, and gets the others with less work. Any message is, when the receiver is blocked in the
 // host MPI.
 void offer::consider_staging(std::uint64_t now) noexcept {
-  engine& e = the_engine();
   const std::size_t bytes = message_.payload.bytes;
   const auto& where = message_.payload.where;
-  if (hasty_) return stage(path::staging_piece::take_any(e.own(), bytes, where.owner));
+  if (hasty_) return stage(path::staging_piece::take_any(peers_.own(), bytes, where.owner));
   // A receiver that answers other messages is there: it will come to this one.
-  if (now < std::max(since_ns(now), e.last_answer_ns()) + nanoseconds(config().eager_patience))
+  if (now < std::max(since_ns(now), all_.last_answer_ns()) + nanoseconds(config().eager_patience))
     return;
-  const bool blocked =
-      e.peer(peer_).header().blocked.load(std::memory_order_acquire) != 0 && peer_ != e.job().rank;
-  const bool own_message = peer_ == e.job().rank;
-  if (blocked || own_message)
-    return stage(path::staging_piece::take_any(e.own(), bytes, where.owner));
-  if (bytes > config().eager_limit || e.copies_ahead()) return;
-  stage(path::staging_piece::take(e.own(), bytes, where.owner));
-  if (transfer_) e.note_copied_ahead(*this);
+  const bool own_message = peer_ == peers_.job().rank;
+  if (own_message || peers_.blocked(peer_))
+    return stage(path::staging_piece::take_any(peers_.own(), bytes, where.owner));
+  if (bytes > config().eager_limit || all_.copies_ahead()) return;
+  stage(path::staging_piece::take(peers_.own(), bytes, where.owner));
+  if (transfer_) all_.note_copied_ahead(*this);
 }
 
 // Loses nothing if the receiver claims first, and nothing if there is no room: it stays as it is.
@@ -245,7 +142,7 @@ void offer::advance_off_node() noexcept {
   if (!remote_) return finish(outcome_);
   const bool heard = remote_->asked();
   if (const status s = remote_->poll(); s != status::would_block) return finish(s);
-  if (!heard && remote_->asked()) the_engine().note_answer(peer_);
+  if (!heard && remote_->asked()) peers_.note_answer(peer_);
   if (bytes_safe() && !complete_ && (!message_.synchronous || remote_->asked() || carrier_gone()))
     complete(remote_->outcome());
   if (!remote_->asked() && !remote_->hurries()) consider_hurry();
@@ -256,19 +153,17 @@ void offer::advance_off_node() noexcept {
 // last.
 bool offer::bytes_safe() const noexcept {
   if (!remote_->copied()) return false;
-  return remote_->all_sent() ||
-         the_engine().own().header().blocked.load(std::memory_order_relaxed) == 0;
+  return remote_->all_sent() || !peers_.blocked_here();
 }
 
 // The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,
 // from where the host MPI moves them. Blocks would go there anyway, so the cost is memory alone,
 // and the patience is short while little of it is in use; what can go without a copy waits longer.
 void offer::consider_hurry() noexcept {
-  engine& e = the_engine();
-  const std::uint64_t waited = now_ns() - std::max(since_ns_, e.last_answer_of(peer_));
+  const std::uint64_t waited = now_ns() - std::max(since_ns_, peers_.last_answer_of(peer_));
   if (!rung_ && waited > nanoseconds(config().eager_patience)) {
     rung_ = true;
-    if (!e.shares_node(peer_)) e.ring(peer_);
+    if (!peers_.shares_node(peer_)) peers_.ring(peer_);
   }
   const std::size_t bytes = path::pipelined_send::held_bytes() + message_.payload.bytes;
   const bool cheap = bytes <= config().hurry_memory && !remote_->announced();
@@ -305,11 +200,11 @@ bool offer::detach() noexcept {
     return !needs_us();
   }
   if (cell_->state_in(use_.epoch) != slot_state::offered) return false;
-  const bool likely = exportable_ && the_engine().pulls(peer_);
+  const bool likely = exportable_ && peers_.pulls(peer_);
   const std::uint64_t now = now_ns();
   if (likely && now - since_ns(now) < nanoseconds(config().eager_patience)) return false;
   const auto& take = likely ? path::staging_piece::take : path::staging_piece::take_any;
-  auto room = take(the_engine().own(), message_.payload.bytes, message_.payload.where.owner);
+  auto room = take(peers_.own(), message_.payload.bytes, message_.payload.where.owner);
   if (!room) return likely;
   stage(std::move(room));
   return !needs_us();

@@ -34,9 +34,12 @@ struct message {
   codec::plan coding;  // if it leaves the node
 };
 
+class peer_table;
+class send_list;
+
 class offer final : public recycled<offer>, public linked_list<offer>::link {
  public:
-  explicit offer(message&& m, int peer) noexcept : message_(std::move(m)), peer_(peer) {}
+  offer(message&& m, int peer, send_list& all) noexcept;
   offer(const offer&) = delete;
   offer& operator=(const offer&) = delete;
   ~offer();
@@ -77,7 +80,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
     return since_ns_;
   }
   bool held = true;      // a caller still looks at it
-  bool visited = false;  // the engine is in advance()
+  bool visited = false;  // it is in advance()
 
   /// One line for the stall report.
   void describe(char* text, std::size_t bytes) const noexcept;
@@ -97,11 +100,14 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   void stage(std::unique_ptr<path::staging_piece> room) noexcept;
   bool carrier_gone() noexcept;
   bool matched_while_blocked() noexcept;
+  std::unique_ptr<path::transfer> answer(path::slot_state asked) noexcept;
   void run(path::transfer& t) noexcept;
   void finish(status outcome) noexcept;
   void complete(status outcome) noexcept;
   void record() const noexcept;
 
+  send_list& all_;
+  peer_table& peers_;
   message message_;
   int peer_;
   path::slot* cell_ = nullptr;

@@ -45,11 +45,14 @@ inline bool splits_elements(const datatype::layout& l) noexcept {
   return !host_mpi_splits_elements && !l.uniform && ticket_bytes % l.size != 0;
 }
 
+class peer_table;
+class receive_list;
+
 class receive : public linked_list<receive>::link {
  public:
   enum class phase { posted, redeemed, moving, settled };
 
-  receive() = default;
+  explicit receive(receive_list& all) noexcept;
   ~receive();
   receive(const receive&) = delete;
   receive& operator=(const receive&) = delete;
@@ -133,8 +136,6 @@ class receive : public linked_list<receive>::link {
   status claim() noexcept;
   status choose_path(const path::region& to) noexcept;
   status ask_for_blocks(const path::region& to) noexcept;
-  status pull_or_ask(path::segment& sender, path::slot& cell, const path::region& to) noexcept;
-  status ask_for_put(path::slot& cell, const path::region& to) noexcept;
   void discard(status why) noexcept;
   bool put_refused() const noexcept;
   status scatter() noexcept;
@@ -143,6 +144,9 @@ class receive : public linked_list<receive>::link {
   void release_sender() noexcept;
   void settle(status outcome) noexcept;
   void record() const noexcept;
+
+  receive_list& all_;
+  peer_table& peers_;
 
   // the program's buffer
   std::byte* user_ = nullptr;

@@ -16,7 +16,7 @@ bool matches(const MPI_Status& envelope, int source, int tag) noexcept {
 }  // namespace
 
 stash& stash::instance() noexcept {
-  static auto* one = new stash;
+  static auto* one = new stash(receives());
   return *one;
 }
 
@@ -29,12 +29,12 @@ stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
 // The program is told the payload's size, and a sender of this node that its ticket has gone before
 // the message is received. What is wrong with a ticket shows when it is.
 void stash::note_ticket(entry& e) noexcept {
-  engine& all = the_engine();
   ticket t;
-  if (read(e.bytes, e.size, all.job().size, all.own().header().slots, t) != status::ok) return;
+  if (read(e.bytes, e.size, peers_.job().size, peers_.own().header().slots, t) != status::ok)
+    return;
   pmpi::Status_set_elements_x(&e.envelope, MPI_BYTE, static_cast<MPI_Count>(t.bytes));
   if (t.slot == no_slot) return;
-  if (const path::segment& sender = all.peer(t.sender))
+  if (const path::segment& sender = peers_.of(t.sender))
     sender.cell(t.slot).probed.store(t.epoch, std::memory_order_release);
 }
 
@@ -45,7 +45,7 @@ int stash::keep(MPI_Message message, const MPI_Status& envelope, MPI_Comm comm) 
     MPI_Status s;
     if (const int rc = pmpi::Mrecv(e.bytes, ticket_bytes, MPI_BYTE, &e.message, &s)) return rc;
     e.message = MPI_MESSAGE_NULL;
-    if (is_ticket(e.bytes, the_engine().job().nonce)) note_ticket(e);
+    if (is_ticket(e.bytes, peers_.job().nonce)) note_ticket(e);
   }
   entries_.push_back(e);
   return MPI_SUCCESS;
@@ -114,7 +114,7 @@ MPI_Comm stash::comm_of(MPI_Message message) const noexcept {
 // A ticket is answered as if its receive had no room. Any other message is given the room it needs:
 // the host MPI's own error for one that is too long would go to the program.
 void stash::discard(held_lock& held, entry& e) noexcept {
-  receive nowhere;
+  receive nowhere(receives_);
   const bool ticket = e.message == MPI_MESSAGE_NULL;
   const auto room = ticket ? 0 : static_cast<MPI_Count>(e.size);
   memory::buffer bytes;
@@ -128,14 +128,13 @@ void stash::discard(held_lock& held, entry& e) noexcept {
     nowhere.take(e.bytes, e.size, e.envelope);
   else if (nowhere.post_matched(&e.message) != MPI_SUCCESS)
     return;
-  engine& all = the_engine();
-  all.watch(nowhere);
-  all.wait_until(held, "a communicator's end", [&] {
-    all.check(nowhere, true);
+  receives_.watch(nowhere);
+  progress().wait_until(held, "a communicator's end", [&] {
+    receives_.check(nowhere, true);
     return nowhere.settled();
   });
   nowhere.finish(MPI_STATUS_IGNORE);
-  all.forget(nowhere);
+  receives_.forget(nowhere);
 }
 
 void stash::forget(held_lock& held, MPI_Comm comm) noexcept {
@@ -160,7 +159,7 @@ int stash::extract(iterator e, MPI_Message* message) noexcept {
 // The program needs an MPI_Message handle for bytes that we have already received: a message to
 // ourselves on the private communicator stands for them.
 int stash::stand_in(iterator e, MPI_Message* message) noexcept {
-  const host_mpi::job& job = the_engine().job();
+  const host_mpi::job& job = peers_.job();
   entry kept = *e;
   entries_.erase(e);
   static const std::byte nothing{};

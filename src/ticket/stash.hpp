@@ -4,7 +4,7 @@
 // receives and probes look here first. To keep the order in which messages of a source match, every
 // older message of that source is extracted before it (unreceived, as an MPI_Message). So all that
 // the stash holds of a source is older than what the host MPI holds of it.
-// All functions under the engine's lock.
+// All functions under the lock.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 #include <unordered_map>
 
 #include "host_mpi/host_mpi.hpp"
-#include "ticket/engine.hpp"
-#include "ticket/receive.hpp"
+#include "ticket/receives.hpp"
 
 namespace telpher::ticket {
 
 class stash {
  public:
+  explicit stash(receive_list& all) noexcept : receives_(all), peers_(all.peers()) {}
   static stash& instance() noexcept;
 
   bool empty() const noexcept { return entries_.empty(); }
@@ -60,6 +60,8 @@ class stash {
   int extract(iterator e, MPI_Message* message) noexcept;
   int stand_in(iterator e, MPI_Message* message) noexcept;
 
+  receive_list& receives_;
+  peer_table& peers_;
   std::list<entry> entries_;
   std::unordered_map<MPI_Message, entry> matched_;     // those that we hold
   std::unordered_map<MPI_Message, MPI_Comm> origins_;  // of all that the program has matched

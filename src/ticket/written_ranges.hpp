@@ -14,7 +14,7 @@
 // Ranges that overlap are merged to a region and stay so until all of them have left. A type with
 // gaps is represented by all from its first byte to its last: of types that interleave one lands,
 // which costs no more than the host MPI's own buffer does.
-// Under the engine's lock.
+// Under the lock of the progress engine.
 #pragma once
 
 #include <algorithm>

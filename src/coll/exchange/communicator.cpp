@@ -45,11 +45,11 @@ std::uint64_t settings_mark() {
 }
 
 bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
-  ticket::engine& e = ticket::the_engine();
+  ticket::peer_table& peers = ticket::peers();
   bool here = true;
   for (int r = 0; r < ranks; ++r) {
-    world.push_back(host_mpi::world_rank(e.job(), comm, r));
-    here = here && world.back() >= 0 && e.shares_node(world.back());
+    world.push_back(host_mpi::world_rank(peers.job(), comm, r));
+    here = here && world.back() >= 0 && peers.shares_node(world.back());
   }
   return here;
 }
@@ -83,7 +83,7 @@ communicator* communicator::soon(MPI_Comm of_comm) noexcept {
 bool communicator::may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept {
   int inter = 0;
   if (pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
-      !host_mpi::is_ours(ticket::the_engine().job(), comm))
+      !host_mpi::is_ours(ticket::job(), comm))
     return false;
   pmpi::Comm_size(comm, &size);
   pmpi::Comm_rank(comm, &own_rank);
@@ -99,7 +99,7 @@ std::unique_ptr<communicator> communicator::make(MPI_Comm of_comm, bool willing)
 
 communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
   constexpr std::ptrdiff_t most_in_use = 8;
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   std::erase_if(channels(), [](const auto& one) { return one->released_ && one->unseen(); });
   const auto in_use = std::count_if(channels().begin(), channels().end(),
                                     [](const auto& one) { return one->has_part_; });
@@ -124,7 +124,7 @@ void communicator::keep_order(MPI_Comm comm) noexcept {
   bool known = false;
   communicator* c = find(comm, known);
   if (!c) return;
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   c->waiting.make_way(held);
 }
 
@@ -134,15 +134,15 @@ void communicator::pass(std::uint64_t call) noexcept {
 
 // Only initiates: the first collective may be a non-blocking one.
 bool communicator::take_part(bool willing) noexcept {
-  ticket::engine& e = ticket::the_engine();
+  path::own_segment& own = ticket::peers().own();
   willing = world_ranks(comm, ranks, world) && willing;
   cards_.resize(static_cast<std::size_t>(ranks));
-  auto held = e.lock();
-  const auto at = willing ? e.own().arena().take(sizeof(shared_part)) : std::nullopt;
+  auto held = ticket::progress().lock();
+  const auto at = willing ? own.arena().take(sizeof(shared_part)) : std::nullopt;
   has_part_ = willing = at.has_value();
   part_at_ = at.value_or(0);
   if (willing) {
-    auto* part = new (e.own().staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
+    auto* part = new (own.staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
     talk = agreement(part->line, ranks, rank);
   }
   card_ = {part_at_, settings_mark(), willing};
@@ -151,7 +151,7 @@ bool communicator::take_part(bool willing) noexcept {
 }
 
 bool communicator::joined() noexcept {
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   if (state != phase::joining) return true;
   int complete = 0;
   const int code = pmpi::Test(&join_request_, &complete, MPI_STATUS_IGNORE);
@@ -182,8 +182,8 @@ bool communicator::link() noexcept {
   std::array<agreement_line*, most_ranks> lines{};
   for (int r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    auto* part = reinterpret_cast<shared_part*>(ticket::the_engine().peer(world[i]).staging(
-        cards_[i].part_at, sizeof(shared_part), nullptr));
+    auto* part = reinterpret_cast<shared_part*>(
+        ticket::peers().of(world[i]).staging(cards_[i].part_at, sizeof(shared_part), nullptr));
     if (!part) return false;
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;
@@ -195,7 +195,7 @@ bool communicator::link() noexcept {
 // In a call that may wait for all ranks.
 void communicator::settle() noexcept {
   const auto settled = [this] {
-    auto held = ticket::the_engine().lock();
+    auto held = ticket::progress().lock();
     return joined() && waiting.empty();
   };
   wait_for(settled, [this](double seconds) {
@@ -210,9 +210,8 @@ communicator::~communicator() {
 
 void communicator::give_part() noexcept {
   if (!has_part_) return;
-  ticket::engine& e = ticket::the_engine();
-  auto held = e.lock();
-  e.own().arena().give(part_at_, sizeof(shared_part));
+  auto held = ticket::progress().lock();
+  ticket::peers().own().arena().give(part_at_, sizeof(shared_part));
   has_part_ = false;
 }
 
@@ -237,25 +236,25 @@ void communicator::shut_down() noexcept {
   for (auto& [comm, one] : table())
     if (one) one->settle();
   for (auto& one : channels()) one->settle();
-  ticket::the_engine().meet_node();  // no rank is in a collective
+  ticket::progress().meet_node();  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
     channels().clear();
   }
   memory::ipc_cache::instance().clear();
-  ticket::the_engine().meet_node();  // no rank has a workspace mapped
+  ticket::progress().meet_node();  // no rank has a workspace mapped
   release_lanes();
 }
 
 // --- waiting ---
 
 bool waiter::pause() noexcept {
-  ticket::engine& e = ticket::the_engine();
+  ticket::progress_engine& e = ticket::progress();
   ++polls_;
   {
     auto held = e.lock();
-    e.progress();
+    e.poll();
     if (polls_ % 64 == 0) e.listen();
   }
   if (e.crowded() || polls_ > 2000) ::sched_yield();

@@ -21,7 +21,7 @@
 #include "coll/vendor/communicator.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/ipc_cache.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::coll::exchange {
 

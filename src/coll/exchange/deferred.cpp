@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/exchange/deferred.hpp"
 
-#include <cstdio>
-
 #include "coll/exchange/communicator.hpp"
 
 namespace telpher::coll::exchange {
@@ -13,8 +11,8 @@ deferred::deferred(const char* call, arguments&& a, host_form&& host)
 deferred::~deferred() = default;
 
 call_queue::~call_queue() {
-  auto held = ticket::the_engine().lock();
-  ticket::the_engine().dismiss(*this);
+  auto held = ticket::progress().lock();
+  ticket::progress().dismiss(*this);
 }
 
 // --- initiation ---
@@ -25,13 +23,13 @@ call_queue::~call_queue() {
 bool call_queue::admits(const arguments& a) const noexcept {
   const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
   return moves_here && a.possible && a.lasting &&
-         ticket::the_engine().own().header().blocked.load() == 0;
+         ticket::peers().own().header().blocked.load() == 0;
 }
 
 std::shared_ptr<deferred> call_queue::enter(std::shared_ptr<deferred> made) {
   calls_.push_back(made);
   made->number_ = c_.talk.take();
-  ticket::the_engine().employ(*this);
+  ticket::progress().enlist(*this);
   advance();
   return made;
 }
@@ -44,8 +42,8 @@ void call_queue::pass_next(ticket::held_lock& held) noexcept {
 // --- to the host MPI ---
 
 void call_queue::make_way(ticket::held_lock& held) noexcept {
-  ticket::the_engine().wait_until(held, "a collective behind another one",
-                                  [&] { return leave_to_host(); });
+  ticket::progress().wait_until(held, "a collective behind another one",
+                                [&] { return leave_to_host(); });
 }
 
 // The call has left the queue, and has been passed or was decided to be the host's.
@@ -110,17 +108,14 @@ bool call_queue::detach() noexcept {
   return leave_to_host() && calls_.empty();
 }
 
-void call_queue::describe(char* text, std::size_t size) const noexcept {
-  if (calls_.empty()) {
-    std::snprintf(text, size, "no collective");
-    return;
-  }
+void call_queue::report(log::level at) const noexcept {
+  if (calls_.empty()) return;
   const deferred& first = *calls_.front();
   char awaited[96] = "its ranks have found each other";
   if (first.attempt_) first.attempt_->describe(awaited, sizeof awaited);
-  std::snprintf(text, size, "%s, call %llu on its communicator, until %s; %zu behind it",
-                first.call_, static_cast<unsigned long long>(first.number_), awaited,
-                calls_.size() - 1);
+  log::write(at, TELPHER_SUBSYSTEM, "  %s, call %llu on its communicator, until %s; %zu behind it",
+             first.call_, static_cast<unsigned long long>(first.number_), awaited,
+             calls_.size() - 1);
 }
 
 }  // namespace telpher::coll::exchange

@@ -25,7 +25,7 @@
 #include "coll/exchange/arguments.hpp"
 #include "coll/exchange/attempt.hpp"
 #include "coll/exchange/kept_arrays.hpp"
-#include "ticket/engine.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -91,7 +91,7 @@ class call_queue final : public ticket::worker {
 
   bool advance() noexcept override;
   bool detach() noexcept override;
-  void describe(char* text, std::size_t size) const noexcept override;
+  void report(log::level at) const noexcept override;
 
  private:
   bool admits(const arguments& a) const noexcept;

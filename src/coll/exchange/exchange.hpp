@@ -34,7 +34,7 @@ std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described
   communicator* c = communicator::soon(comm);
   if (!c) return nullptr;
   arguments a = d.read(c->ranks, c->rank);
-  auto held = ticket::the_engine().lock();
+  auto held = ticket::progress().lock();
   return c->waiting.add(held, call, std::move(a), host);
 }
 

@@ -115,7 +115,7 @@ void explain(const call_facts& c, record& r, const char* why) {
                 ranks, static_cast<unsigned long long>(exchange::size_class(c.bytes)), why);
   if (std::find(r.explained.begin(), r.explained.end(), line) != r.explained.end()) return;
   r.explained.emplace_back(line);
-  std::fprintf(stderr, "[telpher %d] %s\n", ticket::the_engine().job().rank, line);
+  std::fprintf(stderr, "[telpher %d] %s\n", ticket::job().rank, line);
 }
 
 /// Makes the team and its buffers with the first vote that says device; false at all ranks alike.
@@ -180,7 +180,7 @@ bool vote(const call_facts& c, record& r) {
 bool spans_nodes(MPI_Comm comm) noexcept {
   int inter = 0;
   return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-         host_mpi::is_ours(ticket::the_engine().job(), comm) && !exchange::communicator::of(comm);
+         host_mpi::is_ours(ticket::job(), comm) && !exchange::communicator::of(comm);
 }
 
 bool on_one_device(const call_facts& c) noexcept {

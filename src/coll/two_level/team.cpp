@@ -28,11 +28,11 @@ card card_of(const std::vector<int>& node) {
 }
 
 std::vector<int> ranks_here(MPI_Comm comm, int ranks) {
-  ticket::engine& e = ticket::the_engine();
+  ticket::peer_table& peers = ticket::peers();
   std::vector<int> here;
   for (int r = 0; r < ranks; ++r) {
-    const int world = host_mpi::world_rank(e.job(), comm, r);
-    if (world >= 0 && e.shares_node(world)) here.push_back(r);
+    const int world = host_mpi::world_rank(peers.job(), comm, r);
+    if (world >= 0 && peers.shares_node(world)) here.push_back(r);
   }
   return here;
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mapped: the CPU loads and stores device memory through a window, with no call of a driver.
+#include "path/eager.hpp"
+
+namespace telpher::path {
+
+bool mapped_serves(send_end& e) noexcept {
+  if (!mapped_sizes.holds(e.from.bytes)) return false;
+  e.window = memory::open_window(e.from.where, *e.info, e.from.data);
+  return e.window && (e.window.direct() || e.from.bytes <= config().mapped_read_limit);
+}
+
+status mapped_send(send_end& e) noexcept {
+  if (e.window.direct()) {
+    e.bytes = e.window.data();
+    e.keep = std::move(*e.packed);
+  } else {
+    auto copy = memory::buffer::host(e.from.bytes, e.from.where.owner);
+    TELPHER_TRY(copy);
+    e.keep = std::move(*copy);
+    e.window.load(e.keep.data(), e.from.bytes);
+    e.bytes = e.keep.data();
+  }
+  count(kind::mapped, e.from.bytes);
+  return status::ok;
+}
+
+status mapped_receive(receive_end& e) noexcept {
+  if (!e.in_place || !mapped_sizes.holds(e.to.bytes)) return status::not_supported;
+  auto info = memory::describe(e.to.where, e.to.data);
+  TELPHER_TRY(info);
+  const auto window = memory::open_window(e.to.where, *info, e.to.data);
+  if (!window) return status::not_supported;
+  window.store(e.landed, e.to.bytes);
+  return status::ok;
+}
+
+}  // namespace telpher::path

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of paths: how a message may move, in order of preference, each with the sizes that it
+// is for. Both ends choose from it, and TELPHER_EXPLAIN prints it. docs/understand/adding-a-path.md
+// says how a row is added.
+#pragma once
+
+#include <memory>
+
+#include "memory/windows.hpp"
+#include "path/path.hpp"
+#include "path/segment.hpp"
+#include "path/transfer.hpp"
+
+namespace telpher::path {
+
+/// Which messages a path is for; several may be or-ed.
+enum reach : unsigned {
+  eager = 1,       // the payload travels with the message, through the host MPI
+  process = 2,     // announced, both ends in one process
+  node = 4,        // announced, two processes of a node: they agree in a slot
+  network = 8,     // announced, between nodes: they agree by messages (path/pipelined.hpp)
+  by_copier = 16,  // how the copies of `process` and `node` are made (path/puller.hpp)
+};
+
+enum class use : std::uint8_t {
+  always,        // whatever is forced: the others fall back to it
+  unless_other,  // not where TELPHER_PATH forces another one
+  if_forced,
+};
+
+/// Settings: their defaults were measured (results/README.md). Null: no bound.
+struct size_range {
+  std::size_t settings::*least = nullptr;
+  std::size_t settings::*most = nullptr;
+  bool holds(std::size_t bytes) const noexcept {
+    return (!least || bytes >= config().*least) && (!most || bytes <= config().*most);
+  }
+};
+inline constexpr size_range mapped_sizes{nullptr, &settings::mapped_limit};
+inline constexpr size_range raw_sizes{nullptr, &settings::raw_limit};
+inline constexpr size_range rdma_sizes{&settings::rdma_threshold, nullptr};
+inline constexpr size_range batch_sizes{nullptr, &settings::batch_limit};
+inline constexpr size_range linger_sizes{nullptr, &settings::linger_limit};
+
+/// The sender's end of a message, when its path is chosen and begun.
+struct send_end {
+  region from;
+  // eager
+  const device::pointer_info* info = nullptr;  // of the payload's address
+  memory::buffer* packed = nullptr;            // keeps the payload alive
+  bool may_announce = true;                    // false: an eager path must take it
+  bool near = false;                           // the receiver is a rank of this node
+  memory::window window;                       // left by `serves`
+  const void* bytes = nullptr;                 // result: where the host MPI can read them
+  memory::buffer keep;                         // result: until the host MPI has read them
+  // on a node
+  own_segment* own = nullptr;
+  slot* cell = nullptr;
+  std::uint32_t epoch = 0;
+  int peer = -1;
+};
+
+/// The receiver's end.
+struct receive_end {
+  reach between;
+  region to;
+  // eager
+  const void* landed = nullptr;
+  bool in_place = false;  // `to` is the program's buffer
+  // announced
+  segment* sender = nullptr;
+  slot* cell = nullptr;
+  std::uint32_t epoch = 0;
+  int peer = -1;
+  std::unique_ptr<path::transfer> transfer;  // result; null: the bytes are there
+};
+
+struct record {
+  kind name;
+  unsigned between;  // reach
+  use when;
+  size_range sizes;
+  const char* how;  // what TELPHER_EXPLAIN says of it
+  /// Eager: whether it can serve a message at its sender, which then begins with it.
+  bool (*serves)(send_end&) noexcept = nullptr;
+  status (*start_send)(send_end&) noexcept = nullptr;
+  /// Whether it can serve is found by starting: any answer but ok leaves everything as it was.
+  status (*start_receive)(receive_end&) noexcept = nullptr;
+  /// On a node: the state by which the receiver asks for the sender's part, and that part.
+  slot_state asks = slot_state::free;
+  std::unique_ptr<transfer> (*answer)(const send_end&) noexcept = nullptr;
+};
+
+struct rows {
+  const record* first;
+  const record* last;
+  const record* begin() const noexcept { return first; }
+  const record* end() const noexcept { return last; }
+};
+rows all_paths() noexcept;
+
+/// The eager path of a message; null: it is announced.
+const record* choose_eager(send_end& e) noexcept;
+/// The first path that begins; which one it is `transfer` tells.
+const record* start_receive(receive_end& e) noexcept;
+/// The sender's part that a state asks for.
+std::unique_ptr<transfer> answer(slot_state asked, const send_end& e) noexcept;
+
+}  // namespace telpher::path

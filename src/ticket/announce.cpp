@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The beginning of a send by ticket: what the receiver must know is written into a slot or into the
+// ticket, and the ticket leaves through the host MPI in place of the message.
+#include <new>
+
+#include "base/log.hpp"
+#include "host_mpi/error.hpp"
+#include "path/pull.hpp"
+#include "ticket/sends.hpp"
+
+namespace telpher::ticket {
+namespace {
+
+// What slots say of a payload, but for its address. Programs send from few allocations, so the last
+// description is kept, and a slot that has it from its last use is not written anew.
+struct description {
+  path::exported_memory memory{};
+  device::backend* owner = nullptr;
+  std::uint64_t number = 0;  // 0: not to be kept
+};
+
+// Under the lock of the progress engine.
+result<const description*> describe_payload(const path::region& r,
+                                            const device::pointer_info& info) noexcept {
+  static description last;
+  static std::uint64_t numbers = 0;
+  const path::exported_memory& m = last.memory;
+  if (last.number != 0 && last.owner == r.where.owner && m.base == info.base &&
+      m.generation == info.generation && m.allocation_bytes == info.bytes &&
+      m.device == info.device)
+    return &last;
+  last.number = 0;
+  TELPHER_TRY(path::export_region(r, info, last.memory));
+  last.owner = r.where.owner;
+  if (m.exportable) last.number = ++numbers;  // else it may be another time
+  return &last;
+}
+
+}  // namespace
+
+status offer::send() noexcept {
+  const bool near = peers_.near(peer_);
+  ticket& t = *new (wire_bytes) ticket{};
+  t.bytes = message_.payload.bytes;
+  t.sender = peers_.job().rank;
+  t.slot = no_slot;
+  t.reply_tag = -1;
+  if (near) {
+    if (!peers_.of(peer_).announce_ticket()) return status::would_block;
+    TELPHER_TRY(take_slot());
+    t.slot = use_.index;
+    t.epoch = use_.epoch;
+  } else {
+    t.reply_tag = reply_tag_ = peers_.next_reply_tag();
+    const path::region travels = compressed(t);
+    const auto meant = t.coding ? path::intent{} : path::intent::of(peer_, travels.bytes);
+    t.announces = meant.announces();
+    remote_ = std::make_unique<path::pipelined_send>(
+        path::wire{peers_.job().control, peer_, t.reply_tag}, travels, meant);
+  }
+  const std::size_t size =
+      near && short_will_do(message_.element_bytes) ? short_ticket_bytes : ticket_bytes;
+  seal(t, peers_.job().nonce, size);
+  if (!near || trace::on()) since_ns_ = now_ns();
+  TELPHER_TRY(send_carrier(wire_bytes, static_cast<int>(size)));
+  if (near) peers_.of(peer_).ring();
+  return status::ok;
+}
+
+status offer::take_slot() noexcept {
+  const auto payload = describe_payload(message_.payload, message_.info);
+  TELPHER_TRY(payload);
+  path::own_segment& own = peers_.own();
+  const auto use = own.take_slot();
+  if (!use) return status::would_block;
+  use_ = *use;
+  cell_ = &own.cell(use_.index);
+  const description& d = **payload;
+  if (d.number == 0 || use_.described != d.number) cell_->payload = d.memory;
+  use_.described = d.number;
+  cell_->payload.address = reinterpret_cast<std::uintptr_t>(message_.payload.data);
+  exportable_ = d.memory.exportable;
+  cell_->set(use_.epoch, path::slot_state::offered);
+  return status::ok;
+}
+
+// The bytes that travel: the payload, or what it was compressed to. Where that fails the payload
+// itself goes, which is right as well.
+path::region offer::compressed(ticket& t) noexcept {
+  if (!message_.coding) return message_.payload;
+  auto coded = path::compress(message_.payload, message_.coding);
+  if (!coded) {
+    TELPHER_DEBUG("a message of %zu bytes goes uncompressed: %s", message_.payload.bytes,
+                  to_string(coded.error()));
+    return message_.payload;
+  }
+  coded_ = std::move(*coded);
+  t.coding = message_.coding;
+  t.coded_bytes = coded_.bytes;
+  return {message_.payload.where, static_cast<std::byte*>(coded_.data.data()), coded_.bytes};
+}
+
+status offer::send_carrier(const void* bytes, int size) noexcept {
+  const int rc = message_.synchronous ? pmpi::Issend(bytes, size, MPI_BYTE, message_.destination,
+                                                     message_.tag, message_.comm, &carrier_)
+                                      : pmpi::Isend(bytes, size, MPI_BYTE, message_.destination,
+                                                    message_.tag, message_.comm, &carrier_);
+  host_error_ = host_mpi::started(rc, carrier_);
+  return host_error_ == MPI_SUCCESS ? status::ok : status::host_mpi_error;
+}
+
+}  // namespace telpher::ticket

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/job_life.hpp"
+
+#include <numeric>
+
+#include "device/registry.hpp"
+#include "host_mpi/received.hpp"
+#include "path/direct.hpp"
+#include "path/puller.hpp"
+#include "ticket/receives.hpp"
+#include "ticket/sends.hpp"
+
+namespace telpher::ticket {
+
+status start(bool threaded) noexcept {
+  progress().start(threaded);
+  if (config().enable) device::discover();
+  peer_table& p = peers();
+  TELPHER_TRY(p.join());
+  if (!p.job().any_device) return status::ok;
+  p.lay_out_own();
+  progress().meet_node();  // every segment is laid out
+  p.open();
+  path::rdma::start(p.job().control, p.job().size);
+  path::direct::start(p.job().control);
+  path::burst::permit(!p.crowded() && !device::find(device::vendor::emu));
+  return status::ok;
+}
+
+void stop() noexcept {
+  if (!job().any_device) return;
+  auto held = progress().lock();
+  receives().leave_rest();
+  peers().stop_bell();
+  path::rdma::stop();
+  path::puller::shut_down();
+  datatype::shut_down();
+  peers().leave();
+}
+
+namespace {
+
+void wait_for_all(held_lock& held, void (*meanwhile)()) noexcept {
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  if (pmpi::Ibarrier(job().control, &all_here) != MPI_SUCCESS) return;
+  int here = 0;
+  progress().wait_until(held, "MPI_Finalize", [&] {
+    meanwhile();
+    return pmpi::Test(&all_here, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS || here != 0;
+  });
+}
+
+// Collective. Blocks that were sent ahead for messages without a receive: a host MPI may not end
+// while they lie on the private communicator. Doorbells lie there too.
+void take_unasked() noexcept {
+  if (peers().all_near()) return;
+  const MPI_Comm control = job().control;
+  std::vector<int> sent(static_cast<std::size_t>(job().size)), here(sent.size());
+  sends().add_unasked(sent);
+  if (pmpi::Alltoall(sent.data(), 1, MPI_INT, here.data(), 1, MPI_INT, control) != MPI_SUCCESS)
+    return;
+  std::vector<std::byte> scratch;
+  for (int left = std::accumulate(here.begin(), here.end(), 0); left > 0;) {
+    int flag = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status s;
+    progress().listen();
+    if (pmpi::Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &flag, &message, &s) != MPI_SUCCESS)
+      return;
+    if (!flag) continue;
+    scratch.resize(host_mpi::bytes_of(s));
+    pmpi::Mrecv(scratch.data(), static_cast<int>(scratch.size()), MPI_BYTE, &message,
+                MPI_STATUS_IGNORE);
+    --left;
+  }
+}
+
+}  // namespace
+
+// Once all ranks are here no receive will be posted. What is posted may have its message in the
+// host MPI; when all have taken those, what is left of the sends has no receiver.
+void end_messages(held_lock& held, void (*meanwhile)()) noexcept {
+  wait_for_all(held, meanwhile);
+  receives().check_all();
+  progress().wait_until(held, "MPI_Finalize (messages on their way)", [&] {
+    meanwhile();
+    return receives().arriving() == 0;
+  });
+  wait_for_all(held, meanwhile);
+  sends().look_at_all();
+  progress().poll();  // hears the last answers
+  progress().wait_until(held, "MPI_Finalize (sends)", [] { return !sends().copying(); });
+  take_unasked();
+  sends().leave_rest();
+}
+
+}  // namespace telpher::ticket

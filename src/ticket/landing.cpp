@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Before the message: the program's buffer is described, and the host MPI is given a place where
+// what arrives may lie (receive.hpp has the rules).
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include "ticket/receives.hpp"
+
+namespace telpher::ticket {
+namespace {
+
+// What a landing of more bytes than an int counts is made of, where the host MPI counts with one.
+constexpr std::size_t landing_block = std::size_t{1} << 20;
+constexpr std::size_t landing_blocks(std::size_t bytes) noexcept {
+  return (bytes + landing_block - 1) / landing_block;
+}
+
+}  // namespace
+
+status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept {
+  if (count < 0) return status::invalid_argument;
+  auto layout = datatype::layout_of(type);
+  TELPHER_TRY(layout);
+  if (!datatype::is_committed(**layout, type, peers_.job().control))
+    return status::invalid_argument;
+  layout_ = datatype::hold(*layout);
+  user_ = static_cast<std::byte*>(buffer);
+  count_ = count;
+  type_ = type;
+  comm_ = comm;
+  errors_ = host_mpi::kept_comm(comm);
+  capacity_ = static_cast<std::size_t>(count) * layout_->size;
+  if (capacity_ > 0) {
+    device::pointer_info info;
+    where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
+    if (buffer == MPI_BOTTOM && datatype::mixes_places(*layout_, buffer))
+      return status::not_supported;
+  }
+  if (may_be_written_in_place()) {
+    save_prefix();
+    return status::ok;
+  }
+  lands_ = true;
+  if (capacity_ <= ticket_bytes) return status::ok;  // saved_ is large enough
+  const std::size_t room =
+      capacity_ <= INT_MAX ? capacity_ : landing_blocks(capacity_) * landing_block;
+  auto landing = memory::buffer::host(room, where_.owner);
+  TELPHER_TRY(landing);
+  landing_ = std::move(*landing);
+  return status::ok;
+}
+
+bool receive::may_be_written_in_place() noexcept {
+  if (where_.on_device() || capacity_ == 0) return false;
+  const std::int64_t others = (count_ - 1) * layout_->extent;  // the last element from the first
+  const std::byte* const data = user_ + layout_->true_lower_bound;
+  range_ = {reinterpret_cast<std::uintptr_t>(data + std::min<std::int64_t>(others, 0)),
+            reinterpret_cast<std::uintptr_t>(data + layout_->true_extent +
+                                             std::max<std::int64_t>(others, 0))};
+  const bool overlaps = all_.written().enter(range_);
+  if (capacity_ < ticket_bytes || splits_elements(*layout_)) return false;
+  if (overlaps) return shares_place_ = all_.enter_shared_place();
+  all_.written().expose(range_);
+  return exposed_ = true;
+}
+
+// The ticket has been read, or there will be none.
+void receive::leave_place() noexcept {
+  if (exposed_) all_.written().cover(range_);
+  if (shares_place_) peers_.own().leave_shared_place();
+  exposed_ = shares_place_ = false;
+}
+
+void receive::leave_range() noexcept {
+  leave_place();
+  if (!range_.empty()) all_.written().leave(range_);
+  range_ = {};
+}
+
+// The program's host buffer gets bytes from elsewhere.
+void receive::write_host(const void* packed, std::size_t bytes) noexcept {
+  if (!range_.empty()) all_.read_tickets_in(range_);
+  datatype::unpack_host(*layout_, packed, 0, bytes, user_);
+}
+
+void receive::note_start() noexcept {
+  posted_ns_ = now_ns();
+  senders_ = host_mpi::world_ranks(peers_.job(), comm_);
+}
+
+receive::native_buffer receive::native_target() noexcept {
+  if (trace::on()) [[unlikely]]
+    note_start();
+  if (lands_)
+    return {landed(), static_cast<MPI_Count>(std::max(ticket_bytes, capacity_)), MPI_BYTE};
+  return {user_, count_, type_};
+}
+
+// Calls the int form, or the _c form for a count that needs it. Where there is none a landing is
+// given as blocks, of which the last may be longer than the message can be.
+template <class Small, class Large, class... Rest>
+int receive::by_count(const Small& small, const Large& large, Rest... rest) noexcept {
+  const native_buffer to = native_target();
+  if (to.count <= INT_MAX) [[likely]]
+    return small(to.address, static_cast<int>(to.count), to.type, rest...);
+  if (large.available()) return large(to.address, to.count, to.type, rest...);
+  const std::size_t blocks = landing_blocks(capacity_);
+  if (!lands_ || blocks > INT_MAX) {
+    char why[80];
+    std::snprintf(why, sizeof why, "this MPI cannot receive %lld elements in one message",
+                  static_cast<long long>(count_));
+    return host_mpi::fail_with(comm_, "a receive", MPI_ERR_COUNT, why);
+  }
+  MPI_Datatype block = MPI_DATATYPE_NULL;
+  int rc = pmpi::Type_contiguous(static_cast<int>(landing_block), MPI_BYTE, &block);
+  if (rc != MPI_SUCCESS) return rc;
+  rc = pmpi::Type_commit(&block);
+  if (rc == MPI_SUCCESS) rc = small(to.address, static_cast<int>(blocks), block, rest...);
+  pmpi::Type_free(&block);  // lives as long as the receive
+  return rc;
+}
+
+int receive::post(int source, int tag) noexcept {
+  const int rc = by_count(pmpi::Irecv, pmpi::Irecv_c, source, tag, comm_, &native_);
+  return host_mpi::started(rc, native_);
+}
+
+int receive::post_blocking(int source, int tag) noexcept {
+  MPI_Status s{};
+  const int rc = by_count(pmpi::Recv, pmpi::Recv_c, source, tag, comm_, &s);
+  if (posted_ns_ != 0) [[unlikely]]
+    trace::record("wait", "MPI_Recv", posted_ns_, now_ns(), trace::facts());
+  if (rc == MPI_SUCCESS) arrived(s);
+  return rc;
+}
+
+int receive::post_matched(MPI_Message* message) noexcept {
+  return by_count(pmpi::Imrecv, pmpi::Imrecv_c, message, &native_);
+}
+
+void receive::save_prefix() noexcept {
+  if (!peers_.small_tickets()) return;
+  saved_bytes_ = std::min(ticket_bytes, capacity_);
+  if (layout_->contiguous)
+    std::memcpy(saved_, contiguous_data(), saved_bytes_);
+  else
+    datatype::pack_host(*layout_, user_, 0, saved_bytes_, saved_);
+}
+
+void receive::restore_prefix() noexcept {
+  if (lands_ || saved_bytes_ == 0) return;
+  if (layout_->contiguous)
+    std::memcpy(contiguous_data(), saved_, saved_bytes_);
+  else
+    datatype::unpack_host(*layout_, saved_, 0, saved_bytes_, user_);
+}
+
+const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
+  if (lands_) return landing_ ? static_cast<const std::byte*>(landing_.data()) : saved_;
+  if (layout_->contiguous) return contiguous_data();
+  datatype::pack_host(*layout_, user_, 0, bytes_, scratch);
+  return scratch;
+}
+
+}  // namespace telpher::ticket

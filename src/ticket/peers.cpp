@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/peers.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "device/registry.hpp"
+
+namespace telpher::ticket {
+
+std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+status peer_table::join() noexcept {
+  TELPHER_TRY(
+      host_mpi::join(!device::backends().empty(), config().enable, &path::segment_bytes, job_));
+  if (job_.any_device) bell_.start(job_);
+  return status::ok;
+}
+
+void peer_table::lay_out_own() noexcept {
+  own_ = path::own_segment(job_.own.data());
+  path::neighbours::write_cpus(own_.header());
+}
+
+void peer_table::open() noexcept {
+  const auto ranks = static_cast<std::size_t>(job_.size);
+  segments_.resize(ranks);
+  std::vector<const path::segment_header*> all, others;
+  for (int r : job_.node) {
+    if (r != job_.rank) segments_[at(r)] = path::segment(job_.segment(r));
+    of(r).take_doorbell();
+    all.push_back(&of(r).header());
+    if (r != job_.rank) others.push_back(all.back());
+  }
+  crowded_ = path::neighbours::crowded(all);
+  neighbours_ = std::make_unique<path::neighbours>(own_.header(), std::move(others));
+  path::set_neighbours(neighbours_.get());
+  takes_.assign(ranks, taking::unknown);
+  answered_ns_.assign(ranks, 0);
+  small_tickets_ = job_.all_devices && config().small_tickets;
+  all_near_ = job_.node.size() == ranks && !path::between_nodes(path::forced());
+}
+
+void peer_table::leave() noexcept {
+  path::set_neighbours(nullptr);
+  neighbours_.reset();
+  for (path::segment& s : segments_) s.release_pins();
+  own_.release_pins();
+  memory::shut_down();
+  segments_.clear();
+  own_ = path::own_segment();
+  host_mpi::leave(job_);
+}
+
+int peer_table::next_reply_tag() noexcept {
+  const int span =
+      (std::min(job_.tag_limit, 1 << 24) - 2) / 2;  // the two last ones have other uses
+  reply_tag_ = (reply_tag_ + 1) % span;
+  return 2 * reply_tag_;
+}
+
+std::uint32_t peer_table::arrive() noexcept {
+  return met_of(job_.rank).fetch_add(1, std::memory_order_release) + 1;
+}
+
+bool peer_table::met(std::uint32_t meeting) noexcept {
+  return std::all_of(job_.node.begin(), job_.node.end(), [&](int rank) {
+    const std::uint32_t there = met_of(rank).load(std::memory_order_acquire);
+    return static_cast<std::int32_t>(there - meeting) >= 0;
+  });
+}
+
+}  // namespace telpher::ticket

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ranks of the job as messages see them: the shared segments of this node, what each peer has
+// done with our messages so far, and how a peer is told that something waits for it.
+// Under the lock of the progress engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "host_mpi/job.hpp"
+#include "path/neighbours.hpp"
+#include "path/path.hpp"
+#include "path/segment.hpp"
+#include "ticket/bell.hpp"
+
+namespace telpher::ticket {
+
+std::uint64_t now_ns() noexcept;
+
+class peer_table {
+ public:
+  /// Finds the ranks of the job; job().any_device says whether there is anything to do. Collective.
+  status join() noexcept;
+  /// Opens the segments of this node; every one has been laid out.
+  void open() noexcept;
+  void lay_out_own() noexcept;
+  /// Collective: takes the bells that were rung and not heard.
+  void stop_bell() noexcept { bell_.stop(); }
+  /// Collective. Leaves the job and gives the segments back.
+  void leave() noexcept;
+
+  const host_mpi::job& job() const noexcept { return job_; }
+  path::own_segment& own() noexcept { return own_; }
+  const path::own_segment& own() const noexcept { return own_; }
+  /// The segment of a rank of this node; empty for others.
+  path::segment& of(int world_rank) noexcept {
+    return world_rank == job_.rank ? own_ : segments_[at(world_rank)];
+  }
+  bool shares_node(int world_rank) noexcept { return static_cast<bool>(of(world_rank)); }
+  /// Whether messages to a rank go the ways of a node.
+  bool near(int world_rank) noexcept {
+    return shares_node(world_rank) && !path::between_nodes(path::forced());
+  }
+  /// Whether that holds for all ranks: every ticket for this rank is announced in its segment.
+  bool all_near() const noexcept { return all_near_; }
+  /// Whether messages below 480 bytes come as tickets too.
+  bool small_tickets() const noexcept { return small_tickets_; }
+  /// Ranks of this node share processors: whoever waits yields at once.
+  bool crowded() const noexcept { return crowded_; }
+  int next_reply_tag() noexcept;
+
+  /// This rank is inside a host MPI call that we cannot poll.
+  bool blocked_here() const noexcept {
+    return own_.header().blocked.load(std::memory_order_relaxed) != 0;
+  }
+  bool blocked(int world_rank) noexcept {
+    return of(world_rank).header().blocked.load(std::memory_order_acquire) != 0;
+  }
+  /// Says that this rank has come to a meeting of the node's ranks; the meeting's number.
+  std::uint32_t arrive() noexcept;
+  /// Whether all ranks of the node have come to it.
+  bool met(std::uint32_t meeting) noexcept;
+
+  // --- between nodes ---
+  /// Says that a ticket waits.
+  void ring(int world_rank) noexcept { bell_.ring(world_rank); }
+  /// Makes the host MPI move its own messages, and hears the bell.
+  void listen() noexcept { bell_.listen(); }
+  int bells_heard() const noexcept { return bell_.heard(); }
+  /// A rank has answered a ticket.
+  void note_answer(int world_rank) noexcept { answered_ns_[at(world_rank)] = now_ns(); }
+  std::uint64_t last_answer_of(int world_rank) const noexcept {
+    return answered_ns_[at(world_rank)];
+  }
+
+  // --- on the node ---
+  /// Whether a rank has taken our messages by itself so far: likely, not certain, of the next one.
+  /// One that asked for our help once may do so again (it may have a device that cannot open our
+  /// memory), and counts as one that does not.
+  bool pulls(int world_rank) const noexcept { return takes_[at(world_rank)] == taking::by_itself; }
+  void note_pull(int world_rank) noexcept {
+    taking& t = takes_[at(world_rank)];
+    if (t == taking::unknown) t = taking::by_itself;
+  }
+  void note_help(int world_rank) noexcept { takes_[at(world_rank)] = taking::with_help; }
+
+ private:
+  enum class taking : std::uint8_t { unknown, by_itself, with_help };
+  static std::size_t at(int world_rank) noexcept { return static_cast<std::size_t>(world_rank); }
+  /// Segments may not be laid out yet: only this counter is read then, zero from the start.
+  std::atomic<std::uint32_t>& met_of(int world_rank) noexcept {
+    return reinterpret_cast<path::segment_header*>(job_.segment(world_rank))->met;
+  }
+
+  host_mpi::job job_;
+  path::own_segment own_;
+  std::vector<path::segment> segments_;
+  std::unique_ptr<path::neighbours> neighbours_;
+  std::vector<taking> takes_;
+  std::vector<std::uint64_t> answered_ns_;
+  bell bell_;
+  bool small_tickets_ = false;
+  bool crowded_ = false;
+  bool all_near_ = false;
+  int reply_tag_ = 0;
+};
+
+/// Of this process; outlives static destructors, as its siblings do.
+inline peer_table& peers() noexcept {
+  static auto* const one = new peer_table;
+  return *one;
+}
+inline const host_mpi::job& job() noexcept {
+  return peers().job();
+}
+
+}  // namespace telpher::ticket

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/progress.hpp"
+
+#include <sched.h>
+
+#include <cstdlib>
+
+#include "base/thread_use.hpp"
+#include "path/rdma.hpp"
+
+namespace telpher::ticket {
+namespace {
+
+// Polls of a wait without a pause between them: a pause takes as long as a poll.
+constexpr std::uint32_t brisk_polls = 64;
+
+void relax() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+void progress_engine::start(bool threaded) noexcept {
+  threaded_ = threaded;
+  several_threads.store(threaded, std::memory_order_relaxed);
+}
+
+tally progress_engine::outstanding() const noexcept {
+  tally t;
+  for (const worker* w = workers_.first(); w; w = linked_list<worker>::after(*w)) w->count(t);
+  return t;
+}
+
+// An error handler of the program may be called from here, where the host MPI refuses a ticket or a
+// collective's call, and may wait for messages in its turn: passes are nested. So a loop that has
+// called what may call a handler ends when `passes_` has changed: what it was looking at may be
+// gone, and the inner passes have looked at everything.
+void progress_engine::poll(bool waiting) noexcept {
+  if (idle()) return;
+  const std::uint64_t mine = ++passes_;
+  pass p{static_cast<std::uint32_t>(mine), waiting};
+  // Who waits for our own messages alone never calls the host MPI, which then moves nothing:
+  // neither the tickets that have not left nor the program's sends of host memory.
+  if (p.thorough()) listen();
+  path::rdma::progress();
+  for (worker* w = workers_.first(); w; w = linked_list<worker>::after(*w)) {
+    w->find(p);
+    if (passes_ != mine) return;
+  }
+  path::puller::flush_all(p.outlook);
+  for (worker* w = workers_.first(); w;) {
+    const bool stays = w->advance();
+    if (passes_ != mine) return;
+    worker* const next = linked_list<worker>::after(*w);
+    if (!stays) workers_.erase(*w);
+    w = next;
+  }
+}
+
+void progress_engine::meet_node() noexcept {
+  for (const std::uint32_t meeting = peers_.arrive(); !peers_.met(meeting); sched_yield()) {
+    auto held = lock();
+    poll();
+    listen();
+  }
+}
+
+// Room for a message may come only when another one has left: those that need us are asked each
+// time.
+void progress_engine::detach(held_lock& held) noexcept {
+  wait_until(held, "a call that may block", [&] {
+    bool needed = false;
+    for (worker* w = workers_.first(); w; w = linked_list<worker>::after(*w))
+      needed |= !w->detach();
+    return !needed;
+  });
+}
+
+// --- waiting ---
+
+void progress_engine::waiter::pause(progress_engine& e) noexcept {
+  ++polls_;
+  if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
+  if (e.crowded() || polls_ > 2000)
+    sched_yield();
+  else if (polls_ > brisk_polls)
+    relax();
+  if (polls_ % 256 != 0) return;
+  const std::uint64_t now = now_ns();
+  if (since_ns_ == 0) {
+    since_ns_ = now;
+    next_report_us_ = config().stall_warning.value;
+  }
+  const double waited_us = static_cast<double>(now - since_ns_) / 1e3;
+  const double limit = config().wait_timeout.value;
+  const bool too_long = limit > 0 && waited_us > limit;
+  if (waited_us < next_report_us_ && !too_long) return;
+  next_report_us_ *= 2;
+  auto held = e.lock();
+  if (too_long) e.give_up(what_, waited_us / 1e6);
+  e.report(what_, waited_us / 1e6, log::level::info);
+}
+
+void progress_engine::report(const char* what, double seconds, log::level details) noexcept {
+  const tally t = outstanding();
+  TELPHER_WARN("%s has waited %.0f s; under way: %zu sends, %zu receives posted, %zu arriving",
+               what, seconds, t.sends, t.posted, t.arriving);
+  if (log::threshold.load(std::memory_order_relaxed) < details) return;
+  for (const worker* w = workers_.first(); w; w = linked_list<worker>::after(*w))
+    w->report(details);
+}
+
+// Ends the job with a diagnosis.
+void progress_engine::give_up(const char* what, double seconds) noexcept {
+  TELPHER_ERROR("%s has waited %.0f s for other ranks (TELPHER_WAIT_TIMEOUT): the job ends", what,
+                seconds);
+  report(what, seconds, log::level::error);
+  pmpi::Abort(MPI_COMM_WORLD, 1);
+  std::abort();  // a host MPI that came back from there would go on waiting
+}
+
+}  // namespace telpher::ticket

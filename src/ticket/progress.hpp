@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The progress engine: a list of what this rank has under way (the sends, the receives, each
+// communicator's collectives), and the pass that moves it. It knows them by one interface,
+// `worker`. All of ticket/ and path/ runs under its lock, taken for real only in
+// MPI_THREAD_MULTIPLE.
+//
+// - A call that waits makes passes while it looks for what it waits for (wait_until).
+// - A call that may block inside the host MPI first calls detach(): sends whose receiver needs our
+//   help are buffered, receives that are on their way are finished, and so is what collectives have
+//   agreed with peers. While it blocks, `blocked` in our segment tells senders of this node to
+//   buffer what they send to us.
+// - So no rank ever waits for a rank that cannot make progress, with memory for the buffered bytes
+//   as the only bound.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "base/linked_list.hpp"
+#include "base/log.hpp"
+#include "base/trace.hpp"
+#include "path/puller.hpp"
+#include "ticket/peers.hpp"
+
+namespace telpher::ticket {
+
+using held_lock = std::unique_lock<std::recursive_mutex>;
+
+/// One progress pass, while it runs.
+struct pass {
+  std::uint32_t number;
+  bool waiting;  // it is followed by another one at once
+  /// Now and then everything is looked at, whatever the bells say.
+  bool thorough() const noexcept { return number % 16 == 0; }
+  path::puller::outlook outlook{};  // for the copies that were asked for, from who expects more
+};
+
+/// What is under way, for the stall report.
+struct tally {
+  std::size_t sends = 0;
+  std::size_t posted = 0;    // receives
+  std::size_t arriving = 0;  // receives
+};
+
+/// Something under way that passes move on.
+class worker : public linked_list<worker>::link {
+ public:
+  virtual ~worker() = default;
+  /// First half of a pass: looks for what has come, and asks for copies.
+  virtual void find(pass&) noexcept {}
+  /// Second half, after the copies have started. False: nothing is left, it leaves the list.
+  virtual bool advance() noexcept = 0;
+  /// This rank is about to block in the host MPI: true when no peer needs its help any more.
+  virtual bool detach() noexcept = 0;
+  virtual void count(tally&) const noexcept {}
+  /// Says on the log what is under way.
+  virtual void report(log::level at) const noexcept = 0;
+};
+
+class progress_engine {
+ public:
+  explicit progress_engine(peer_table& peers) noexcept : peers_(peers) {}
+  /// `threaded` is true for MPI_THREAD_MULTIPLE.
+  void start(bool threaded) noexcept;
+
+  bool threaded() const noexcept { return threaded_; }
+  bool crowded() const noexcept { return peers_.crowded(); }
+  /// Takes the lock if several threads may call. Recursive: an error handler of the program may
+  /// call MPI again.
+  held_lock lock() noexcept { return threaded_ ? held_lock(mutex_) : held_lock(); }
+
+  /// Nothing of ours is under way: a blocking host MPI call may be used as it is.
+  bool idle() const noexcept { return workers_.empty(); }
+  tally outstanding() const noexcept;
+  /// Polls the worker from now on, until it has nothing left to do.
+  void enlist(worker& w) noexcept {
+    if (!w.listed()) workers_.push_back(w);
+  }
+  void dismiss(worker& w) noexcept { workers_.erase(w); }
+
+  /// Does what can be done now. `waiting`: it is called again at once, so that what comes meanwhile
+  /// may be started together.
+  void poll(bool waiting = false) noexcept;
+  /// Changes whenever a pass begins. Passes may be nested, see poll().
+  std::uint64_t passes() const noexcept { return passes_; }
+  /// Makes the host MPI move its own messages, and hears the bell between nodes.
+  void listen() noexcept { peers_.listen(); }
+  /// Collective over the ranks of this node that are in the job: waits for all of them, and keeps
+  /// everything in motion meanwhile. Through shared memory: a host MPI's barrier of more ranks than
+  /// processors takes a time slice of each.
+  void meet_node() noexcept;
+  /// Makes this rank ready to block; the lock is released between passes.
+  void detach(held_lock& held) noexcept;
+  /// Before a call of the program returns: while another thread is blocked in the host MPI the
+  /// rank is ready to block all the time, since that thread may be the only one that comes back.
+  void leave(held_lock& held) noexcept {
+    if (held && !idle() && peers_.blocked_here()) detach(held);
+  }
+
+  /// Makes passes until `done()`; the lock must be held and is released between them. `what` names
+  /// the call in the stall report.
+  template <class Done>
+  void wait_until(held_lock& held, const char* what, Done&& done) noexcept {
+    for (waiter w(what); !done();) {
+      poll(true);
+      if (done()) return;
+      if (held) held.unlock();
+      w.pause(*this);
+      if (threaded_) held.lock();
+    }
+  }
+
+ private:
+  // How a waiting thread spends its time: spins, then yields; reports a stall.
+  class waiter {
+   public:
+    explicit waiter(const char* what) noexcept : what_(what) {}
+    ~waiter() {
+      if (traced_since_ns_ != 0) [[unlikely]]
+        trace::record("wait", what_, traced_since_ns_, now_ns(), trace::facts());
+    }
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
+    void pause(progress_engine& e) noexcept;
+
+   private:
+    const char* what_;
+    std::uint32_t polls_ = 0;
+    std::uint64_t since_ns_ = 0;
+    std::uint64_t traced_since_ns_ = 0;
+    double next_report_us_ = 0;
+  };
+
+  void report(const char* what, double seconds, log::level details) noexcept;
+  [[noreturn]] void give_up(const char* what, double seconds) noexcept;
+
+  peer_table& peers_;
+  bool threaded_ = false;
+  std::recursive_mutex mutex_;
+  linked_list<worker> workers_;
+  std::uint64_t passes_ = 0;
+};
+
+inline progress_engine& progress() noexcept {
+  static auto* const one = new progress_engine(peers());
+  return *one;
+}
+
+/// A call of the program that may touch messages; `held` is the lock. See progress_engine::leave.
+struct visit {
+  held_lock held = progress().lock();
+  ~visit() { progress().leave(held); }
+};
+
+}  // namespace telpher::ticket

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ticket/receives.hpp"
+
+#include <utility>
+
+namespace telpher::ticket {
+namespace {
+
+// Passes between two looks at posted receives whatever the bells say; each is a thorough one.
+constexpr std::uint32_t look_anyway_every = 16384;
+// Posted receives found waiting before a scan stops: asking for one makes the host MPI progress,
+// once a pass is enough.
+constexpr std::size_t quiet_in_a_row = 1;
+// Looks at everything for one ring: a bell may overtake its ticket.
+constexpr std::uint32_t scans_for_a_bell = 3;
+// Copies that may end in any order: the lanes of the copy engine, and of the kernels.
+constexpr std::size_t copies_side_by_side = 2;
+// Posted receives looked at beside when nothing says that one of them has a ticket.
+constexpr std::size_t window = 64;
+
+}  // namespace
+
+// --- what is watched ---
+
+void receive_list::watch(receive& r) noexcept {
+  r.start();
+  if (r.settled()) return;
+  linked_list<receive>& on_its_way = r.moving() && r.in_order() ? copied_ : moving_;
+  (r.moving() ? on_its_way : posted_).push_back(r);
+  progress_.enlist(*this);
+}
+
+void receive_list::check(receive& r, bool last) noexcept {
+  const bool unread = r.posted();
+  if (unread) r.check(last);
+  // What was read before is in other lists, but for tickets that read_tickets_in() found.
+  if (r.posted() || (!unread && !r.redeemed())) return;
+  posted_.erase(r);
+  watch(r);
+  if (empty()) progress_.dismiss(*this);
+}
+
+void receive_list::forget(receive& r) noexcept {
+  for (auto* list : {&posted_, &copied_, &moving_, &unpacking_}) list->erase(r);
+  if (empty()) progress_.dismiss(*this);
+}
+
+// What is found stays in the list, for the next scan or for who waits for it: this is called in the
+// middle of a scan.
+void receive_list::read_tickets_in(const written_ranges::range& r) noexcept {
+  if (!written_.exposed(r)) return;
+  for (receive* p = posted_.first(); p; p = linked_list<receive>::after(*p)) p->check();
+  full_scans_ = scans_for_a_bell;
+}
+
+void receive_list::owe_ring(int world_rank) noexcept {
+  for (owed_rings& o : owed_)
+    if (o.world_rank == world_rank) return static_cast<void>(++o.count);
+  owed_.push_back({world_rank, 1});
+}
+
+// --- progress ---
+
+void receive_list::find(pass& p) noexcept {
+  thorough_ = p.thorough();
+  if (std::exchange(bells_heard_, peers_.bells_heard()) != peers_.bells_heard())
+    full_scans_ = scans_for_a_bell;
+  const bool coming = scan(p);
+  p.outlook = {.others = posted_.size() + arriving() > 1,
+               .more = !posted_.empty(),
+               .coming = coming && p.waiting};
+}
+
+// Posted receives complete mostly in the order in which they were posted, so a scan starts at the
+// oldest and stops after a few that wait. Order is not a promise: every so often all are looked at
+// if a bell says that some have tickets, else a part of them, in turn. Where every ticket rings
+// here, a bell that is silent says that there is nothing to look for; should a ring ever be missed,
+// a look at long intervals finds its ticket. While no kernel moves anything a scan also stops when
+// it has found enough for one. True if messages were found.
+bool receive_list::scan(const pass& p) noexcept {
+  if (posted_.empty()) return false;
+  const std::uint64_t rung = peers_.own().rung();
+  const bool waiting_here = rung != tickets_seen_;
+  const bool told = waiting_here || full_scans_ > 0;
+  if (!told && peers_.all_near() && p.number % look_anyway_every != 0) return false;
+  if (!waiting_here && !thorough_ && rung == last_rung_) return false;
+  last_rung_ = rung;
+  const bool all = thorough_ && (told || posted_.size() <= window);
+  const bool part = thorough_ && !all;
+  if (all && full_scans_ > 0) --full_scans_;
+  const std::size_t enough = path::puller::bytes_to_start_with();
+  std::size_t quiet = 0, bytes = 0;
+  linked_list<receive> found;
+  receive* r = part ? posted_.cursor() : posted_.first();
+  for (std::size_t left = part ? window : posted_.size(); r && left > 0; --left) {
+    if (!thorough_ && (quiet == quiet_in_a_row || bytes >= enough)) break;
+    receive* const next = linked_list<receive>::after(*r);
+    r->check();
+    if (r->posted()) {
+      ++quiet;
+    } else {
+      posted_.erase(*r);
+      bytes += r->announced();
+      found.push_back(*r);
+    }
+    r = next;
+  }
+  if (part) posted_.set_cursor(r);
+  const bool any = !found.empty();
+  while (receive* const one = found.first()) {
+    found.erase(*one);
+    watch(*one);
+  }
+  return any;
+}
+
+// Of many copies in flight the next to end is one of the oldest: to ask all of them in each pass
+// would cost more than the messages themselves.
+bool receive_list::advance() noexcept {
+  advance(copied_, thorough_ ? copied_.size() : copies_side_by_side);
+  advance(moving_, moving_.size());
+  advance(unpacking_, 1);
+  for (const owed_rings& o : owed_)
+    peers_.of(o.world_rank).header().answers.fetch_add(o.count, std::memory_order_release);
+  owed_.clear();
+  return !empty();
+}
+
+void receive_list::advance(linked_list<receive>& moving, std::size_t most_quiet) noexcept {
+  std::size_t quiet = 0;
+  for (receive* r = moving.first(); r && quiet < most_quiet;) {
+    const bool ended = r->advance();
+    receive* const next = linked_list<receive>::after(*r);
+    const bool unpacks = !ended && r->unpacking() && &moving != &unpacking_;
+    if (ended || unpacks)
+      moving.erase(*r);
+    else
+      ++quiet;
+    if (unpacks) unpacking_.push_back(*r);
+    r = next;
+  }
+}
+
+void receive_list::count(tally& t) const noexcept {
+  t.posted += posted_.size();
+  t.arriving += arriving();
+}
+
+void receive_list::report(log::level at) const noexcept {
+  char text[256];
+  for (const auto* list : {&posted_, &copied_, &moving_, &unpacking_})
+    for (const receive* r = list->first(); r; r = linked_list<receive>::after(*r)) {
+      r->describe(text, sizeof text);
+      log::write(at, TELPHER_SUBSYSTEM, "  %s", text);
+    }
+}
+
+// --- the end of the job ---
+
+void receive_list::check_all() noexcept {
+  std::vector<receive*> posted;
+  for (receive* r = posted_.first(); r; r = linked_list<receive>::after(*r)) posted.push_back(r);
+  for (receive* r : posted) check(*r, false);
+}
+
+void receive_list::leave_rest() noexcept {
+  if (!posted_.empty())
+    TELPHER_WARN("%zu receives are still posted at MPI_Finalize", posted_.size());
+  posted_.clear();
+  progress_.dismiss(*this);
+}
+
+}  // namespace telpher::ticket

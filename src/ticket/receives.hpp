@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The receives that are under way: those whose message has not come, and those whose bytes are on
+// their way. They belong to their callers.
+#pragma once
+
+#include <vector>
+
+#include "ticket/progress.hpp"
+#include "ticket/receive.hpp"
+#include "ticket/written_ranges.hpp"
+
+namespace telpher::ticket {
+
+class receive_list final : public worker {
+ public:
+  receive_list(peer_table& known, progress_engine& moved_by) noexcept
+      : peers_(known), progress_(moved_by) {}
+  peer_table& peers() noexcept { return peers_; }
+
+  /// A receive whose message may be a ticket: watched until it has settled.
+  void watch(receive& r) noexcept;
+  /// Asks for the message of a watched receive now, out of turn. `last`: see receive::check.
+  void check(receive& r, bool last) noexcept;
+  /// Ends the watch, whatever the phase.
+  void forget(receive& r) noexcept;
+
+  // --- what receives need of each other ---
+  /// Where receives that have not settled write in host memory.
+  written_ranges& written() noexcept { return written_; }
+  /// Whether a receive may be posted where another one writes: no ticket can come for it then,
+  /// until own().leave_shared_place().
+  bool enter_shared_place() noexcept {
+    return peers_.all_near() && peers_.own().enter_shared_place();
+  }
+  /// The CPU is about to write there: reads the tickets that lie there.
+  void read_tickets_in(const written_ranges::range& r) noexcept;
+  /// A receive that moves on has answered a sender of this node: its bell is rung once for all the
+  /// answers of a pass, because the bell's cache line travels with each ring.
+  void owe_ring(int world_rank) noexcept;
+  void saw_ticket() noexcept { ++tickets_seen_; }
+
+  void find(pass& p) noexcept override;
+  bool advance() noexcept override;
+  bool detach() noexcept override { return arriving() == 0; }
+  void count(tally& t) const noexcept override;
+  void report(log::level at) const noexcept override;
+
+  // --- the end of the job ---
+  std::size_t arriving() const noexcept {
+    return copied_.size() + moving_.size() + unpacking_.size();
+  }
+  /// Asks for the messages of all posted receives.
+  void check_all() noexcept;
+  void leave_rest() noexcept;
+
+ private:
+  bool empty() const noexcept { return posted_.empty() && arriving() == 0; }
+  bool scan(const pass& p) noexcept;
+  void advance(linked_list<receive>& moving, std::size_t most_quiet) noexcept;
+
+  peer_table& peers_;
+  progress_engine& progress_;
+  linked_list<receive> posted_;
+  linked_list<receive> copied_;     // on their way, in order (transfer::in_order)
+  linked_list<receive> moving_;     // on their way otherwise
+  linked_list<receive> unpacking_;  // see receive::unpacking
+  struct owed_rings {
+    int world_rank;
+    std::uint64_t count;
+  };
+  std::vector<owed_rings> owed_;
+  written_ranges written_;
+  bool thorough_ = false;         // the pass that runs
+  std::uint32_t full_scans_ = 0;  // still to be made for a bell that was heard
+  int bells_heard_ = 0;           // between nodes
+  std::uint64_t tickets_seen_ = 0;
+  std::uint64_t last_rung_ = 0;
+};
+
+inline receive_list& receives() noexcept {
+  static auto* const one = new receive_list(peers(), progress());
+  return *one;
+}
+
+}  // namespace telpher::ticket

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ticket has arrived: it is checked, the message is claimed, and a path is chosen that fetches
+// the bytes. The sender is told in the end, also where nothing can be done with them.
+#include "base/log.hpp"
+#include "base/prefetch.hpp"
+#include "host_mpi/received.hpp"
+#include "path/compressed.hpp"
+#include "path/pipelined.hpp"
+#include "path/staged.hpp"
+#include "ticket/receives.hpp"
+
+namespace telpher::ticket {
+
+using path::slot_state;
+
+namespace {
+
+/// A message that nobody can take: tells the sender that it is free.
+class discarded final : public path::transfer {
+ public:
+  discarded(path::segment& sender, path::slot& cell, std::uint32_t epoch) noexcept
+      : sender_(sender), cell_(cell), epoch_(epoch) {
+    if (cell.take(epoch, slot_state::claimed)) sender.answer(cell, epoch, slot_state::done);
+  }
+  status poll() noexcept override {
+    const slot_state s = cell_.state_in(epoch_);
+    if (s == slot_state::staging) return status::would_block;
+    if (s == slot_state::staged || s == slot_state::refused)
+      sender_.answer(cell_, epoch_, slot_state::done);
+    return status::ok;
+  }
+  path::kind moved_by() const noexcept override { return path::kind::none; }
+
+ private:
+  path::segment& sender_;
+  path::slot& cell_;
+  std::uint32_t epoch_;
+};
+
+}  // namespace
+
+void receive::redeem(const std::byte* bytes) noexcept {
+  const status s = read(bytes, bytes_, peers_.job().size, peers_.own().header().slots, ticket_);
+  restore_prefix();
+  leave_place();
+  if (s != status::ok) return settle(s);
+  if (ticket_.slot != no_slot) {
+    all_.saw_ticket();
+    if (const path::segment& sender = peers_.of(ticket_.sender))
+      prefetch_to_write(&sender.cell(ticket_.slot));
+  }
+  bytes_ = ticket_.bytes;
+  by_ticket_ = true;
+  host_mpi::set_bytes(status_, bytes_);
+  phase_ = phase::redeemed;
+}
+
+void receive::start() noexcept {
+  if (phase_ != phase::redeemed) return;
+  phase_ = phase::moving;
+  if (const status s = bytes_ > capacity_ ? status::truncated : claim(); s != status::ok)
+    discard(s);
+}
+
+status receive::claim() noexcept {
+  auto to = destination();
+  TELPHER_TRY(to);
+  return ticket_.slot == no_slot ? ask_for_blocks(*to) : choose_path(*to);
+}
+
+status receive::choose_path(const path::region& to) noexcept {
+  path::segment& sender = peers_.of(ticket_.sender);
+  if (!sender) return status::corrupt;
+  path::slot& cell = sender.cell(ticket_.slot);
+  if (cell.take(ticket_.epoch, slot_state::claimed)) {
+    if (cell.payload.holds(bytes_)) {
+      path::receive_end e{ticket_.sender == peers_.job().rank ? path::process : path::node, to};
+      e.sender = &sender;
+      e.cell = &cell;
+      e.epoch = ticket_.epoch;
+      e.peer = ticket_.sender;
+      path::start_receive(e);  // the last resort, staged, always begins
+      transfer_ = std::move(e.transfer);
+      return status::ok;
+    }
+    TELPHER_ERROR("slot %u of rank %d names a payload outside its allocation", ticket_.slot,
+                  ticket_.sender);
+    sender.answer(cell, ticket_.epoch, slot_state::done);
+    return status::corrupt;
+  }
+  const slot_state now = cell.state_in(ticket_.epoch);
+  if (now != slot_state::staging && now != slot_state::staged && now != slot_state::refused) {
+    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", ticket_.sender,
+                  ticket_.slot);
+    return status::corrupt;
+  }
+  transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
+  return status::ok;
+}
+
+status receive::ask_for_blocks(const path::region& to) noexcept {
+  const path::wire w{peers_.job().control, ticket_.sender, ticket_.reply_tag};
+  if (!ticket_.coding) {
+    transfer_ = std::make_unique<path::pipelined_receive>(w, to, ticket_.announces);
+    return status::ok;
+  }
+  auto coded = std::make_unique<path::compressed_receive>(ticket_.coding, to);
+  TELPHER_TRY(coded->start(w, ticket_.coded_bytes));
+  transfer_ = std::move(coded);
+  return status::ok;
+}
+
+// The payload is longer than the buffer, or there is no memory for it: the sender must still be
+// told, unless the ticket itself is wrong.
+void receive::discard(status why) noexcept {
+  if (why == status::corrupt) return settle(why);
+  outcome_ = why;
+  if (ticket_.slot != no_slot) {
+    path::segment& sender = peers_.of(ticket_.sender);
+    if (!sender) return settle(status::corrupt);
+    transfer_ = std::make_unique<discarded>(sender, sender.cell(ticket_.slot), ticket_.epoch);
+    return;
+  }
+  const path::region nowhere{{}, nullptr, ticket_.coding ? ticket_.coded_bytes : bytes_};
+  transfer_ = std::make_unique<path::pipelined_receive>(
+      path::wire{peers_.job().control, ticket_.sender, ticket_.reply_tag}, nowhere,
+      ticket_.announces);
+}
+
+// The sender could not push.
+bool receive::put_refused() const noexcept {
+  return by_ticket_ && ticket_.slot != no_slot &&
+         peers_.of(ticket_.sender).cell(ticket_.slot).state_in(ticket_.epoch) ==
+             slot_state::refused;
+}
+
+void receive::release_sender() noexcept {
+  peers_.of(ticket_.sender).cell(ticket_.slot).set(ticket_.epoch, slot_state::done);
+  all_.owe_ring(ticket_.sender);
+}
+
+}  // namespace telpher::ticket

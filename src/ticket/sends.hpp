@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sends by ticket that are under way. Owns them until they have retired and nobody holds them.
+#pragma once
+
+#include <memory>
+
+#include "ticket/offer.hpp"
+#include "ticket/progress.hpp"
+
+namespace telpher::ticket {
+
+class send_list final : public worker {
+ public:
+  send_list(peer_table& known, progress_engine& moved_by) noexcept
+      : peers_(known), progress_(moved_by) {}
+  peer_table& peers() noexcept { return peers_; }
+
+  /// Of an offer whose ticket has left.
+  void add(std::unique_ptr<offer> o) noexcept;
+  /// The program does not look at an offer any more.
+  void release(offer& o) noexcept;
+  /// See offer::hasten.
+  void hasten(offer& o) noexcept;
+
+  /// When a receiver of this node last answered any of our messages.
+  std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
+  /// Of the messages that are copied out although their receiver may be about to come there is one
+  /// at a time.
+  bool copies_ahead() const noexcept { return copied_ahead_ != nullptr; }
+  void note_copied_ahead(const offer& o) noexcept { copied_ahead_ = &o; }
+  void note_copied(const offer& o) noexcept {
+    if (copied_ahead_ == &o) copied_ahead_ = nullptr;
+  }
+
+  void find(pass& p) noexcept override;
+  bool advance() noexcept override { return !offers_.empty(); }
+  bool detach() noexcept override;
+  void count(tally& t) const noexcept override { t.sends += offers_.size(); }
+  void report(log::level at) const noexcept override;
+
+  // --- the end of the job ---
+  void look_at_all() noexcept { busy_ = true; }
+  /// Bytes are being copied to memory of this rank, whatever the receivers do.
+  bool copying() noexcept;
+  /// What lies at each rank although it never asked for it.
+  void add_unasked(std::vector<int>& messages) noexcept;
+  /// Leaves slots and requests of what nobody receives to the end of the job, as the host MPIs
+  /// leave their own sends.
+  void leave_rest() noexcept;
+
+ private:
+  bool patience_is_over(std::uint64_t now) const noexcept;
+  void drop(offer& o) noexcept;
+
+  peer_table& peers_;
+  progress_engine& progress_;
+  linked_list<offer> offers_;  // owned
+  std::uint64_t last_answers_ = 0;
+  std::uint64_t last_answer_ns_ = 0;
+  bool busy_ = false;  // an offer has work of its own
+  const offer* copied_ahead_ = nullptr;
+};
+
+inline send_list& sends() noexcept {
+  static auto* const one = new send_list(peers(), progress());
+  return *one;
+}
+
+}  // namespace telpher::ticket
