@@ -216,15 +216,13 @@ void accumulate(suite& s, const setting& t) {
 }
 
 template <class T>
-void reduce_one(suite& s, const setting& t, MPI_Datatype type, MPI_Op op, T mine, T first, T wanted,
-                const char* what) {
-  window w(s, t.how, t.where, 16);
-  const auto words = static_cast<int>((sizeof(T) + 3) / 4);
-  ints bits(static_cast<std::size_t>(words), 0), all(16, 0);
+void reduce_one(suite& s, window& w, kind buffers, MPI_Datatype type, MPI_Op op, T mine, T first,
+                T wanted, const char* what) {
+  ints bits((sizeof(T) + 3) / 4, 0), all(16, 0);
   std::memcpy(all.data(), &first, sizeof first);
   w.write(all);
   std::memcpy(bits.data(), &mine, sizeof mine);
-  const array out(t.buffers, bits);
+  const array out(buffers, bits);
   MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.handle);
   MPI_Accumulate(out.data(), 1, type, 0, w.at(0, 0), 1, type, op, w.handle);
   MPI_Win_unlock(0, w.handle);
@@ -241,15 +239,19 @@ void operations(suite& s, const setting& t) {
     int index;
     bool operator==(const located& o) const { return value == o.value && index == o.index; }
   };
-  reduce_one<double>(s, t, MPI_DOUBLE, MPI_SUM, s.rank + 0.5, 1, 1 + n * (n - 1) / 2. + n * 0.5, "sum");
-  reduce_one<float>(s, t, MPI_FLOAT, MPI_PROD, 2, 3, 3 * static_cast<float>(1 << n), "product");
-  reduce_one<std::int64_t>(s, t, MPI_INT64_T, MPI_MAX, s.rank, -5, n - 1, "maximum");
-  reduce_one<std::int16_t>(s, t, MPI_INT16_T, MPI_MIN, static_cast<std::int16_t>(-s.rank), 5,
+  window w(s, t.how, t.where, 16);
+  const kind k = t.buffers;
+  reduce_one<double>(s, w, k, MPI_DOUBLE, MPI_SUM, s.rank + 0.5, 1, 1 + n * n / 2., "sum");
+  reduce_one<float>(s, w, k, MPI_FLOAT, MPI_PROD, 2, 3, 3 * static_cast<float>(1 << n), "product");
+  reduce_one<std::int64_t>(s, w, k, MPI_INT64_T, MPI_MAX, s.rank, -5, n - 1, "maximum");
+  reduce_one<std::int16_t>(s, w, k, MPI_INT16_T, MPI_MIN, static_cast<std::int16_t>(-s.rank), 5,
                            static_cast<std::int16_t>(1 - n), "minimum");
-  reduce_one<std::uint32_t>(s, t, MPI_UINT32_T, MPI_BOR, 1u << s.rank, 0x100, 0x100u | ((1u << n) - 1), "or");
-  reduce_one<std::uint8_t>(s, t, MPI_UINT8_T, MPI_BXOR, 1, 0, static_cast<std::uint8_t>(n % 2), "exclusive or");
-  reduce_one<int>(s, t, MPI_INT, MPI_LAND, s.rank != 0, 1, 0, "logical and");
-  reduce_one<located>(s, t, MPI_DOUBLE_INT, MPI_MAXLOC, {static_cast<double>(s.rank), s.rank},
+  reduce_one<std::uint32_t>(s, w, k, MPI_UINT32_T, MPI_BOR, 1u << s.rank, 0x100,
+                            0x100u | ((1u << n) - 1), "or");
+  reduce_one<std::uint8_t>(s, w, k, MPI_UINT8_T, MPI_BXOR, 1, 0, static_cast<std::uint8_t>(n % 2),
+                           "exclusive or");
+  reduce_one<int>(s, w, k, MPI_INT, MPI_LAND, s.rank != 0, 1, 0, "logical and");
+  reduce_one<located>(s, w, k, MPI_DOUBLE_INT, MPI_MAXLOC, {static_cast<double>(s.rank), s.rank},
                       {-1, 99}, {static_cast<double>(n - 1), n - 1}, "maximum and place");
 }
 
@@ -575,6 +577,8 @@ constexpr std::pair<const char*, body> bodies[] = {
 void run(suite& s, const char* name, body b, const setting& t) {
   const bool attaches_device = t.how == making::dynamic && t.where != placing::none;
   if (attaches_device && between_nodes()) return;
+  const bool thinned = t.how != making::create || t.where == placing::none;
+  if (thinned && t.buffers == kind::host && !s.opt.full) return;
   const std::string label = std::string(name) + ": " + makings[static_cast<int>(t.how)] + ", " +
                             placings[static_cast<int>(t.where)] + " window, " +
                             mpi_test::name(t.buffers) + " buffers";
