@@ -28,7 +28,8 @@ MAY_INCLUDE = {
     "path": "base kernel device memory net host_mpi datatype codec",
     "ticket": "base kernel device memory net host_mpi datatype codec path",
     "coll": "base kernel device memory host_mpi datatype codec path ticket",
-    "mpi": "base kernel device memory host_mpi datatype codec path ticket coll api",
+    "rma": "base kernel device memory host_mpi datatype path ticket coll",
+    "mpi": "base kernel device memory host_mpi datatype codec path ticket coll rma api",
     "api": "base kernel device memory",
 }
 MPI_HEADER_FOLDERS = ("src/mpi/", "src/host_mpi/", "test/", "bench/", "examples/", "apps/",

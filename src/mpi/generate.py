@@ -239,12 +239,39 @@ def file_body(function, way):
             f"  return {host_call(function, replaced)};", "};", f"return {run};"]
 
 
+def access_body(function, verb):
+    """A one-sided operation: the host MPI's own call unless a device has to do with it."""
+    names = [p.name for p in function.parameters]
+    count = "target_count" if "target_count" in names else "1"
+    target_type = "target_datatype" if "target_datatype" in names else "datatype"
+    fields = [f'"{function.mpi_name}"', f"rma::verb::{verb}", "win", "target_rank", "target_disp", count, target_type]
+    replaced = {}
+    for name in ("origin", "result"):
+        if f"{name}_addr" not in names:
+            continue
+        own = f"{name}_count" in names
+        field = "result" if verb == "get" else name
+        parts = (f"{name}_addr", f"{name}_count", f"{name}_datatype") if own else (f"{name}_addr", "1", "datatype")
+        fields.append(f".{field} = {{{', '.join(parts)}}}")
+        replaced[f"{name}_addr"] = f"s.{field}"
+    if "compare_addr" in names:
+        fields.append(".compare = compare_addr")
+        replaced["compare_addr"] = "s.compare"
+    fields += [f".{name} = {name}" for name in ("op", "request") if name in names]
+    first = [".call = ", ".what = ", ".win = ", ".rank = ", ".displacement = ", ".count = ", ".type = "]
+    fields[:7] = [name + value for name, value in zip(first, fields[:7], strict=True)]
+    return [f"const rma::access a{{{', '.join(fields)}}};", f"if (a.plain()) return {host_call(function)};",
+            "return a.run([&](const rma::stand_ins& s) {", f"  return {host_call(function, replaced)};", "});"]
+
+
 def body(function):
     for word, rest in function.words_of("always", "call"):
         line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"').replace("HOST", host_call(function))
         return [line] if word == "always" else [bypass(function), line]
     for _, way in function.words_of("file"):
         return [bypass(function), *file_body(function, way)]
+    for _, verb in function.words_of("access"):
+        return [bypass(function), *access_body(function, verb)]
     staged = function.words_of("input", "output", "inout", "broadcast")
     if not staged:
         return [bypass(function), *plain_body(function)]

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/memory_kinds.hpp"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "device/registry.hpp"
 
@@ -37,7 +39,31 @@ std::string value_in(MPI_Info info) {
   return found ? text : kinds_of_every_mpi;
 }
 
+// Kinds are listed for each vendor with its name first: "cuda,cuda:host,...".
+bool has_vendor(std::string_view name) noexcept {
+  for (device::backend* b : device::backends()) {
+    const char* const kinds = kinds_of(b->owner());
+    if (kinds && std::string_view(kinds).substr(0, name.size() + 1) == std::string(name) + ",")
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool asks_for_device_memory(MPI_Info info) noexcept {
+  if (info == MPI_INFO_NULL) return false;
+  const std::string text = value_in(info);
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view kind = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(kind.size() + 1, rest.size()));
+    const std::string_view name = kind.substr(0, kind.find(':'));
+    if (name == "system" || name == "mpi") return false;
+    if (!name.empty() && has_vendor(name))
+      return name == kind || kind.substr(name.size()).starts_with(":device");
+  }
+  return false;
+}
 
 int comm_get_info(MPI_Comm comm, MPI_Info* info_used) noexcept {
   const int rc = pmpi::Comm_get_info(comm, info_used);

@@ -11,4 +11,8 @@ namespace telpher::mpi {
 /// The host MPI's answer, with the kinds that Telpher adds.
 int comm_get_info(MPI_Comm comm, MPI_Info* info_used) noexcept;
 
+/// Whether the first kind in the info's list that this process has is memory of a device, as in
+/// "cuda:device" or "rocm". Kinds that nobody has are passed over, as hints are.
+bool asks_for_device_memory(MPI_Info info) noexcept;
+
 }  // namespace telpher::mpi

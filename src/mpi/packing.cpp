@@ -5,77 +5,13 @@
 #include <new>
 
 #include "coll/staging.hpp"
-#include "datatype/datatype.hpp"
+#include "datatype/move.hpp"
 #include "memory/memory.hpp"
 #include "mpi/entry.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::mpi {
 namespace {
-
-using memory::place;
-
-struct side {
-  place where;
-  std::byte* data;
-};
-
-struct work {
-  bool packs;
-  const datatype::layout& layout;
-  MPI_Count count;
-  side typed;
-  side packed;
-  std::size_t bytes;
-};
-
-// Between any two places. Devices of two back ends do not know each other's memory.
-status copy(const side& to, const side& from, std::size_t bytes) noexcept {
-  const place& device = to.where.on_device() ? to.where : from.where;
-  if (!from.where.on_device() || from.where.owner == device.owner)
-    return memory::copy_and_wait(device, to.data, from.data, bytes);
-  auto between = memory::buffer::host(bytes, nullptr);
-  TELPHER_TRY(between);
-  TELPHER_TRY(memory::copy_and_wait(from.where, between->data(), from.data, bytes));
-  return memory::copy_and_wait(to.where, to.data, between->data(), bytes);
-}
-
-// Gathers to, or scatters from, contiguous bytes that lie where the elements lie.
-status move_blocks(const work& w, void* contiguous) noexcept {
-  const place& where = w.typed.where;
-  if (!where.on_device()) {
-    if (w.packs)
-      datatype::pack_host(w.layout, w.typed.data, 0, w.bytes, contiguous);
-    else
-      datatype::unpack_host(w.layout, contiguous, 0, w.bytes, w.typed.data);
-    return status::ok;
-  }
-  auto s = memory::stream(where, memory::lane::kernel);
-  TELPHER_TRY(s);
-  if (w.packs)
-    TELPHER_TRY(datatype::pack(*where.owner, w.layout, w.typed.data, w.count, contiguous, *s));
-  else
-    TELPHER_TRY(datatype::unpack(*where.owner, w.layout, contiguous, w.typed.data, w.count, *s));
-  return where.owner->synchronise(*s);
-}
-
-status move(const work& w) noexcept {
-  if (w.layout.contiguous) {
-    const side run{w.typed.where, w.typed.data + w.layout.true_lower_bound};
-    return w.packs ? copy(w.packed, run, w.bytes) : copy(run, w.packed, w.bytes);
-  }
-  if (w.typed.where == w.packed.where) return move_blocks(w, w.packed.data);
-  auto scratch = w.typed.where.on_device() ? memory::buffer::device(w.typed.where, w.bytes)
-                                           : memory::buffer::host(w.bytes, w.packed.where.owner);
-  TELPHER_TRY(scratch);
-  const side beside{w.typed.where, static_cast<std::byte*>(scratch->data())};
-  if (w.packs) {
-    TELPHER_TRY(move_blocks(w, beside.data));
-    return copy(w.packed, beside, w.bytes);
-  }
-  TELPHER_TRY(copy(beside, w.packed, w.bytes));
-  return move_blocks(w, beside.data);
-}
 
 std::byte* bytes_at(const void* address, MPI_Count offset) noexcept {
   return static_cast<std::byte*>(const_cast<void*>(address)) + offset;
@@ -97,13 +33,10 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
   const auto bytes = static_cast<MPI_Count>(l.size) * p.count;
   std::byte* const typed = bytes_at(p.typed, 0);
   std::byte* const packed = bytes_at(p.packed, position);
-  const work w{p.to == packing::direction::pack,
-               l,
-               p.count,
-               {memory::classify(typed + l.blocks.front().offset), typed},
-               {memory::classify(packed), packed},
-               static_cast<std::size_t>(bytes)};
-  if (!w.typed.where.on_device() && !w.packed.where.on_device()) return false;
+  const datatype::elements elements{
+      l, p.count, {memory::classify(typed + l.blocks.front().offset), typed}};
+  const datatype::side run{memory::classify(packed), packed};
+  if (!elements.at.where.on_device() && !run.where.on_device()) return false;
 
   auto held = ticket::progress().lock();
   if (position < 0 || bytes > p.room - position) {
@@ -114,7 +47,8 @@ bool packed_on_device(const packing& p, MPI_Count& position, int* code) noexcept
     *code = entry::fail(p.comm, p.call, status::truncated, what);
     return true;
   }
-  const status s = move(w);
+  const bool packs = p.to == packing::direction::pack;
+  const status s = packs ? datatype::gather(elements, run) : datatype::scatter(run, elements);
   *code = s == status::ok ? MPI_SUCCESS : entry::fail(p.comm, p.call, s, "device memory");
   if (s == status::ok) position += bytes;
   return true;

@@ -3,7 +3,9 @@
 // One-sided communication (chapter 12),
 // in the sections of MPI 4.0.
 #include "mpi/entry.hpp"
+#include "mpi/memory_kinds.hpp"
 #include "mpi/names.hpp"
+#include "rma/rma.hpp"
 
 using namespace telpher;
 
@@ -14,9 +16,8 @@ TELPHER_MPI(Win_create,
             (void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win),
             (base, size, disp_unit, info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create(base, size, disp_unit, info, comm, win);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Win_create", {base})) return error;
-  entry::blocking_call guard;
-  return pmpi::Win_create(base, size, disp_unit, info, comm, win);
+  return rma::create({"MPI_Win_create", base, size, disp_unit, info, comm, win},
+                     [&] { return pmpi::Win_create(base, size, disp_unit, info, comm, win); });
 }
 
 // 12.2 Initialization
@@ -24,8 +25,10 @@ TELPHER_MPI(Win_allocate,
             (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
              MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active()) return pmpi::Win_allocate(size, disp_unit, info, comm, baseptr, win);
-  entry::blocking_call guard;
-  return pmpi::Win_allocate(size, disp_unit, info, comm, baseptr, win);
+  return rma::allocate({"MPI_Win_allocate", baseptr, size, disp_unit, info, comm, win},
+                       mpi::asks_for_device_memory(info),
+                       [&] { return pmpi::Win_allocate(size, disp_unit, info, comm, baseptr,
+                                                       win); });
 }
 
 // 12.2 Initialization
@@ -33,31 +36,34 @@ TELPHER_MPI(Win_allocate_shared,
             (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
              MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active()) return pmpi::Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-  entry::blocking_call guard;
-  return pmpi::Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+  return rma::allocate_shared({"MPI_Win_allocate_shared", baseptr, size, disp_unit, info, comm,
+                               win}, mpi::asks_for_device_memory(info),
+                              [&] { return pmpi::Win_allocate_shared(size, disp_unit, info, comm,
+                                                                     baseptr, win); });
 }
 
 // 12.2 Initialization
 TELPHER_MPI(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create_dynamic(info, comm, win);
-  entry::blocking_call guard;
-  return pmpi::Win_create_dynamic(info, comm, win);
+  return rma::create_dynamic(comm, win, [&] { return pmpi::Win_create_dynamic(info, comm, win); });
 }
 
 // 12.2 Initialization
 TELPHER_MPI(Win_attach, (MPI_Win win, void* base, MPI_Aint size), (win, base, size)) {
   if (!entry::active()) return pmpi::Win_attach(win, base, size);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Win_attach",
-                                              {base}))
-    return error;
-  return pmpi::Win_attach(win, base, size);
+  return rma::attach(win, base, size, [&] { return pmpi::Win_attach(win, base, size); });
+}
+
+// 12.2 Initialization
+TELPHER_MPI(Win_detach, (MPI_Win win, const void* base), (win, base)) {
+  if (!entry::active()) return pmpi::Win_detach(win, base);
+  return rma::detach(win, base, [&] { return pmpi::Win_detach(win, base); });
 }
 
 // 12.2 Initialization
 TELPHER_MPI(Win_free, (MPI_Win* win), (win)) {
   if (!entry::active()) return pmpi::Win_free(win);
-  entry::blocking_call guard;
-  return pmpi::Win_free(win);
+  return rma::free(win, [&] { return pmpi::Win_free(win); });
 }
 
 // 12.2 Initialization
@@ -65,6 +71,14 @@ TELPHER_MPI(Win_set_info, (MPI_Win win, MPI_Info info), (win, info)) {
   if (!entry::active()) return pmpi::Win_set_info(win, info);
   entry::blocking_call guard;
   return pmpi::Win_set_info(win, info);
+}
+
+// 12.2 Initialization
+TELPHER_MPI(Win_get_attr, (MPI_Win win, int win_keyval, void* attribute_val, int* flag),
+            (win, win_keyval, attribute_val, flag)) {
+  if (!entry::active()) return pmpi::Win_get_attr(win, win_keyval, attribute_val, flag);
+  return rma::get_attr(win, win_keyval, attribute_val, flag,
+                       [&] { return pmpi::Win_get_attr(win, win_keyval, attribute_val, flag); });
 }
 
 // 12.3 Communication calls
@@ -77,11 +91,16 @@ TELPHER_MPI(Put,
   if (!entry::active())
     return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Put",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                   target_count, target_datatype, win);
+  const rma::access a{.call = "MPI_Put", .what = rma::verb::put, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}};
+  if (a.plain())
+    return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                     target_count, target_datatype, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Put(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                     target_count, target_datatype, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -93,11 +112,16 @@ TELPHER_MPI(Get,
   if (!entry::active())
     return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Get",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                   target_count, target_datatype, win);
+  const rma::access a{.call = "MPI_Get", .what = rma::verb::get, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .result = {origin_addr, origin_count, origin_datatype}};
+  if (a.plain())
+    return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                     target_count, target_datatype, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Get(s.result, origin_count, origin_datatype, target_rank, target_disp,
+                     target_count, target_datatype, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -110,11 +134,17 @@ TELPHER_MPI(Accumulate,
   if (!entry::active())
     return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Accumulate",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                          target_count, target_datatype, op, win);
+  const rma::access a{.call = "MPI_Accumulate", .what = rma::verb::accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = target_count,
+                      .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}, .op = op};
+  if (a.plain())
+    return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                            target_count, target_datatype, op, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Accumulate(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                            target_count, target_datatype, op, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -129,12 +159,20 @@ TELPHER_MPI(Get_accumulate,
     return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                 result_count, result_datatype, target_rank, target_disp,
                                 target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Get_accumulate", {origin_addr, result_addr}))
-    return error;
-  return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                              result_datatype, target_rank, target_disp, target_count,
-                              target_datatype, op, win);
+  const rma::access a{.call = "MPI_Get_accumulate", .what = rma::verb::get_accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = target_count,
+                      .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype},
+                      .result = {result_addr, result_count, result_datatype}, .op = op};
+  if (a.plain())
+    return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                result_count, result_datatype, target_rank, target_disp,
+                                target_count, target_datatype, op, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Get_accumulate(s.origin, origin_count, origin_datatype, s.result, result_count,
+                                result_datatype, target_rank, target_disp, target_count,
+                                target_datatype, op, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -147,11 +185,16 @@ TELPHER_MPI(Rput,
   if (!entry::active())
     return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rput",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                    target_count, target_datatype, win, request);
+  const rma::access a{.call = "MPI_Rput", .what = rma::verb::put, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}, .request = request};
+  if (a.plain())
+    return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, target_datatype, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Rput(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, target_datatype, win, request);
+  });
 }
 
 // 12.3 Communication calls
@@ -164,11 +207,16 @@ TELPHER_MPI(Rget,
   if (!entry::active())
     return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rget",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                    target_count, target_datatype, win, request);
+  const rma::access a{.call = "MPI_Rget", .what = rma::verb::get, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .result = {origin_addr, origin_count, origin_datatype}, .request = request};
+  if (a.plain())
+    return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, target_datatype, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Rget(s.result, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, target_datatype, win, request);
+  });
 }
 
 // 12.3 Communication calls
@@ -181,11 +229,18 @@ TELPHER_MPI(Raccumulate,
   if (!entry::active())
     return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Raccumulate",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                           target_count, target_datatype, op, win, request);
+  const rma::access a{.call = "MPI_Raccumulate", .what = rma::verb::accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = target_count,
+                      .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}, .op = op,
+                      .request = request};
+  if (a.plain())
+    return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                             target_count, target_datatype, op, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Raccumulate(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                             target_count, target_datatype, op, win, request);
+  });
 }
 
 // 12.3 Communication calls
@@ -200,12 +255,21 @@ TELPHER_MPI(Rget_accumulate,
     return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                  result_count, result_datatype, target_rank, target_disp,
                                  target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Rget_accumulate", {origin_addr, result_addr}))
-    return error;
-  return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                               result_count, result_datatype, target_rank, target_disp,
-                               target_count, target_datatype, op, win, request);
+  const rma::access a{.call = "MPI_Rget_accumulate", .what = rma::verb::get_accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = target_count,
+                      .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype},
+                      .result = {result_addr, result_count, result_datatype}, .op = op,
+                      .request = request};
+  if (a.plain())
+    return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                 result_count, result_datatype, target_rank, target_disp,
+                                 target_count, target_datatype, op, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Rget_accumulate(s.origin, origin_count, origin_datatype, s.result, result_count,
+                                 result_datatype, target_rank, target_disp, target_count,
+                                 target_datatype, op, win, request);
+  });
 }
 
 // 12.3 Communication calls
@@ -216,10 +280,16 @@ TELPHER_MPI(Fetch_and_op,
   if (!entry::active())
     return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op,
                               win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Fetch_and_op", {origin_addr, result_addr}))
-    return error;
-  return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+  const rma::access a{.call = "MPI_Fetch_and_op", .what = rma::verb::get_accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = 1,
+                      .type = datatype, .origin = {origin_addr, 1, datatype},
+                      .result = {result_addr, 1, datatype}, .op = op};
+  if (a.plain())
+    return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op,
+                              win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Fetch_and_op(s.origin, s.result, datatype, target_rank, target_disp, op, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -230,104 +300,112 @@ TELPHER_MPI(Compare_and_swap,
   if (!entry::active())
     return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                   target_disp, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Compare_and_swap",
-                                              {origin_addr, compare_addr, result_addr}))
-    return error;
-  return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
-                                target_disp, win);
+  const rma::access a{.call = "MPI_Compare_and_swap", .what = rma::verb::compare_and_swap,
+                      .win = win, .rank = target_rank, .displacement = target_disp, .count = 1,
+                      .type = datatype, .origin = {origin_addr, 1, datatype},
+                      .result = {result_addr, 1, datatype}, .compare = compare_addr};
+  if (a.plain())
+    return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                  target_disp, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Compare_and_swap(s.origin, s.compare, s.result, datatype, target_rank, target_disp,
+                                  win);
+  });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_fence, (int assert, MPI_Win win), (assert, win)) {
   if (!entry::active()) return pmpi::Win_fence(assert, win);
-  entry::blocking_call guard;
-  return pmpi::Win_fence(assert, win);
+  return rma::fence(assert, win, [&] { return pmpi::Win_fence(assert, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win)) {
   if (!entry::active()) return pmpi::Win_start(group, assert, win);
-  entry::blocking_call guard;
-  return pmpi::Win_start(group, assert, win);
+  return rma::start(group, win, [&] { return pmpi::Win_start(group, assert, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_complete, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_complete(win);
-  entry::blocking_call guard;
-  return pmpi::Win_complete(win);
+  return rma::complete(win, [&] { return pmpi::Win_complete(win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_post, (MPI_Group group, int assert, MPI_Win win), (group, assert, win)) {
   if (!entry::active()) return pmpi::Win_post(group, assert, win);
-  entry::blocking_call guard;
-  return pmpi::Win_post(group, assert, win);
+  return rma::post(group, win, [&] { return pmpi::Win_post(group, assert, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_wait, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_wait(win);
-  entry::blocking_call guard;
-  return pmpi::Win_wait(win);
+  return rma::wait(win, [&] { return pmpi::Win_wait(win); });
+}
+
+// 12.5 Synchronization calls
+TELPHER_MPI(Win_test, (MPI_Win win, int* flag), (win, flag)) {
+  if (!entry::active()) return pmpi::Win_test(win, flag);
+  return rma::test(win, flag, [&] { return pmpi::Win_test(win, flag); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_lock, (int lock_type, int rank, int assert, MPI_Win win),
             (lock_type, rank, assert, win)) {
   if (!entry::active()) return pmpi::Win_lock(lock_type, rank, assert, win);
-  entry::blocking_call guard;
-  return pmpi::Win_lock(lock_type, rank, assert, win);
+  return rma::lock(lock_type, rank, assert, win,
+                   [&] { return pmpi::Win_lock(lock_type, rank, assert, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_lock_all, (int assert, MPI_Win win), (assert, win)) {
   if (!entry::active()) return pmpi::Win_lock_all(assert, win);
-  entry::blocking_call guard;
-  return pmpi::Win_lock_all(assert, win);
+  return rma::lock_all(assert, win, [&] { return pmpi::Win_lock_all(assert, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_unlock, (int rank, MPI_Win win), (rank, win)) {
   if (!entry::active()) return pmpi::Win_unlock(rank, win);
-  entry::blocking_call guard;
-  return pmpi::Win_unlock(rank, win);
+  return rma::unlock(rank, win, [&] { return pmpi::Win_unlock(rank, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_unlock_all, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_unlock_all(win);
-  entry::blocking_call guard;
-  return pmpi::Win_unlock_all(win);
+  return rma::unlock_all(win, [&] { return pmpi::Win_unlock_all(win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_flush, (int rank, MPI_Win win), (rank, win)) {
   if (!entry::active()) return pmpi::Win_flush(rank, win);
-  entry::blocking_call guard;
-  return pmpi::Win_flush(rank, win);
+  return rma::flush("MPI_Win_flush", rank, win, [&] { return pmpi::Win_flush(rank, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_flush_all, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_flush_all(win);
-  entry::blocking_call guard;
-  return pmpi::Win_flush_all(win);
+  return rma::flush("MPI_Win_flush_all", rma::everyone, win,
+                    [&] { return pmpi::Win_flush_all(win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_flush_local, (int rank, MPI_Win win), (rank, win)) {
   if (!entry::active()) return pmpi::Win_flush_local(rank, win);
-  entry::blocking_call guard;
-  return pmpi::Win_flush_local(rank, win);
+  return rma::flush("MPI_Win_flush_local", rank, win,
+                    [&] { return pmpi::Win_flush_local(rank, win); });
 }
 
 // 12.5 Synchronization calls
 TELPHER_MPI(Win_flush_local_all, (MPI_Win win), (win)) {
   if (!entry::active()) return pmpi::Win_flush_local_all(win);
-  entry::blocking_call guard;
-  return pmpi::Win_flush_local_all(win);
+  return rma::flush("MPI_Win_flush_local_all", rma::everyone, win,
+                    [&] { return pmpi::Win_flush_local_all(win); });
+}
+
+// 12.5 Synchronization calls
+TELPHER_MPI(Win_sync, (MPI_Win win), (win)) {
+  if (!entry::active()) return pmpi::Win_sync(win);
+  return rma::sync(win, [&] { return pmpi::Win_sync(win); });
 }
 
 #if TELPHER_HOST_HAS_Win_create_c  // large counts, MPI 4.0
@@ -337,9 +415,8 @@ TELPHER_MPI(Win_create_c,
             (void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
              MPI_Win* win), (base, size, disp_unit, info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create_c(base, size, disp_unit, info, comm, win);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Win_create_c", {base})) return error;
-  entry::blocking_call guard;
-  return pmpi::Win_create_c(base, size, disp_unit, info, comm, win);
+  return rma::create({"MPI_Win_create_c", base, size, disp_unit, info, comm, win},
+                     [&] { return pmpi::Win_create_c(base, size, disp_unit, info, comm, win); });
 }
 
 // 12.2 Initialization
@@ -347,8 +424,10 @@ TELPHER_MPI(Win_allocate_c,
             (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
              MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active()) return pmpi::Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
-  entry::blocking_call guard;
-  return pmpi::Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
+  return rma::allocate({"MPI_Win_allocate_c", baseptr, size, disp_unit, info, comm, win},
+                       mpi::asks_for_device_memory(info),
+                       [&] { return pmpi::Win_allocate_c(size, disp_unit, info, comm, baseptr,
+                                                         win); });
 }
 
 // 12.2 Initialization
@@ -357,8 +436,10 @@ TELPHER_MPI(Win_allocate_shared_c,
              MPI_Win* win), (size, disp_unit, info, comm, baseptr, win)) {
   if (!entry::active())
     return pmpi::Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
-  entry::blocking_call guard;
-  return pmpi::Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+  return rma::allocate_shared({"MPI_Win_allocate_shared_c", baseptr, size, disp_unit, info, comm,
+                               win}, mpi::asks_for_device_memory(info),
+                              [&] { return pmpi::Win_allocate_shared_c(size, disp_unit, info, comm,
+                                                                       baseptr, win); });
 }
 
 // 12.3 Communication calls
@@ -371,11 +452,16 @@ TELPHER_MPI(Put_c,
   if (!entry::active())
     return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Put_c",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                     target_count, target_datatype, win);
+  const rma::access a{.call = "MPI_Put_c", .what = rma::verb::put, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}};
+  if (a.plain())
+    return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                       target_count, target_datatype, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Put_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                       target_count, target_datatype, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -388,11 +474,16 @@ TELPHER_MPI(Get_c,
   if (!entry::active())
     return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Get_c",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                     target_count, target_datatype, win);
+  const rma::access a{.call = "MPI_Get_c", .what = rma::verb::get, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .result = {origin_addr, origin_count, origin_datatype}};
+  if (a.plain())
+    return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                       target_count, target_datatype, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Get_c(s.result, origin_count, origin_datatype, target_rank, target_disp,
+                       target_count, target_datatype, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -405,11 +496,17 @@ TELPHER_MPI(Accumulate_c,
   if (!entry::active())
     return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Accumulate_c", {origin_addr}))
-    return error;
-  return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                            target_count, target_datatype, op, win);
+  const rma::access a{.call = "MPI_Accumulate_c", .what = rma::verb::accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = target_count,
+                      .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}, .op = op};
+  if (a.plain())
+    return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                              target_count, target_datatype, op, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Accumulate_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                              target_count, target_datatype, op, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -424,12 +521,20 @@ TELPHER_MPI(Get_accumulate_c,
     return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                   result_count, result_datatype, target_rank, target_disp,
                                   target_count, target_datatype, op, win);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Get_accumulate_c", {origin_addr, result_addr}))
-    return error;
-  return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
-                                result_count, result_datatype, target_rank, target_disp,
-                                target_count, target_datatype, op, win);
+  const rma::access a{.call = "MPI_Get_accumulate_c", .what = rma::verb::get_accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = target_count,
+                      .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype},
+                      .result = {result_addr, result_count, result_datatype}, .op = op};
+  if (a.plain())
+    return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
+                                  result_count, result_datatype, target_rank, target_disp,
+                                  target_count, target_datatype, op, win);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Get_accumulate_c(s.origin, origin_count, origin_datatype, s.result, result_count,
+                                  result_datatype, target_rank, target_disp, target_count,
+                                  target_datatype, op, win);
+  });
 }
 
 // 12.3 Communication calls
@@ -442,11 +547,16 @@ TELPHER_MPI(Rput_c,
   if (!entry::active())
     return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rput_c",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                      target_count, target_datatype, win, request);
+  const rma::access a{.call = "MPI_Rput_c", .what = rma::verb::put, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}, .request = request};
+  if (a.plain())
+    return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                        target_count, target_datatype, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Rput_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                        target_count, target_datatype, win, request);
+  });
 }
 
 // 12.3 Communication calls
@@ -459,11 +569,16 @@ TELPHER_MPI(Rget_c,
   if (!entry::active())
     return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win), "MPI_Rget_c",
-                                              {origin_addr}))
-    return error;
-  return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                      target_count, target_datatype, win, request);
+  const rma::access a{.call = "MPI_Rget_c", .what = rma::verb::get, .win = win, .rank = target_rank,
+                      .displacement = target_disp, .count = target_count, .type = target_datatype,
+                      .result = {origin_addr, origin_count, origin_datatype}, .request = request};
+  if (a.plain())
+    return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                        target_count, target_datatype, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Rget_c(s.result, origin_count, origin_datatype, target_rank, target_disp,
+                        target_count, target_datatype, win, request);
+  });
 }
 
 // 12.3 Communication calls
@@ -476,11 +591,18 @@ TELPHER_MPI(Raccumulate_c,
   if (!entry::active())
     return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Raccumulate_c", {origin_addr}))
-    return error;
-  return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                             target_count, target_datatype, op, win, request);
+  const rma::access a{.call = "MPI_Raccumulate_c", .what = rma::verb::accumulate, .win = win,
+                      .rank = target_rank, .displacement = target_disp, .count = target_count,
+                      .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype}, .op = op,
+                      .request = request};
+  if (a.plain())
+    return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                               target_count, target_datatype, op, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Raccumulate_c(s.origin, origin_count, origin_datatype, target_rank, target_disp,
+                               target_count, target_datatype, op, win, request);
+  });
 }
 
 // 12.3 Communication calls
@@ -495,12 +617,21 @@ TELPHER_MPI(Rget_accumulate_c,
     return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                    result_count, result_datatype, target_rank, target_disp,
                                    target_count, target_datatype, op, win, request);
-  if (int error = entry::refuse_device_memory(host_mpi::error_owner::window(win),
-                                              "MPI_Rget_accumulate_c", {origin_addr, result_addr}))
-    return error;
-  return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
-                                 result_count, result_datatype, target_rank, target_disp,
-                                 target_count, target_datatype, op, win, request);
+  const rma::access a{.call = "MPI_Rget_accumulate_c", .what = rma::verb::get_accumulate,
+                      .win = win, .rank = target_rank, .displacement = target_disp,
+                      .count = target_count, .type = target_datatype,
+                      .origin = {origin_addr, origin_count, origin_datatype},
+                      .result = {result_addr, result_count, result_datatype}, .op = op,
+                      .request = request};
+  if (a.plain())
+    return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
+                                   result_count, result_datatype, target_rank, target_disp,
+                                   target_count, target_datatype, op, win, request);
+  return a.run([&](const rma::stand_ins& s) {
+    return pmpi::Rget_accumulate_c(s.origin, origin_count, origin_datatype, s.result, result_count,
+                                   result_datatype, target_rank, target_disp, target_count,
+                                   target_datatype, op, win, request);
+  });
 }
 
 #endif  // TELPHER_HOST_HAS_Win_create_c

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations: which way they go, and those of the host MPI with images of device buffers. An image
+// lives until the host MPI has completed the operation, which the synchronisation call or the
+// request tells (sync.cpp); results are written to the device then.
+#include <new>
+
+#include "host_mpi/error.hpp"
+#include "rma/direct.hpp"
+
+namespace telpher::rma {
+namespace {
+
+bool on_device(const buffer& b) noexcept {
+  if (b.count <= 0 || (b.address != MPI_BOTTOM && memory::surely_host(b.address))) return false;
+  const auto found = datatype::layout_of(b.type);
+  if (!found || (*found)->blocks.empty()) return false;  // the host MPI says what is wrong with it
+  const datatype::layout& l = **found;
+  return memory::classify(static_cast<const std::byte*>(b.address) + l.blocks.front().offset)
+             .on_device() ||
+         (b.address == MPI_BOTTOM && datatype::mixes_places(l, b.address));
+}
+
+// What stands for the buffer, filled if the operation reads it.
+status stand_in(coll::staging& images, const buffer& b, bool reads, void*& out) {
+  out = const_cast<void*>(b.address);
+  if (!on_device(b)) return status::ok;
+  coll::plan p{.segments = {{0, b.count, b.type}}, .copy_in = reads, .copy_out = !reads};
+  const auto made = images.add(out, p);
+  TELPHER_TRY(made);
+  out = *made;
+  return status::ok;
+}
+
+class request_work final : public coll::pending {
+ public:
+  explicit request_work(std::shared_ptr<staged_operation> op) noexcept : op_(std::move(op)) {}
+  status after_completion() noexcept override { return op_->finish(); }
+
+ private:
+  std::shared_ptr<staged_operation> op_;
+};
+
+int fail(const access& a, status s) noexcept {
+  return host_mpi::fail(host_mpi::error_owner::window(a.win), a.call, s,
+                        "a device buffer could not be copied to or from the host");
+}
+
+int stage(const access& a, const host_access& host) {
+  auto op = std::make_shared<staged_operation>(a.rank);
+  void *origin = nullptr, *result = nullptr, *compare = nullptr;
+  status s = stand_in(op->images, a.origin, true, origin);
+  if (!failed(s)) s = stand_in(op->images, a.result, false, result);
+  const buffer compared{a.compare, a.compare ? 1 : 0, a.type};
+  if (!failed(s)) s = stand_in(op->images, compared, true, compare);
+  if (!failed(s)) s = op->images.copy_in();
+  if (failed(s)) return fail(a, s);
+  window& w = record_of(a.win);
+  std::list<std::shared_ptr<staged_operation>> entry{op};
+  std::unique_ptr<request_work> work;
+  if (a.request) work = std::make_unique<request_work>(op);
+  if (const int code = host({origin, result, compare}); code != MPI_SUCCESS) return code;
+  if (a.request) {
+    int complete = 0;
+    if (host_mpi::look_at(*a.request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
+      return (s = op->finish()) == status::ok ? MPI_SUCCESS : fail(a, s);
+    coll::attach(a.call, MPI_COMM_SELF, *a.request, std::move(work), false);
+  }
+  const std::lock_guard lock(w.guard);
+  w.pending.splice(w.pending.end(), entry);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+bool access::plain() const noexcept {
+  if (rank == MPI_PROC_NULL) return true;
+  window* const w = find(win);
+  if (w && is_direct(*this, *w)) return false;
+  const buffer compared{compare, compare ? 1 : 0, type};
+  return !on_device(origin) && !on_device(result) && !on_device(compared);
+}
+
+int access::run(const host_access& host) const noexcept {
+  window* const w = find(win);
+  try {
+    if (w && is_direct(*this, *w)) return run_direct(*this, *w);
+    return stage(*this, host);
+  } catch (const std::bad_alloc&) {
+    return fail(*this, status::out_of_memory);
+  }
+}
+
+}  // namespace telpher::rma

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How windows are made and unmade. All ranks of the communicator learn with one collective of the
+// host MPI who exposes device memory; where somebody does, a second one carries the name of the
+// shared words, and a vote says whether all could open everything.
+#include <limits>
+#include <new>
+
+#include "base/log.hpp"
+#include "host_mpi/error.hpp"
+#include "path/pull.hpp"
+#include "rma/rma.hpp"
+#include "rma/window.hpp"
+#include "telpher/telpher.h"
+#include "ticket/blocking_call.hpp"
+
+namespace telpher::rma {
+namespace {
+
+using ticket::blocking_call;
+
+const host_mpi::job& job() noexcept {
+  return ticket::the_engine().job();
+}
+
+// All its ranks take part in what follows.
+bool ours(MPI_Comm comm) noexcept {
+  int inter = 1;
+  return comm != MPI_COMM_NULL && host_mpi::is_ours(job(), comm) &&
+         pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
+}
+
+int call_host(const host_call& host) noexcept {
+  const blocking_call guard;
+  return host();
+}
+
+// --- what the ranks tell each other ---
+
+exposed describe(const void* base, MPI_Aint bytes, MPI_Aint unit) noexcept {
+  exposed e{};
+  e.bytes = bytes, e.unit = unit;
+  if (bytes <= 0 || memory::surely_host(base)) return e;
+  device::pointer_info info;
+  const memory::place where = memory::classify(base, info);
+  if (!where.on_device()) return e;
+  e.on_device = 1;
+  const auto size = static_cast<std::size_t>(bytes);
+  auto* const data = static_cast<std::byte*>(const_cast<void*>(base));
+  if (failed(path::export_region({where, data, size}, info, e.memory)) || !e.memory.holds(size))
+    e.failed = 1;
+  return e;
+}
+
+int learn(MPI_Comm comm, const exposed& own, window& w) noexcept {
+  const blocking_call guard;
+  int size = 0;
+  pmpi::Comm_rank(comm, &w.rank);
+  pmpi::Comm_size(comm, &size);
+  try {
+    w.ranks.resize(static_cast<std::size_t>(size));
+  } catch (const std::bad_alloc&) {
+    return MPI_ERR_NO_MEM;
+  }
+  return pmpi::Allgather(&own, sizeof own, MPI_BYTE, w.ranks.data(), sizeof own, MPI_BYTE, comm);
+}
+
+bool all_agree(MPI_Comm comm, bool own) noexcept {
+  const blocking_call guard;
+  int mine = own, all = 0;
+  return pmpi::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+template <class Test>
+bool any(const window& w, Test&& test) noexcept {
+  for (const exposed& e : w.ranks)
+    if (test(e)) return true;
+  return false;
+}
+
+// --- direct ---
+
+bool node_holds(MPI_Comm comm) noexcept {
+  const auto ranks = host_mpi::world_ranks(job(), comm);
+  if (!ranks) return false;
+  for (const int r : *ranks)
+    if (r != job().rank && !job().segment(r)) return false;
+  return true;
+}
+
+// Collective: words that all ranks have mapped, or none for all.
+status share_words(MPI_Comm comm, window& w) {
+  shared_memory_name name{};
+  if (w.rank == 0) {
+    auto made = shared_memory::create(words::bytes(w.size(), w.dynamic()), "telpher-window");
+    if (made) {
+      name = made->name();
+      w.shared = words(std::move(*made), w.size());
+    }
+  }
+  {
+    const blocking_call guard;
+    if (pmpi::Bcast(&name, sizeof name, MPI_BYTE, 0, comm) != MPI_SUCCESS)
+      return status::host_mpi_error;
+  }
+  if (name.bytes == 0) return status::out_of_memory;
+  if (w.rank != 0) {
+    auto opened = shared_memory::open(name);
+    TELPHER_TRY(opened);
+    w.shared = words(std::move(*opened), w.size());
+  }
+  const auto n = static_cast<std::size_t>(w.size());
+  w.targets.resize(n), w.held.resize(n), w.starts.resize(n), w.posts.resize(n);
+  return status::ok;
+}
+
+status reach_all(MPI_Comm comm, window& w) {
+  w.processes = host_mpi::world_ranks(job(), comm);
+  for (std::size_t r = 0; r < w.ranks.size(); ++r) {
+    if (!w.ranks[r].on_device) continue;
+    if (static_cast<int>(r) == w.rank)
+      w.targets[r].at = {memory::classify(w.base), static_cast<std::byte*>(w.base)};
+    else
+      TELPHER_TRY(reach(w.ranks[r].memory, (*w.processes)[r], w.targets[r]));
+  }
+  return status::ok;
+}
+
+// Which way is known to all ranks from what they told; only the last vote may differ.
+bool make_direct(MPI_Comm comm, window& w) noexcept {
+  if (!all_agree(comm, node_holds(comm))) return false;
+  const bool alone = w.size() == 1;
+  if (any(w, [&](const exposed& e) { return e.on_device && !e.memory.exportable && !alone; }))
+    return false;
+  status s = status::out_of_memory;
+  try {
+    s = share_words(comm, w);
+    if (!failed(s)) s = reach_all(comm, w);
+  } catch (const std::bad_alloc&) {
+  }
+  if (!all_agree(comm, !failed(s))) {
+    w.targets.clear();
+    return false;
+  }
+  w.by = window::way::direct;
+  w.model = MPI_WIN_UNIFIED;
+  w.host_too = w.dynamic() || any(w, [](const exposed& e) { return !e.on_device && e.bytes > 0; });
+  return true;
+}
+
+// --- image ---
+
+status make_image(window& w) noexcept {
+  w.by = window::way::image;
+  if (!w.ranks[static_cast<std::size_t>(w.rank)].on_device) return status::ok;
+  if (pmpi::Alloc_mem(w.bytes, MPI_INFO_NULL, &w.own_host) != MPI_SUCCESS)
+    return status::out_of_memory;
+  w.mirror.reset(new (std::nothrow) image);
+  if (!w.mirror) return status::out_of_memory;
+  return w.mirror->start(memory::classify(w.base), static_cast<std::byte*>(w.base),
+                         static_cast<std::size_t>(w.bytes), static_cast<std::byte*>(w.own_host));
+}
+
+// --- making ---
+
+void give_back(window& w) noexcept {
+  w.mirror.reset();
+  if (w.own_host) pmpi::Free_mem(w.own_host);
+  if (w.own_device) telpher_free(w.own_device);
+}
+
+int host_window(const creation& c, const window& w) noexcept {
+  const bool on_device = w.ranks[static_cast<std::size_t>(w.rank)].on_device;
+  const bool hidden = on_device && w.by == window::way::direct;
+  void* const base = on_device ? w.own_host : w.base;
+  const MPI_Aint bytes = hidden ? 0 : w.bytes;
+  const blocking_call guard;
+  if (c.unit > std::numeric_limits<int>::max())
+    return pmpi::Win_create_c(base, bytes, c.unit, c.info, c.comm, c.win);
+  return pmpi::Win_create(base, bytes, static_cast<int>(c.unit), c.info, c.comm, c.win);
+}
+
+// `w` has this rank's part and knows the others'; some rank exposes device memory.
+int establish(const creation& c, std::unique_ptr<window> w, status own) noexcept {
+  if (!make_direct(c.comm, *w)) {
+    if (!failed(own)) own = make_image(*w);
+    if (w->rank == 0)
+      TELPHER_INFO("%s: device memory is served through host images: not all ranks can open it",
+                   c.call);
+  }
+  if (!all_agree(c.comm, !failed(own))) {
+    give_back(*w);
+    if (!failed(own)) own = status::out_of_memory;
+    return host_mpi::fail(c.comm, c.call, own, "a rank's part of the window could not be made");
+  }
+  const int code = host_window(c, *w);
+  if (code != MPI_SUCCESS) {
+    give_back(*w);
+    return code;
+  }
+  w->handle = *c.win;
+  try {
+    keep(std::move(w));
+  } catch (const std::bad_alloc&) {
+    return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
+  }
+  return MPI_SUCCESS;
+}
+
+int refuse_part(const creation& c, bool own) noexcept {
+  return host_mpi::fail_with(c.comm, c.call, own ? MPI_ERR_ARG : MPI_ERR_OTHER,
+                             own ? "the window's device memory does not lie in one allocation, or "
+                                   "could not be allocated"
+                                 : "another rank could not make its part of the window");
+}
+
+}  // namespace
+
+status reach(const path::exported_memory& m, int process, reached& out) noexcept {
+  const auto importer = path::importer_for(m, {});
+  TELPHER_TRY(importer);
+  auto mapping = memory::ipc_cache::instance().acquire(
+      {process, static_cast<std::uintptr_t>(m.base), m.generation, *importer}, m.allocation_bytes,
+      m.handle);
+  TELPHER_TRY(mapping);
+  out.at = {*importer, mapping->base() + (m.address - m.base)};
+  out.mapping = std::move(*mapping);
+  return status::ok;
+}
+
+int create(const creation& c, const host_call& host) noexcept {
+  const exposed own = describe(c.base, c.bytes, c.unit);
+  if (!ours(c.comm)) {
+    if (!own.on_device) return call_host(host);
+    return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
+                               "device memory needs a communicator whose ranks all carry Telpher");
+  }
+  std::unique_ptr<window> w(new (std::nothrow) window);
+  if (!w) return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
+  if (const int code = learn(c.comm, own, *w); code != MPI_SUCCESS) return code;
+  if (!any(*w, [](const exposed& e) { return e.on_device != 0; })) return call_host(host);
+  if (any(*w, [](const exposed& e) { return e.failed != 0; })) return refuse_part(c, own.failed);
+  w->base = c.base, w->bytes = c.bytes, w->unit = static_cast<int>(c.unit);
+  return establish(c, std::move(w), status::ok);
+}
+
+int allocate(const creation& c, bool on_device, const host_call& host) noexcept {
+  if (!ours(c.comm)) {
+    if (!on_device) return call_host(host);
+    return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
+                               "device memory needs a communicator whose ranks all carry Telpher");
+  }
+  std::unique_ptr<window> w(new (std::nothrow) window);
+  if (!w) return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
+  bool failed_here = false;
+  if (on_device && c.bytes > 0)
+    failed_here = telpher_malloc(&w->own_device, static_cast<std::size_t>(c.bytes),
+                                 TELPHER_MEMORY_DEVICE) != TELPHER_SUCCESS;
+  exposed own = describe(w->own_device, w->own_device ? c.bytes : 0, c.unit);
+  own.bytes = c.bytes;
+  own.failed |= failed_here;
+  const int code = learn(c.comm, own, *w);
+  const bool bad = any(*w, [](const exposed& e) { return e.failed != 0; });
+  const bool some = any(*w, [](const exposed& e) { return e.on_device != 0; });
+  if (code != MPI_SUCCESS || bad || !some) {
+    give_back(*w);
+    if (code != MPI_SUCCESS) return code;
+    return bad ? refuse_part(c, own.failed) : call_host(host);
+  }
+  w->flavour = MPI_WIN_FLAVOR_ALLOCATE;
+  w->bytes = c.bytes, w->unit = static_cast<int>(c.unit);
+  status s = status::ok;
+  if (!own.on_device && c.bytes > 0 &&
+      pmpi::Alloc_mem(c.bytes, MPI_INFO_NULL, &w->own_host) != MPI_SUCCESS)
+    s = status::out_of_memory;
+  void* const base = w->base = own.on_device ? w->own_device : w->own_host;
+  const int made = establish(c, std::move(w), s);
+  if (made == MPI_SUCCESS) *static_cast<void**>(c.base) = base;
+  return made;
+}
+
+int allocate_shared(const creation& c, bool on_device, const host_call& host) noexcept {
+  if (!on_device) return call_host(host);
+  return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
+                             "shared windows have host memory only: ask MPI_Win_allocate for device "
+                             "memory");
+}
+
+// Which memory will be attached nobody knows yet, so the words are shared in any case.
+int create_dynamic(MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept {
+  if (!ours(comm)) return call_host(host);
+  std::unique_ptr<window> w(new (std::nothrow) window);
+  if (!w) return host_mpi::fail(comm, "MPI_Win_create_dynamic", status::out_of_memory, nullptr);
+  w->flavour = MPI_WIN_FLAVOR_DYNAMIC;
+  if (const int code = learn(comm, exposed{}, *w); code != MPI_SUCCESS) return code;
+  const bool direct = make_direct(comm, *w);
+  const int code = call_host(host);
+  if (code != MPI_SUCCESS || !direct) return code;
+  w->handle = *win;
+  try {
+    keep(std::move(w));
+  } catch (const std::bad_alloc&) {
+    return host_mpi::fail(comm, "MPI_Win_create_dynamic", status::out_of_memory, nullptr);
+  }
+  return MPI_SUCCESS;
+}
+
+// --- attaching ---
+
+int attach(MPI_Win win, void* base, MPI_Aint bytes, const host_call& host) noexcept {
+  const exposed own = describe(base, bytes, 1);
+  if (!own.on_device) return host();
+  const auto refuse = [&](int error_class, const char* why) {
+    return host_mpi::fail_with(host_mpi::error_owner::window(win), "MPI_Win_attach", error_class,
+                               why);
+  };
+  window* const w = find(win);
+  if (!w || w->by != window::way::direct || !w->dynamic() ||
+      (!own.memory.exportable && w->size() > 1))
+    return refuse(MPI_ERR_UNSUPPORTED_OPERATION,
+                  "device memory that ranks of the window cannot open (another node, a stream-"
+                  "ordered pool): use MPI_Win_create");
+  if (own.failed) return refuse(MPI_ERR_RMA_ATTACH, "the range does not lie in one allocation");
+  attachment* const all = w->shared.attachments(w->rank);
+  for (std::size_t i = 0; i < words::most_attached; ++i) {
+    if (all[i].attached.load(std::memory_order_relaxed) != 0) continue;
+    all[i].memory = own.memory;
+    all[i].bytes = static_cast<std::uint64_t>(bytes);
+    all[i].attached.store(1, std::memory_order_release);
+    return MPI_SUCCESS;
+  }
+  return refuse(MPI_ERR_RMA_ATTACH, "at most 256 ranges of device memory can be attached");
+}
+
+int detach(MPI_Win win, const void* base, const host_call& host) noexcept {
+  window* const w = find(win);
+  if (!w || w->by != window::way::direct || !w->dynamic()) return host();
+  attachment* const all = w->shared.attachments(w->rank);
+  for (std::size_t i = 0; i < words::most_attached; ++i)
+    if (all[i].attached.load(std::memory_order_relaxed) != 0 &&
+        all[i].memory.address == reinterpret_cast<std::uintptr_t>(base)) {
+      all[i].attached.store(0, std::memory_order_release);
+      return MPI_SUCCESS;
+    }
+  return host();
+}
+
+// --- the end, and what a window says of itself ---
+
+// Operations of all ranks are complete when the host MPI's call returns, or, direct ones, when all
+// have come.
+int free(MPI_Win* win, const host_call& host) noexcept {
+  auto w = win ? take(*win) : nullptr;
+  if (!w) return call_host(host);
+  if (w->by == window::way::direct) meet(*w, "MPI_Win_free");
+  if (const int code = call_host(host); code != MPI_SUCCESS) {
+    keep(std::move(w));
+    return code;
+  }
+  status s = status::ok;
+  if (w->mirror && !w->own_device) s = w->mirror->merge();
+  give_back(*w);
+  return s == status::ok ? MPI_SUCCESS
+                         : host_mpi::fail(MPI_COMM_SELF, "MPI_Win_free", s, "device memory");
+}
+
+int get_attr(MPI_Win win, int key, void* value, int* flag, const host_call& host) noexcept {
+  window* const w = find(win);
+  void* found = nullptr;
+  if (!w || w->by == window::way::host || w->dynamic())
+    return host();
+  else if (key == MPI_WIN_BASE)
+    found = w->base;
+  else if (key == MPI_WIN_SIZE)
+    found = &w->bytes;
+  else if (key == MPI_WIN_DISP_UNIT)
+    found = &w->unit;
+  else if (key == MPI_WIN_CREATE_FLAVOR)
+    found = &w->flavour;
+  else if (key == MPI_WIN_MODEL)
+    found = &w->model;
+  else
+    return host();
+  *static_cast<void**>(value) = found;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+}  // namespace telpher::rma

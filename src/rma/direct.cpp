@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/direct.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "coll/exchange/exchange.hpp"
+#include "datatype/type_contents.hpp"
+#include "host_mpi/error.hpp"
+#include "path/path.hpp"
+
+namespace telpher::rma {
+namespace {
+
+using datatype::elements;
+using datatype::layout;
+using datatype::side;
+
+std::size_t index(int rank) noexcept {
+  return static_cast<std::size_t>(rank);
+}
+
+const layout* layout_of(MPI_Datatype type) noexcept {
+  const auto l = datatype::layout_of(type);
+  return l && datatype::is_committed(**l, type, ticket::the_engine().job().control) ? *l : nullptr;
+}
+
+// --- where the target's elements lie ---
+
+struct span {
+  std::int64_t low, high;  // from the address of the first element
+};
+
+span span_of(const layout& l, MPI_Count count) noexcept {
+  const std::int64_t last = (count - 1) * l.extent;
+  return {std::min<std::int64_t>(0, last) + l.true_lower_bound,
+          std::max<std::int64_t>(0, last) + l.true_lower_bound + l.true_extent};
+}
+
+/// The attached range that holds the addresses; null if there is none.
+const attachment* attached_at(const window& w, int rank, std::uint64_t low, std::uint64_t high) {
+  const attachment* const all = w.shared.attachments(rank);
+  for (const attachment* a = all; a != all + words::most_attached; ++a)
+    if (a->attached.load(std::memory_order_acquire) != 0 && a->memory.address <= low &&
+        high <= a->memory.address + a->bytes)
+      return a;
+  return nullptr;
+}
+
+// --- leaves of types ---
+
+MPI_Datatype leaf_of(MPI_Datatype type) {
+  if (datatype::is_predefined(type)) return type;
+  datatype::type_contents contents;
+  if (failed(contents.read(type)) || contents.types().empty()) return MPI_DATATYPE_NULL;
+  return leaf_of(contents.types().front());
+}
+
+// --- accumulate ---
+
+/// What an accumulate works on; all checked.
+struct update {
+  const access& call;
+  const words& shared;
+  MPI_Datatype leaf;
+  const layout& leaf_layout;
+  elements target;
+};
+
+// Values of the leaf type, as an array of them lies in memory; from packed bytes and back.
+class values {
+ public:
+  values(const layout& leaf, std::size_t bytes) : leaf_(leaf), count_(bytes / leaf.size) {
+    array_.resize(count_ * static_cast<std::size_t>(leaf.extent));
+    packed_.resize(leaf.contiguous ? 0 : bytes);
+  }
+  side packed() noexcept { return {{}, leaf_.contiguous ? array_.data() : packed_.data()}; }
+  void unpack() noexcept {
+    if (!leaf_.contiguous)
+      datatype::unpack_host(leaf_, packed_.data(), 0, packed_.size(), array_.data());
+  }
+  void pack() noexcept {
+    if (!leaf_.contiguous)
+      datatype::pack_host(leaf_, array_.data(), 0, packed_.size(), packed_.data());
+  }
+  std::byte* at(std::size_t i) noexcept {
+    return array_.data() + i * static_cast<std::size_t>(leaf_.extent);
+  }
+  std::size_t count() const noexcept { return count_; }
+
+ private:
+  const layout& leaf_;
+  std::size_t count_;
+  std::vector<std::byte> array_, packed_;
+};
+
+// By the host MPI, for every type and operation.
+status combine_on_host(const update& u, const elements& origin) {
+  values from(u.leaf_layout, u.target.bytes()), to(u.leaf_layout, u.target.bytes());
+  TELPHER_TRY(datatype::gather(origin, from.packed()));
+  TELPHER_TRY(datatype::gather(u.target, to.packed()));
+  from.unpack();
+  to.unpack();
+  constexpr std::size_t at_once = 1u << 30;
+  for (std::size_t i = 0; i < to.count(); i += at_once) {
+    const int n = static_cast<int>(std::min(at_once, to.count() - i));
+    if (pmpi::Reduce_local(from.at(i), to.at(i), n, u.leaf, u.call.op) != MPI_SUCCESS)
+      return status::host_mpi_error;
+  }
+  to.pack();
+  return datatype::scatter(to.packed(), u.target);
+}
+
+// By a kernel of the device that holds the target, where it knows the operation and nothing has
+// gaps.
+status combine_on_device(const update& u, const elements& origin) {
+  const auto known = coll::exchange::reduction_of(u.call.op, u.leaf);
+  if (!known.known || !coll::exchange::enabled() || !u.leaf_layout.contiguous ||
+      !u.target.type.contiguous)
+    return status::not_supported;
+  const std::size_t bytes = u.target.bytes();
+  std::byte* const to = u.target.at.data + u.target.type.true_lower_bound;
+  auto copy = memory::buffer::device(u.target.at.where, bytes);
+  TELPHER_TRY(copy);
+  auto* const from = static_cast<std::byte*>(copy->data());
+  const std::size_t alignment = kernel::value_bytes(known.type);
+  if (reinterpret_cast<std::uintptr_t>(to) % alignment != 0) return status::not_supported;
+  TELPHER_TRY(datatype::gather(origin, {u.target.at.where, from}));
+  return coll::exchange::reduce_runs(u.target.at.where, known, to, {from, to}, bytes);
+}
+
+status combine(const update& u, const elements& origin) {
+  if (u.call.op == MPI_REPLACE) return datatype::move(origin, u.target);
+  const status s = combine_on_device(u, origin);
+  return s == status::not_supported || s == status::would_block ? combine_on_host(u, origin) : s;
+}
+
+status compare_and_swap(const update& u, const elements& origin, const side& compare) {
+  const std::size_t bytes = u.target.bytes();
+  std::vector<std::byte> held(bytes), expected(bytes);
+  TELPHER_TRY(datatype::gather(u.target, {{}, held.data()}));
+  TELPHER_TRY(datatype::copy({{}, expected.data()}, compare, bytes));
+  return held == expected ? datatype::move(origin, u.target) : status::ok;
+}
+
+// --- a call ---
+
+struct refusal {
+  int error_class;
+  const char* why;
+};
+
+int refuse(const access& a, const refusal& r) noexcept {
+  return host_mpi::fail_with(host_mpi::error_owner::window(a.win), a.call, r.error_class, r.why);
+}
+
+std::optional<elements> elements_of(const buffer& b) noexcept {
+  const layout* const l = layout_of(b.type);
+  if (!l) return std::nullopt;
+  auto* const data = static_cast<std::byte*>(const_cast<void*>(b.address));
+  if (l->blocks.empty() || b.count == 0) return elements{*l, 0, {{}, data}};
+  return elements{*l, b.count, {memory::classify(data + l->blocks.front().offset), data}};
+}
+
+status carry_out(const access& a, const words& shared, const elements& target,
+                 const std::optional<elements>& origin, const std::optional<elements>& result) {
+  if (a.what == verb::put) return datatype::move(*origin, target);
+  if (a.what == verb::get) return datatype::move(target, *result);
+  const MPI_Datatype leaf = leaf_of(a.type);
+  const layout* const leaf_layout = layout_of(leaf);
+  if (!leaf_layout) return status::invalid_argument;
+  const update u{a, shared, leaf, *leaf_layout, target};
+  const exclusion alone(shared, a.rank);
+  if (result) TELPHER_TRY(datatype::move(target, *result));
+  if (a.op == MPI_NO_OP) return status::ok;
+  if (a.what != verb::compare_and_swap) return combine(u, *origin);
+  auto* const compare = static_cast<std::byte*>(const_cast<void*>(a.compare));
+  return compare_and_swap(u, *origin, {memory::classify(compare), compare});
+}
+
+// The target's memory, or why the call may not touch it.
+std::optional<refusal> find_target(const access& a, const window& w, const layout& l, MPI_Count n,
+                                   reached& out) {
+  const span s = span_of(l, n);
+  const refusal outside{MPI_ERR_RMA_RANGE,
+                        "the target's elements do not lie in the memory that it exposes"};
+  if (!w.dynamic()) {
+    const exposed& there = w.ranks[index(a.rank)];
+    const std::int64_t at = a.displacement * there.unit;
+    if (at + s.low < 0 || at + s.high > there.bytes) return outside;
+    out.at = w.targets[index(a.rank)].at;
+    out.at.data += at;
+    return std::nullopt;
+  }
+  const auto at = static_cast<std::uint64_t>(a.displacement);
+  const attachment* const there =
+      attached_at(w, a.rank, at + static_cast<std::uint64_t>(s.low),
+                  at + static_cast<std::uint64_t>(s.high));
+  if (!there) return outside;
+  if (a.rank == w.rank) {
+    auto* const own = reinterpret_cast<std::byte*>(at);
+    out.at = {memory::classify(own), own};
+    return std::nullopt;
+  }
+  if (failed(reach(there->memory, (*w.processes)[index(a.rank)], out)))
+    return refusal{MPI_ERR_RMA_ATTACH, "the target's memory could not be opened"};
+  out.at.data += at - there->memory.address;
+  return std::nullopt;
+}
+
+int end(const access& a) noexcept {
+  if (!a.request) return MPI_SUCCESS;
+  const auto query = [](void*, MPI_Status* status) {
+    pmpi::Status_set_elements_x(status, MPI_BYTE, 0);
+    pmpi::Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+  };
+  const int code = pmpi::Grequest_start(
+      query, [](void*) { return MPI_SUCCESS; }, [](void*, int) { return MPI_SUCCESS; }, nullptr,
+      a.request);
+  return code == MPI_SUCCESS ? pmpi::Grequest_complete(*a.request) : code;
+}
+
+}  // namespace
+
+bool is_direct(const access& a, const window& w) noexcept {
+  if (!w.direct_at(a.rank)) return false;
+  if (!w.dynamic()) return true;
+  const auto l = datatype::layout_of(a.type);
+  if (!l || (*l)->blocks.empty()) return false;
+  const auto first = static_cast<std::uint64_t>(a.displacement + (*l)->blocks.front().offset);
+  return attached_at(w, a.rank, first, first + 1) != nullptr;
+}
+
+int run_direct(const access& a, window& w) {
+  const layout* const type = layout_of(a.type);
+  if (!type) return refuse(a, {MPI_ERR_TYPE, "the target's type is not a committed one"});
+  if (a.count < 0 || a.origin.count < 0 || a.result.count < 0)
+    return refuse(a, {MPI_ERR_COUNT, "a negative count"});
+  const bool reads = a.what != verb::get && a.op != MPI_NO_OP;
+  const bool writes = a.what != verb::put && a.what != verb::accumulate;
+  const auto origin = reads ? elements_of(a.origin) : std::nullopt;
+  const auto result = writes ? elements_of(a.result) : std::nullopt;
+  if (reads && !origin)
+    return refuse(a, {MPI_ERR_TYPE, "the origin's type is not a committed one"});
+  if (writes && !result)
+    return refuse(a, {MPI_ERR_TYPE, "the result's type is not a committed one"});
+  const std::size_t bytes = type->size * static_cast<std::size_t>(a.count);
+  if ((reads && origin->bytes() != bytes) || (writes && result->bytes() != bytes))
+    return refuse(a, {MPI_ERR_TRUNCATE, "origin and target differ in size"});
+  if (!enter_epoch(w, a.rank, a.call))
+    return refuse(a, {MPI_ERR_RMA_SYNC, "no epoch gives access to the target"});
+  if (bytes == 0) return end(a);
+  reached there;
+  if (const auto no = find_target(a, w, *type, a.count, there)) return refuse(a, *no);
+  const status s = carry_out(a, w.shared, {*type, a.count, there.at}, origin, result);
+  if (s != status::ok)
+    return host_mpi::fail(host_mpi::error_owner::window(a.win), a.call, s,
+                          "bytes could not be moved to or from the target's device memory");
+  path::count(a.what == verb::get ? path::kind::ipc_get : path::kind::ipc_put, bytes);
+  return end(a);
+}
+
+}  // namespace telpher::rma

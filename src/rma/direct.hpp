@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations on device memory that this process reaches: done, at the origin and at the target, when
+// the call returns. Accumulates and their like take the target's exclusion word for that time, which
+// is what makes them atomic, element by element and as a whole.
+#pragma once
+
+#include "rma/rma.hpp"
+#include "rma/window.hpp"
+
+namespace telpher::rma {
+
+/// Whether the memory that the call names at its target is device memory of a direct window.
+bool is_direct(const access& a, const window& w) noexcept;
+
+/// May throw std::bad_alloc.
+int run_direct(const access& a, window& w);
+
+}  // namespace telpher::rma

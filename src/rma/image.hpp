@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host image of one rank's device memory in a window that ranks of other nodes reach. The host
+// MPI's window lies over the image, so every operation of every rank is the host MPI's own there.
+// Image and device memory are the public and the private copy of MPI's separate memory model
+// (MPI_WIN_SEPARATE): merge() makes both the same, in the calls that the standard names for that.
+//
+// A third copy holds what both were after the last merge. A byte that differs from it in the image
+// was written by an operation and goes to the device; one that differs on the device was stored by
+// the program and goes to the image. Operations may arrive during a merge: the image is read once
+// and only bytes that it did not change are written, so what arrives later is found by the next
+// merge.
+#pragma once
+
+#include "memory/memory.hpp"
+
+namespace telpher::rma {
+
+class image {
+ public:
+  image() = default;
+  image(const image&) = delete;
+  image& operator=(const image&) = delete;
+  ~image();
+
+  /// Reads the device memory; `public_copy` is what the host MPI's window will lie over.
+  status start(const memory::place& where, std::byte* device, std::size_t bytes,
+               std::byte* public_copy) noexcept;
+  status merge() noexcept;
+
+ private:
+  struct range {
+    std::size_t first, end;
+  };
+  status merge_block(std::size_t first, std::size_t bytes) noexcept;
+  range merge_bytes(std::size_t first, std::size_t bytes) noexcept;
+
+  memory::place where_;
+  std::byte* device_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::byte* public_ = nullptr;
+  std::byte* last_ = nullptr;  // of the last merge
+  memory::buffer block_;       // of device memory, pinned
+};
+
+}  // namespace telpher::rma

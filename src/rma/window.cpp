@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/window.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+namespace telpher::rma {
+namespace {
+
+std::mutex guard;
+std::unordered_map<MPI_Win, std::unique_ptr<window>>& records() noexcept {
+  static auto* one = new std::unordered_map<MPI_Win, std::unique_ptr<window>>;
+  return *one;
+}
+
+}  // namespace
+
+status staged_operation::finish() noexcept {
+  const std::lock_guard lock(guard_);
+  if (std::exchange(done_, true)) return status::ok;
+  const status s = images.copy_out();
+  images = coll::staging(path::kind::none);
+  return s;
+}
+
+window* find_slow(MPI_Win handle) noexcept {
+  const std::lock_guard lock(guard);
+  const auto found = records().find(handle);
+  return found == records().end() ? nullptr : found->second.get();
+}
+
+window& keep(std::unique_ptr<window> w) {
+  const std::lock_guard lock(guard);
+  auto& place = records()[w->handle];
+  place = std::move(w);
+  known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
+  return *place;
+}
+
+window& record_of(MPI_Win handle) {
+  if (window* known = find(handle)) return *known;
+  auto made = std::make_unique<window>();
+  made->handle = handle;
+  return keep(std::move(made));
+}
+
+std::unique_ptr<window> take(MPI_Win handle) noexcept {
+  const std::lock_guard lock(guard);
+  const auto found = records().find(handle);
+  if (found == records().end()) return nullptr;
+  auto taken = std::move(found->second);
+  records().erase(found);
+  known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
+  return taken;
+}
+
+}  // namespace telpher::rma

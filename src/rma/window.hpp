@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Telpher keeps for a window of the program's. The handle is always one of the host MPI's, and
+// a window without device memory is entirely the host MPI's: then there is a record only while
+// operations with a device buffer of this rank are under way.
+//
+// A window with device memory at any rank is served in one of two ways, the same on all its ranks:
+//
+//   way      when                                          operations               synchronisation
+//   direct   all ranks are on one node and can open all    on device memory: this   by the words of
+//            the device memory                             rank's engine, at once;  words.hpp; also
+//                                                          on host memory: the      the host MPI's, if
+//                                                          host MPI's               a rank exposes host
+//                                                                                   memory
+//   image    else                                          the host MPI's, on host  the host MPI's, and
+//                                                          images                   merges (image.hpp)
+//
+// Memory of one rank is always served in one way, so that accumulates of all origins exclude each
+// other: host memory by the host MPI, device memory by its exclusion word.
+//
+// Direct operations are complete when their call returns, at the origin and at the target. So each
+// synchronisation has only to order calls: it waits for words, moving messages meanwhile, and never
+// for a rank's help.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "coll/staging.hpp"
+#include "datatype/move.hpp"
+#include "host_mpi/host_mpi.hpp"
+#include "memory/ipc_cache.hpp"
+#include "rma/image.hpp"
+#include "rma/words.hpp"
+
+namespace telpher::rma {
+
+/// What a rank tells the others of its part when a window is made.
+struct exposed {
+  std::int64_t bytes;
+  std::int64_t unit;
+  std::uint8_t on_device;
+  std::uint8_t failed;  // it has no part: the window is not made
+  path::exported_memory memory;
+};
+
+/// Device memory of a rank as this process reaches it.
+struct reached {
+  memory::ipc_cache::mapping mapping;  // of another process's
+  datatype::side at;
+};
+
+/// Device buffers of an operation that the host MPI carries out on their images. Shared by the
+/// window and the operation's request; whichever completes it first writes the results.
+class staged_operation {
+ public:
+  explicit staged_operation(int target_) noexcept : target(target_) {}
+  coll::staging images{path::kind::none};
+  const int target;
+  /// The host MPI has completed the operation.
+  status finish() noexcept;
+
+ private:
+  std::mutex guard_;
+  bool done_ = false;
+};
+
+enum class hold : std::uint8_t { none, shared, exclusive, unchecked };
+
+struct window {
+  enum class way { host, image, direct };
+
+  MPI_Win handle = MPI_WIN_NULL;
+  way by = way::host;
+  int flavour = MPI_WIN_FLAVOR_CREATE;
+  int model = MPI_WIN_SEPARATE;
+  int rank = 0;
+  void* base = nullptr;  // of this rank, as the program knows it
+  MPI_Aint bytes = 0;
+  int unit = 1;
+  std::vector<exposed> ranks;
+  bool host_too = false;       // direct: some memory is the host MPI's
+  void* own_host = nullptr;    // by PMPI_Alloc_mem: an image, or what the program asked for
+  void* own_device = nullptr;  // by telpher_malloc
+  std::unique_ptr<image> mirror;
+
+  // --- direct ---
+  words shared;
+  std::vector<reached> targets;
+  std::shared_ptr<const std::vector<int>> processes;  // the job's rank of each
+  std::uint64_t fences = 0;
+  bool fenced = false;  // an epoch between fences may be open
+  bool accesses = false, exposes = false;  // between start and complete, post and wait
+  std::vector<hold> held;
+  std::vector<int> started, posted;  // the groups of the epochs that are open
+  std::vector<std::uint64_t> starts, posts;  // how often, for each rank
+
+  // --- operations of the host MPI with images, until they are completed ---
+  std::mutex guard;
+  std::list<std::shared_ptr<staged_operation>> pending;
+
+  int size() const noexcept { return static_cast<int>(ranks.size()); }
+  bool dynamic() const noexcept { return flavour == MPI_WIN_FLAVOR_DYNAMIC; }
+  bool valid(int target) const noexcept { return target >= 0 && target < size(); }
+  /// The rank's memory is, or may be, served by direct operations; or by those of the host MPI.
+  bool direct_at(int target) const noexcept {
+    return by == way::direct && valid(target) &&
+           (dynamic() || ranks[static_cast<std::size_t>(target)].on_device);
+  }
+  bool host_at(int target) const noexcept {
+    return by != way::direct || !valid(target) || dynamic() ||
+           !ranks[static_cast<std::size_t>(target)].on_device;
+  }
+};
+
+inline std::atomic<int> known_windows{0};
+
+/// The record, or null.
+window* find_slow(MPI_Win handle) noexcept;
+inline window* find(MPI_Win handle) noexcept {
+  return known_windows.load(std::memory_order_relaxed) == 0 ? nullptr : find_slow(handle);
+}
+/// The record, made if there is none; may throw std::bad_alloc.
+window& record_of(MPI_Win handle);
+window& keep(std::unique_ptr<window> w);
+std::unique_ptr<window> take(MPI_Win handle) noexcept;
+
+/// Opens another process's memory.
+status reach(const path::exported_memory& m, int process, reached& out) noexcept;
+/// Collective over the ranks of a direct window: waits for all.
+void meet(window& w, const char* call) noexcept;
+/// Before a direct operation at `target`: whether an epoch allows it; waits for its MPI_Win_post.
+bool enter_epoch(window& w, int target, const char* call) noexcept;
+
+}  // namespace telpher::rma

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One-sided communication with windows and buffers in host and device memory: every call against
+// formulas, and random epochs against the same operations on a window of host memory.
+#include <algorithm>
+#include <list>
+
+#include "suite.hpp"
+
+namespace {
+
+using mpi_test::kind;
+using mpi_test::suite;
+using ints = std::vector<int>;
+
+bool between_nodes() {
+  return std::getenv("TELPHER_PRETENDED_NODES") != nullptr;
+}
+
+enum class making { create, allocate, dynamic };
+constexpr const char* makings[] = {"create", "allocate", "dynamic"};
+
+/// Which ranks expose device memory.
+enum class placing { none, all, even };
+constexpr const char* placings[] = {"host", "device", "mixed"};
+
+kind place_of(placing p, int rank) {
+  return p == placing::all || (p == placing::even && rank % 2 == 0) ? kind::device : kind::host;
+}
+
+/// A window of so many ints, the same at each rank.
+class window {
+ public:
+  window(const suite& s, making how, placing where, int count)
+      : how_(how), kind_(place_of(where, s.rank)), count_(count), ranks_(s.ranks), rank_(s.rank) {
+    const auto bytes = static_cast<MPI_Aint>(sizeof(int)) * count;
+    if (how == making::allocate) {
+      MPI_Info info;
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "mpi_memory_alloc_kinds",
+                   kind_ == kind::device ? "strange,telpher_emu:device" : "system,mpi");
+      MPI_Win_allocate(bytes, sizeof(int), info, MPI_COMM_WORLD, &memory_, &handle);
+      MPI_Info_free(&info);
+    } else {
+      memory_ = static_cast<int*>(mpi_test::try_allocate(kind_, static_cast<std::size_t>(bytes)));
+      if (how == making::create)
+        MPI_Win_create(memory_, bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &handle);
+      else
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &handle);
+    }
+    MPI_Win_set_errhandler(handle, MPI_ERRORS_RETURN);
+    if (how == making::dynamic) {
+      s_code_ = MPI_Win_attach(handle, memory_, bytes);
+      MPI_Aint own = 0;
+      MPI_Get_address(memory_, &own);
+      bases_.resize(static_cast<std::size_t>(ranks_));
+      MPI_Allgather(&own, 1, MPI_AINT, bases_.data(), 1, MPI_AINT, s.control);
+    }
+    write(ints(static_cast<std::size_t>(count), 0));
+  }
+  ~window() {
+    if (how_ == making::dynamic) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (s_code_ == MPI_SUCCESS) MPI_Win_detach(handle, memory_);
+    }
+    MPI_Win_free(&handle);
+    if (how_ != making::allocate) mpi_test::release(kind_, memory_);
+  }
+  window(const window&) = delete;
+  window& operator=(const window&) = delete;
+
+  /// The displacement of an int at a rank.
+  MPI_Aint at(int rank, int i) const {
+    return how_ == making::dynamic ? bases_[static_cast<std::size_t>(rank)] + MPI_Aint{4} * i : i;
+  }
+  int attached() const { return s_code_; }
+  int count() const { return count_; }
+  void* memory() const { return memory_; }
+
+  /// The program's own stores, between epochs.
+  void write(const ints& values) {
+    copy(memory_, values.data());
+    publish();
+  }
+  ints read() {
+    publish();
+    ints values(static_cast<std::size_t>(count_));
+    copy(values.data(), memory_);
+    return values;
+  }
+  /// What others did so far is here, and others see what is here.
+  void publish() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, handle);
+    MPI_Win_sync(handle);
+    MPI_Win_unlock(rank_, handle);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  MPI_Win handle = MPI_WIN_NULL;
+
+ private:
+  void copy(void* to, const void* from) const {
+    mpi_test::copy(kind_, to, from, sizeof(int) * static_cast<std::size_t>(count_));
+  }
+
+  making how_;
+  kind kind_;
+  int count_, ranks_, rank_;
+  int s_code_ = MPI_SUCCESS;
+  int* memory_ = nullptr;
+  std::vector<MPI_Aint> bases_;
+};
+
+/// Ints in some kind of memory.
+class array {
+ public:
+  array(kind k, const ints& values) : kind_(k), count_(values.size()) {
+    memory_ = static_cast<int*>(mpi_test::try_allocate(k, sizeof(int) * std::max<std::size_t>(count_, 1)));
+    mpi_test::copy(k, memory_, values.data(), sizeof(int) * count_);
+  }
+  ~array() { mpi_test::release(kind_, memory_); }
+  array(const array&) = delete;
+  array& operator=(const array&) = delete;
+  int* data() const { return memory_; }
+  ints read() const {
+    ints values(count_);
+    mpi_test::copy(kind_, values.data(), memory_, sizeof(int) * count_);
+    return values;
+  }
+
+ private:
+  kind kind_;
+  std::size_t count_;
+  int* memory_ = nullptr;
+};
+
+ints row(int first, int count, int step = 1) {
+  ints values(static_cast<std::size_t>(count));
+  for (int& v : values) v = first, first += step;
+  return values;
+}
+
+void expect_ints(suite& s, const ints& got, const ints& wanted, const char* what) {
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (got[i] != wanted[i])
+      return s.fail("%s: int %zu is %d instead of %d", what, i, got[i], wanted[i]);
+}
+
+struct setting {
+  making how;
+  placing where;
+  kind buffers;
+};
+
+int right(const suite& s) {
+  return (s.rank + 1) % s.ranks;
+}
+int left(const suite& s) {
+  return (s.rank + s.ranks - 1) % s.ranks;
+}
+
+// --- one call each ---
+
+void put_and_get(suite& s, const setting& t) {
+  constexpr int n = 1000;
+  window w(s, t.how, t.where, n + 10);
+  const array out(t.buffers, row(1000 * s.rank, n)), in(t.buffers, ints(n, -1));
+  MPI_Win_fence(MPI_MODE_NOPRECEDE, w.handle);
+  MPI_Put(out.data(), n, MPI_INT, right(s), w.at(right(s), 5), n, MPI_INT, w.handle);
+  MPI_Put(out.data(), n, MPI_INT, MPI_PROC_NULL, 0, n, MPI_INT, w.handle);
+  MPI_Win_fence(0, w.handle);
+  MPI_Get(in.data(), n, MPI_INT, right(s), w.at(right(s), 5), n, MPI_INT, w.handle);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, w.handle);
+  expect_ints(s, in.read(), row(1000 * s.rank, n), "got");
+  ints wanted(5, 0);
+  const ints middle = row(1000 * left(s), n);
+  wanted.insert(wanted.end(), middle.begin(), middle.end());
+  wanted.resize(n + 10, 0);
+  expect_ints(s, w.read(), wanted, "window");
+}
+
+void own_stores(suite& s, const setting& t) {
+  constexpr int n = 300;
+  window w(s, t.how, t.where, n);
+  const array in(t.buffers, ints(n, -1));
+  w.write(row(s.rank * 7, n));
+  MPI_Win_lock(MPI_LOCK_SHARED, right(s), 0, w.handle);
+  MPI_Get(in.data(), n, MPI_INT, right(s), w.at(right(s), 0), n, MPI_INT, w.handle);
+  MPI_Win_flush_local(right(s), w.handle);
+  expect_ints(s, in.read(), row(right(s) * 7, n), "stored by the target");
+  MPI_Win_unlock(right(s), w.handle);
+  w.publish();
+}
+
+void accumulate(suite& s, const setting& t) {
+  constexpr int n = 500;
+  window w(s, t.how, t.where, n);
+  const array out(t.buffers, row(s.rank + 1, n)), in(t.buffers, ints(n, -1));
+  const int sum = s.ranks * (s.ranks + 1) / 2;
+  MPI_Win_fence(0, w.handle);
+  for (int r = 0; r < s.ranks; ++r)
+    MPI_Accumulate(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, MPI_SUM, w.handle);
+  MPI_Win_fence(0, w.handle);
+  expect_ints(s, w.read(), row(sum, n, s.ranks), "sums");
+  MPI_Win_lock_all(0, w.handle);
+  MPI_Get_accumulate(nullptr, 0, MPI_INT, in.data(), n, MPI_INT, right(s), w.at(right(s), 0), n,
+                     MPI_INT, MPI_NO_OP, w.handle);
+  MPI_Win_flush(right(s), w.handle);
+  expect_ints(s, in.read(), row(sum, n, s.ranks), "no-op");
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Get_accumulate(out.data(), n, MPI_INT, in.data(), n, MPI_INT, right(s), w.at(right(s), 0), n,
+                     MPI_INT, MPI_REPLACE, w.handle);
+  MPI_Win_unlock_all(w.handle);
+  expect_ints(s, in.read(), row(sum, n, s.ranks), "replaced");
+  expect_ints(s, w.read(), row(left(s) + 1, n), "replacing");
+}
+
+template <class T>
+void reduce_one(suite& s, window& w, kind buffers, MPI_Datatype type, MPI_Op op, T mine, T first,
+                T wanted, const char* what) {
+  ints bits((sizeof(T) + 3) / 4, 0), all(16, 0);
+  std::memcpy(all.data(), &first, sizeof first);
+  w.write(all);
+  std::memcpy(bits.data(), &mine, sizeof mine);
+  const array out(buffers, bits);
+  MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.handle);
+  MPI_Accumulate(out.data(), 1, type, 0, w.at(0, 0), 1, type, op, w.handle);
+  MPI_Win_unlock(0, w.handle);
+  all = w.read();
+  T got{};
+  std::memcpy(&got, all.data(), sizeof got);
+  if (s.rank == 0) s.expect(got == wanted, what);
+}
+
+void operations(suite& s, const setting& t) {
+  const int n = s.ranks;
+  struct located {
+    double value;
+    int index;
+    bool operator==(const located& o) const { return value == o.value && index == o.index; }
+  };
+  window w(s, t.how, t.where, 16);
+  const kind k = t.buffers;
+  reduce_one<double>(s, w, k, MPI_DOUBLE, MPI_SUM, s.rank + 0.5, 1, 1 + n * n / 2., "sum");
+  reduce_one<float>(s, w, k, MPI_FLOAT, MPI_PROD, 2, 3, 3 * static_cast<float>(1 << n), "product");
+  reduce_one<std::int64_t>(s, w, k, MPI_INT64_T, MPI_MAX, s.rank, -5, n - 1, "maximum");
+  reduce_one<std::int16_t>(s, w, k, MPI_INT16_T, MPI_MIN, static_cast<std::int16_t>(-s.rank), 5,
+                           static_cast<std::int16_t>(1 - n), "minimum");
+  reduce_one<std::uint32_t>(s, w, k, MPI_UINT32_T, MPI_BOR, 1u << s.rank, 0x100,
+                            0x100u | ((1u << n) - 1), "or");
+  reduce_one<std::uint8_t>(s, w, k, MPI_UINT8_T, MPI_BXOR, 1, 0, static_cast<std::uint8_t>(n % 2),
+                           "exclusive or");
+  reduce_one<int>(s, w, k, MPI_INT, MPI_LAND, s.rank != 0, 1, 0, "logical and");
+  reduce_one<located>(s, w, k, MPI_DOUBLE_INT, MPI_MAXLOC, {static_cast<double>(s.rank), s.rank},
+                      {-1, 99}, {static_cast<double>(n - 1), n - 1}, "maximum and place");
+}
+
+void counters(suite& s, const setting& t) {
+  constexpr int rounds = 40;
+  window w(s, t.how, t.where, 4);
+  const array one(t.buffers, {1}), old(t.buffers, {-1}), zero(t.buffers, {0}),
+      mine(t.buffers, {s.rank + 1});
+  MPI_Win_lock_all(0, w.handle);
+  int last = -1;
+  for (int i = 0; i < rounds; ++i) {
+    MPI_Fetch_and_op(one.data(), old.data(), MPI_INT, 0, w.at(0, 0), MPI_SUM, w.handle);
+    MPI_Win_flush(0, w.handle);
+    const int seen = old.read()[0];
+    s.expect(seen > last && seen < rounds * s.ranks, "a counter that others increase as well");
+    last = seen;
+  }
+  MPI_Compare_and_swap(mine.data(), zero.data(), old.data(), MPI_INT, 0, w.at(0, 1), w.handle);
+  MPI_Win_flush_all(w.handle);
+  const int won = old.read()[0] == 0;
+  MPI_Fetch_and_op(nullptr, old.data(), MPI_INT, 0, w.at(0, 1), MPI_NO_OP, w.handle);
+  MPI_Win_flush_local_all(w.handle);
+  const int owner = old.read()[0];
+  MPI_Win_unlock_all(w.handle);
+  int winners = 0;
+  MPI_Allreduce(&won, &winners, 1, MPI_INT, MPI_SUM, s.control);
+  s.expect_equal(winners, 1, "ranks that swapped");
+  s.expect(!won || owner == s.rank + 1, "the winner's value");
+  const ints all = w.read();
+  if (s.rank == 0) s.expect_equal(all[0], rounds * s.ranks, "the counter");
+}
+
+void locked_updates(suite& s, const setting& t) {
+  constexpr int rounds = 15;
+  window w(s, t.how, t.where, 3);
+  const array value(t.buffers, {0, 0, 0});
+  for (int i = 0; i < rounds; ++i)
+    for (int r = 0; r < s.ranks; ++r) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, r, 0, w.handle);
+      MPI_Get(value.data(), 3, MPI_INT, r, w.at(r, 0), 3, MPI_INT, w.handle);
+      MPI_Win_flush(r, w.handle);
+      ints seen = value.read();
+      s.expect(seen[0] == seen[1] && seen[1] == seen[2], "one update at a time");
+      for (int& v : seen) ++v;
+      const array next(t.buffers, seen);
+      MPI_Put(next.data(), 3, MPI_INT, r, w.at(r, 0), 3, MPI_INT, w.handle);
+      MPI_Win_unlock(r, w.handle);
+    }
+  expect_ints(s, w.read(), ints(3, rounds * s.ranks), "updates");
+}
+
+void post_and_start(suite& s, const setting& t) {
+  constexpr int n = 64;
+  window w(s, t.how, t.where, n * s.ranks);
+  MPI_Group all, others;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_excl(all, 1, &s.rank, &others);
+  for (int round = 0; round < 6; ++round) {
+    const array out(t.buffers, row(round + 100 * s.rank, n));
+    MPI_Win_post(others, 0, w.handle);
+    MPI_Win_start(others, 0, w.handle);
+    for (int r = 0; r < s.ranks; ++r)
+      if (r != s.rank)
+        MPI_Put(out.data(), n, MPI_INT, r, w.at(r, n * s.rank), n, MPI_INT, w.handle);
+    MPI_Win_complete(w.handle);
+    if (round % 3 == 0) {
+      for (int done = 0; !done;) MPI_Win_test(w.handle, &done);
+    } else {
+      MPI_Win_wait(w.handle);
+    }
+    ints wanted;
+    for (int r = 0; r < s.ranks; ++r) {
+      const ints part = r == s.rank ? ints(n, 0) : row(round + 100 * r, n);
+      wanted.insert(wanted.end(), part.begin(), part.end());
+    }
+    expect_ints(s, w.read(), wanted, "posted memory");
+  }
+  MPI_Group_free(&others);
+  MPI_Group_free(&all);
+}
+
+void requests(suite& s, const setting& t) {
+  constexpr int n = 256;
+  window w(s, t.how, t.where, n);
+  const array out(t.buffers, row(10 * s.rank, n)), in(t.buffers, ints(n, -1)),
+      old(t.buffers, ints(n, -1));
+  const int r = right(s);
+  MPI_Request q[2];
+  MPI_Win_lock_all(0, w.handle);
+  MPI_Rput(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q[0]);
+  MPI_Wait(&q[0], MPI_STATUS_IGNORE);
+  MPI_Win_flush(r, w.handle);
+  MPI_Rget(in.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q[0]);
+  MPI_Wait(&q[0], MPI_STATUS_IGNORE);
+  expect_ints(s, in.read(), row(10 * s.rank, n), "MPI_Rget");
+  MPI_Raccumulate(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, MPI_SUM, w.handle, &q[0]);
+  MPI_Wait(&q[0], MPI_STATUS_IGNORE);
+  MPI_Win_flush(r, w.handle);
+  MPI_Rget_accumulate(out.data(), n, MPI_INT, old.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT,
+                      MPI_SUM, w.handle, &q[0]);
+  MPI_Rget_accumulate(nullptr, 0, MPI_INT, in.data(), 0, MPI_INT, r, w.at(r, 0), 0, MPI_INT,
+                      MPI_NO_OP, w.handle, &q[1]);
+  MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+  expect_ints(s, old.read(), row(20 * s.rank, n, 2), "MPI_Rget_accumulate");
+  MPI_Win_unlock_all(w.handle);
+  expect_ints(s, w.read(), row(30 * left(s), n, 3), "three times");
+}
+
+void derived_types(suite& s, const setting& t) {
+  constexpr int rows = 20, n = rows * 3;
+  window w(s, t.how, t.where, n);
+  MPI_Datatype every_third, every_second;
+  MPI_Type_vector(rows, 1, 3, MPI_INT, &every_third);
+  MPI_Type_vector(rows, 1, 2, MPI_INT, &every_second);
+  MPI_Type_commit(&every_third);
+  MPI_Type_commit(&every_second);
+  const array out(t.buffers, row(0, n)), in(t.buffers, ints(n, -1));
+  const int r = right(s);
+  MPI_Win_fence(0, w.handle);
+  MPI_Put(out.data(), 1, every_second, r, w.at(r, 1), 1, every_third, w.handle);
+  MPI_Win_fence(0, w.handle);
+  MPI_Accumulate(out.data(), rows, MPI_INT, r, w.at(r, 1), 1, every_third, MPI_SUM, w.handle);
+  MPI_Win_fence(0, w.handle);
+  MPI_Get(in.data(), 1, every_second, r, w.at(r, 1), 1, every_third, w.handle);
+  MPI_Win_fence(0, w.handle);
+  ints wanted(n, 0), got(n, -1);
+  for (std::size_t i = 0; i < rows; ++i) {
+    wanted[3 * i + 1] = got[2 * i] = static_cast<int>(3 * i);
+  }
+  expect_ints(s, w.read(), wanted, "window");
+  expect_ints(s, in.read(), got, "got");
+  MPI_Type_free(&every_third);
+  MPI_Type_free(&every_second);
+}
+
+void large_counts([[maybe_unused]] suite& s, [[maybe_unused]] const setting& t) {
+#if MPI_VERSION >= 4
+  constexpr int n = 128;
+  window w(s, making::create, t.where, n);
+  const array out(t.buffers, row(s.rank, n)), in(t.buffers, ints(n, -1)),
+      old(t.buffers, ints(n, -1));
+  const int r = right(s);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, r, 0, w.handle);
+  MPI_Put_c(out.data(), n, MPI_INT, r, 0, n, MPI_INT, w.handle);
+  MPI_Win_flush(r, w.handle);
+  MPI_Accumulate_c(out.data(), n, MPI_INT, r, 0, n, MPI_INT, MPI_SUM, w.handle);
+  MPI_Win_flush(r, w.handle);
+  MPI_Get_accumulate_c(out.data(), n, MPI_INT, old.data(), n, MPI_INT, r, 0, n, MPI_INT, MPI_SUM,
+                       w.handle);
+  MPI_Win_flush(r, w.handle);
+  MPI_Get_c(in.data(), n, MPI_INT, r, 0, n, MPI_INT, w.handle);
+  MPI_Win_unlock(r, w.handle);
+  expect_ints(s, old.read(), row(2 * s.rank, n, 2), "MPI_Get_accumulate_c");
+  expect_ints(s, in.read(), row(3 * s.rank, n, 3), "MPI_Get_c");
+  w.publish();
+#endif
+}
+
+// --- random epochs ---
+
+/// Each rank writes places of its own, and adds to common ones with one operation an epoch, so that
+/// the result does not depend on the order.
+struct program {
+  static constexpr int block = 24, common = 50;
+  suite& s;
+  kind buffers;
+  std::uint64_t seed;
+  int epochs;
+
+  int size() const { return block * s.ranks + common; }
+
+  void step(window& w, kind k, mpi_test::random_numbers& shared, mpi_test::random_numbers& mine,
+            std::vector<ints>& results) const {
+    const auto how = shared.below(3);
+    const MPI_Op op = std::vector<MPI_Op>{MPI_SUM, MPI_BXOR, MPI_MAX}[shared.below(3)];
+    const bool reads = shared.chance(30);
+    if (how == 0) MPI_Win_fence(0, w.handle);
+    if (how == 1) MPI_Win_lock_all(0, w.handle);
+    std::list<array> kept;
+    for (int r = 0; r < s.ranks; ++r) {
+      if (how == 2) MPI_Win_lock(mine.chance(50) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, r, 0, w.handle);
+      const int n = 1 + static_cast<int>(mine.below(block)), first = static_cast<int>(mine.below(common));
+      const int m = 1 + static_cast<int>(mine.below(static_cast<std::size_t>(common - first)));
+      const ints data = row(static_cast<int>(mine.below(1000)), std::max(n, m));
+      kept.emplace_back(k, reads ? ints(static_cast<std::size_t>(size()), -1) : data);
+      int* const a = kept.back().data();
+      if (reads) {
+        MPI_Get(a, size(), MPI_INT, r, w.at(r, 0), size(), MPI_INT, w.handle);
+      } else {
+        if (mine.chance(70)) MPI_Put(a, n, MPI_INT, r, w.at(r, block * s.rank), n, MPI_INT, w.handle);
+        if (mine.chance(70))
+          MPI_Accumulate(a, m, MPI_INT, r, w.at(r, block * s.ranks + first), m, MPI_INT, op, w.handle);
+      }
+      if (how == 1 && mine.chance(30)) MPI_Win_flush(r, w.handle);
+      if (how == 2) MPI_Win_unlock(r, w.handle);
+    }
+    if (how == 0) MPI_Win_fence(0, w.handle);
+    if (how == 1) MPI_Win_unlock_all(w.handle);
+    if (reads)
+      for (const array& a : kept) results.push_back(a.read());
+    results.push_back(w.read());
+  }
+};
+
+void random_epochs(suite& s, const setting& t) {
+  const program p{s, t.buffers, s.opt.seed, 25};
+  window reference(s, making::create, placing::none, p.size());
+  window tried(s, t.how, t.where, p.size());
+  for (int e = 0; e < p.epochs; ++e) {
+    s.note("epoch %d", e);
+    std::vector<ints> results[2];
+    for (int i = 0; i < 2; ++i) {
+      mpi_test::random_numbers shared(p.seed + static_cast<std::uint64_t>(e));
+      mpi_test::random_numbers mine(p.seed * 1000 + static_cast<std::uint64_t>(e * 64 + s.rank));
+      p.step(i == 0 ? reference : tried, i == 0 ? kind::host : t.buffers, shared, mine, results[i]);
+    }
+    for (std::size_t i = 0; i < results[0].size(); ++i)
+      expect_ints(s, results[1][i], results[0][i], "random epoch");
+  }
+}
+
+// --- what a window says, and errors ---
+
+void attributes(suite& s, const setting& t) {
+  window w(s, t.how, t.where, 40);
+  const auto get = [&](int key) {
+    void* value = nullptr;
+    int flag = 0;
+    MPI_Win_get_attr(w.handle, key, &value, &flag);
+    s.expect(flag, "an attribute");
+    return value;
+  };
+  const bool dynamic = t.how == making::dynamic;
+  s.expect(get(MPI_WIN_BASE) == (dynamic ? MPI_BOTTOM : w.memory()), "MPI_WIN_BASE");
+  s.expect_equal(*static_cast<MPI_Aint*>(get(MPI_WIN_SIZE)), dynamic ? 0 : 160, "MPI_WIN_SIZE");
+  if (!dynamic) s.expect_equal(*static_cast<int*>(get(MPI_WIN_DISP_UNIT)), 4, "MPI_WIN_DISP_UNIT");
+  const int flavours[] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_DYNAMIC};
+  s.expect_equal(*static_cast<int*>(get(MPI_WIN_CREATE_FLAVOR)), flavours[static_cast<int>(t.how)],
+                 "MPI_WIN_CREATE_FLAVOR");
+  const int model = *static_cast<int*>(get(MPI_WIN_MODEL));
+  if (t.where != placing::none && !dynamic)
+    s.expect_equal(model, between_nodes() ? MPI_WIN_SEPARATE : MPI_WIN_UNIFIED, "MPI_WIN_MODEL");
+  MPI_Group group, all;
+  MPI_Win_get_group(w.handle, &group);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  int same = 0;
+  MPI_Group_compare(group, all, &same);
+  s.expect_equal(same, MPI_IDENT, "the group");
+  MPI_Group_free(&group);
+  MPI_Group_free(&all);
+}
+
+void expect_error(suite& s, int code, int wanted, const char* call) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  s.note("%s", call);
+  s.expect_class(code, wanted, call);
+  MPI_Error_string(code, text, &length);
+  s.expect(std::strstr(text, call) != nullptr, "a text that names the call");
+}
+
+int handler_calls = 0;
+void on_error(MPI_Win*, int*, ...) {
+  ++handler_calls;
+}
+
+void errors(suite& s) {
+  window w(s, making::create, placing::all, 16);
+  const array out(kind::device, row(0, 16));
+  MPI_Errhandler handler;
+  MPI_Win_create_errhandler(on_error, &handler);
+  MPI_Win_set_errhandler(w.handle, handler);
+  MPI_Errhandler_free(&handler);
+  const auto put = [&](int n, int first, MPI_Datatype type) {
+    return MPI_Put(out.data(), n, MPI_INT, s.rank, first, n, type, w.handle);
+  };
+  expect_error(s, put(4, 0, MPI_INT), MPI_ERR_RMA_SYNC, "MPI_Put");
+  expect_error(s, MPI_Win_unlock(s.rank, w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_unlock");
+  expect_error(s, MPI_Win_flush(s.rank, w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_flush");
+  expect_error(s, MPI_Win_complete(w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_complete");
+  expect_error(s, MPI_Win_wait(w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_wait");
+  MPI_Win_lock(MPI_LOCK_SHARED, s.rank, 0, w.handle);
+  expect_error(s, MPI_Win_lock(MPI_LOCK_SHARED, s.rank, 0, w.handle), MPI_ERR_RMA_SYNC,
+               "MPI_Win_lock");
+  expect_error(s, put(4, 13, MPI_INT), MPI_ERR_RMA_RANGE, "MPI_Put");
+  expect_error(s, put(4, -1, MPI_INT), MPI_ERR_RMA_RANGE, "MPI_Put");
+  expect_error(s, put(4, 0, MPI_DOUBLE), MPI_ERR_TRUNCATE, "MPI_Put");
+  MPI_Win_unlock(s.rank, w.handle);
+  s.expect_equal(handler_calls, 9, "calls of the window's handler");
+  w.publish();
+}
+
+void refused(suite& s) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_memory_alloc_kinds", "telpher_emu:device");
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  void* base = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  expect_error(s, MPI_Win_allocate_shared(64, 1, info, comm, &base, &win),
+               MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Win_allocate_shared");
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+  if (!between_nodes()) return;
+  window w(s, making::dynamic, placing::all, 16);
+  expect_error(s, w.attached(), MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Win_attach");
+}
+
+// --- all ---
+
+using body = void (*)(suite&, const setting&);
+constexpr std::pair<const char*, body> bodies[] = {
+    {"put and get", put_and_get},       {"own stores", own_stores},
+    {"accumulate", accumulate},         {"operations", operations},
+    {"counters", counters},             {"locked updates", locked_updates},
+    {"post and start", post_and_start}, {"requests", requests},
+    {"derived types", derived_types},   {"large counts", large_counts},
+    {"random epochs", random_epochs},   {"attributes", attributes},
+};
+
+void run(suite& s, const char* name, body b, const setting& t) {
+  const bool attaches_device = t.how == making::dynamic && t.where != placing::none;
+  if (attaches_device && between_nodes()) return;
+  const bool thinned = t.how != making::create || t.where == placing::none;
+  if (thinned && t.buffers == kind::host && !s.opt.full) return;
+  const std::string label = std::string(name) + ": " + makings[static_cast<int>(t.how)] + ", " +
+                            placings[static_cast<int>(t.where)] + " window, " +
+                            mpi_test::name(t.buffers) + " buffers";
+  s.run(label, [&] { b(s, t); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  for (const auto& [name, b] : bodies)
+    for (const making how : {making::create, making::allocate, making::dynamic})
+      for (const placing where : {placing::none, placing::all, placing::even})
+        for (const kind k : {kind::host, kind::device}) run(s, name, b, {how, where, k});
+  s.run("refused", [&] { refused(s); });
+  if (!between_nodes()) s.run("errors", [&] { errors(s); });
+  return s.finish();
+}
