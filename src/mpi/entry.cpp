@@ -93,6 +93,16 @@ int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
   return MPI_SUCCESS;
 }
 
+// What has ended meanwhile gives its memory back when it is looked at.
+int refuse_unless_freed(MPI_Comm comm, const char* call) noexcept {
+  {
+    auto held = ticket::the_engine().lock();
+    ticket::the_engine().progress();
+  }
+  if (!host_mpi::memory_is_short()) return MPI_SUCCESS;
+  return fail(comm, call, status::out_of_memory, "the host's memory; what is under way goes on");
+}
+
 // A receive from nobody touches no memory. The private communicator tells whether there is an error
 // to raise: behind a handler of the program's MPICH answers success.
 int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept {

@@ -60,7 +60,8 @@ template <class Arguments>
 int make_persistent(const Arguments& a, MPI_Request* request,
                     int (*host_init)(const Arguments&, MPI_Request*)) noexcept {
   *request = MPI_REQUEST_NULL;
-  int rc = host_init(a, request);
+  int rc = entry::refuse_if_short(a.comm, a.call);
+  if (rc == MPI_SUCCESS) rc = host_init(a, request);
   if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, *request);
   if (rc != MPI_SUCCESS) return rc;
   auto held = the_engine().lock();
