@@ -11,6 +11,7 @@
 #include "coll/exchange/communicator.hpp"
 #include "coll/two_level/paths.hpp"
 #include "mpi/explain.hpp"
+#include "mpi/handles.hpp"
 #include "mpi/operation.hpp"
 #include "path/compression.hpp"
 #include "ticket/engine.hpp"
@@ -42,7 +43,10 @@ void start(int provided) noexcept {
     pmpi::Abort(MPI_COMM_WORLD, 1);
   }
   codec::configured();  // says now what is wrong with its text
-  if (e.job().any_device) active_flag.store(true);
+  if (e.job().any_device) {
+    mpi::begin_handles();
+    active_flag.store(true);
+  }
   if (active()) trace::begin(e.job().world_rank, e.job().world_size);
   explain::started();
 }

@@ -5,6 +5,7 @@
 
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/handles.hpp"
 #include "mpi/operations.hpp"
 #include "mpi/plain_receive.hpp"
 #include "mpi/send.hpp"
@@ -175,7 +176,7 @@ int wait_pair(engine& e, held_lock& held, pair& p, const char* call, MPI_Status*
 }
 
 int publish_pair(pair& p, MPI_Request* request) noexcept {
-  if (const int rc = mpi::new_generalized(request)) return rc;
+  if (const int rc = mpi::take_handle(request)) return rc;
   mpi::enter(
       std::make_unique<mpi::pair_operation>(std::move(p.send), std::move(p.receive), *request));
   return MPI_SUCCESS;

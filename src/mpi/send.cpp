@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/handles.hpp"
 #include "path/compression.hpp"
 #include "ticket/stash.hpp"
 
