@@ -149,7 +149,7 @@ int collective_operation::start() noexcept {
   done_ = false;
   started_ = true;
   if (const status s = work_->before_start(); s != status::ok)
-    return entry::fail(errors_.owner(), call_, s, "its start: a device buffer could not be staged");
+    return entry::fail(work_->owner(errors_), call_, s, "its start: a device buffer could not be staged");
   return pmpi::Start(&request_);
 }
 
@@ -168,7 +168,7 @@ int collective_operation::finish(MPI_Status* out) noexcept {
   if (!was_active) return MPI_SUCCESS;
   const int rc = pmpi::Wait(&request_, out);
   if (rc != MPI_SUCCESS || outcome_ == status::ok) return rc;
-  return entry::fail(errors_.owner(), call_, outcome_, "copying its results to the device");
+  return entry::fail(work_->owner(errors_), call_, outcome_, "copying its results to the device");
 }
 
 // The host MPI lets only persistent ones be freed.
