@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/status.hpp"
+#include "host_mpi/error.hpp"
 #include "host_mpi/host_mpi.hpp"
 
 namespace telpher::coll {
@@ -20,6 +21,10 @@ class pending {
   /// Called once when the native request has completed, before the program learns of it: copies the
   /// results to the device and waits for the copies.
   virtual status after_completion() noexcept = 0;
+  /// Whose handler hears of its errors: that of the call's communicator, or another.
+  virtual host_mpi::error_owner owner(const host_mpi::kept_comm& of_call) const noexcept {
+    return of_call.owner();
+  }
 };
 
 /// Attaches `work` to a request that PMPI has just made for `call`. Persistent work stays until the

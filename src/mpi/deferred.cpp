@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host_mpi/error.hpp"
+#include "mpi/handles.hpp"
 #include "mpi/operations.hpp"
 
 namespace telpher::mpi {
@@ -32,16 +33,18 @@ bool deferred_operation::check() noexcept {
   return on_host_->check();
 }
 
+deferred_operation::~deferred_operation() {
+  if (place_ != MPI_REQUEST_NULL) give_handle(place_);
+}
+
 int deferred_operation::finish(MPI_Status* out) noexcept {
-  pmpi::Grequest_complete(place_);
-  pmpi::Wait(&place_, MPI_STATUS_IGNORE);
   return on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
 }
 
 int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
          MPI_Request* request) noexcept {
   auto held = ticket::progress().lock();
-  const int code = new_generalized(request);
+  const int code = take_handle(request);
   if (code == MPI_SUCCESS)
     enter(std::make_unique<deferred_operation>(std::move(call), comm, *request));
   return code;

@@ -16,10 +16,12 @@ class deferred_operation final : public operation {
   deferred_operation(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
                      MPI_Request place) noexcept
       : call_(std::move(call)), errors_(comm), place_(place) {}
+  ~deferred_operation() override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   MPI_Request request() const noexcept override { return place_; }
+  void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
 
  private:
   std::shared_ptr<coll::exchange::deferred> call_;

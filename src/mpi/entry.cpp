@@ -11,6 +11,7 @@
 #include "coll/exchange/communicator.hpp"
 #include "coll/two_level/paths.hpp"
 #include "mpi/explain.hpp"
+#include "mpi/handles.hpp"
 #include "mpi/operation.hpp"
 #include "path/compression.hpp"
 #include "ticket/job_life.hpp"
@@ -41,7 +42,10 @@ void start(int provided) noexcept {
     pmpi::Abort(MPI_COMM_WORLD, 1);
   }
   codec::configured();  // says now what is wrong with its text
-  if (ticket::job().any_device) active_flag.store(true);
+  if (ticket::job().any_device) {
+    mpi::begin_handles();
+    active_flag.store(true);
+  }
   if (active()) trace::begin(ticket::job().world_rank, ticket::job().world_size);
   explain::started();
 }
@@ -90,6 +94,16 @@ int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
     return host_mpi::fail_with(owner, call, MPI_ERR_UNSUPPORTED_OPERATION, why);
   }
   return MPI_SUCCESS;
+}
+
+// What has ended meanwhile gives its memory back when it is looked at.
+int refuse_unless_freed(MPI_Comm comm, const char* call) noexcept {
+  {
+    auto held = ticket::progress().lock();
+    ticket::progress().poll();
+  }
+  if (!host_mpi::memory_is_short()) return MPI_SUCCESS;
+  return fail(comm, call, status::out_of_memory, "the host's memory; what is under way goes on");
 }
 
 // A receive from nobody touches no memory. The private communicator tells whether there is an error

@@ -7,6 +7,7 @@
 
 #include "base/status.hpp"
 #include "host_mpi/error.hpp"
+#include "host_mpi/reserve.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::entry {
@@ -39,6 +40,13 @@ int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept;
 /// count and type, or, where it finds nothing wrong with them, that of `s`.
 int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
                   MPI_Datatype type) noexcept;
+
+[[gnu::cold, gnu::noinline]] int refuse_unless_freed(MPI_Comm comm, const char* call) noexcept;
+/// Before a message begins: MPI_SUCCESS, or MPI_ERR_NO_MEM, raised, while the host's memory is short
+/// (host_mpi/reserve.hpp).
+inline int refuse_if_short(MPI_Comm comm, const char* call) noexcept {
+  return host_mpi::memory_is_short() ? refuse_unless_freed(comm, call) : MPI_SUCCESS;
+}
 
 /// Before a non-blocking collective of the host MPI on the communicator: those deferred go first.
 void keep_order(MPI_Comm comm) noexcept;

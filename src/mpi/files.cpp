@@ -68,10 +68,16 @@ class image final : public coll::pending {
   }
 
   status after_completion() noexcept override { return finish(bytes()); }
+  host_mpi::error_owner owner(const host_mpi::kept_comm&) const noexcept override {
+    return host_mpi::error_owner::file(file_);  // which stays open until the request has ended
+  }
 
  private:
   explicit image(const access& a) noexcept
-      : staging_(path::kind::none), reads_(a.way == direction::read), count_(a.count) {}
+      : staging_(path::kind::none),
+        file_(a.file),
+        reads_(a.way == direction::read),
+        count_(a.count) {}
 
   status prepare(const access& a, bool keeps) noexcept {
     coll::plan p{.segments = {}, .copy_in = true, .copy_out = reads_};
@@ -100,6 +106,7 @@ class image final : public coll::pending {
   }
 
   coll::staging staging_;
+  MPI_File file_;
   bool reads_;
   MPI_Count count_;
   datatype::hold layout_;

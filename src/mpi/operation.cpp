@@ -85,25 +85,6 @@ std::vector<std::unique_ptr<operation>>& abandoned_list() {
   return *one;
 }
 
-int query_generalized(void*, MPI_Status* status) {
-  pmpi::Status_set_elements_x(status, MPI_BYTE, 0);
-  pmpi::Status_set_cancelled(status, 0);
-  status->MPI_SOURCE = MPI_ANY_SOURCE;
-  status->MPI_TAG = MPI_ANY_TAG;
-  return MPI_SUCCESS;
-}
-int free_generalized(void*) {
-  return MPI_SUCCESS;
-}
-int cancel_generalized(void*, int) {
-  return MPI_SUCCESS;
-}  // a send by ticket is not cancelled
-
-std::vector<MPI_Request>& idle_handles() {
-  static auto* const one = new std::vector<MPI_Request>;
-  return *one;
-}
-
 }  // namespace
 
 void fill_empty(MPI_Status* out) noexcept {
@@ -144,30 +125,6 @@ void sweep_slow() noexcept {
   });
   for (auto& op : mine) abandoned_list().push_back(std::move(op));
   abandoned_count = abandoned_list().size();
-}
-
-int new_generalized(MPI_Request* request) noexcept {
-  return pmpi::Grequest_start(query_generalized, free_generalized, cancel_generalized, nullptr,
-                              request);
-}
-
-int take_handle(MPI_Request* request) noexcept {
-  if (idle_handles().empty()) return new_generalized(request);
-  *request = idle_handles().back();
-  idle_handles().pop_back();
-  return MPI_SUCCESS;
-}
-
-void give_handle(MPI_Request request) noexcept {
-  idle_handles().push_back(request);
-}
-
-void end_handles() noexcept {
-  for (MPI_Request& r : idle_handles()) {
-    pmpi::Grequest_complete(r);
-    pmpi::Request_free(&r);
-  }
-  idle_handles().clear();
 }
 
 }  // namespace telpher::mpi

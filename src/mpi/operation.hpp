@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What stands behind a request that we must complete ourselves, and the table from the program's
-// request handles to it. Every handle is a request of the host MPI: a native one (receives, sends
-// of host bytes, collectives), a generalized request (sends by ticket, pairs, deferred
-// collectives), or an inactive persistent request that holds a place. All functions under the
+// request handles to it. Every handle is a request of the host MPI: a native one (sends of host
+// bytes, staged collectives), a generalized request (handles.hpp: sends by ticket, receives, pairs,
+// deferred collectives), or an inactive persistent request that holds a place. All functions under the
 // engine's lock.
 #pragma once
 
@@ -35,6 +35,8 @@ class operation {
   virtual bool abandon() noexcept { return false; }
 
   virtual MPI_Request request() const noexcept = 0;
+  /// Once done and out of the table, before finish: the host MPI ends the handle (handles.hpp).
+  virtual void leave_handle() noexcept {}
   virtual bool persistent() const noexcept { return false; }
   /// A native send of host bytes: hosts give one shared handle to all that are complete at once.
   virtual bool may_share_handle() const noexcept { return false; }
@@ -69,15 +71,5 @@ inline void sweep() noexcept {
   if (abandoned_count > 0) [[unlikely]]
     sweep_slow();
 }
-
-/// A generalized request that the caller completes; its status is empty.
-int new_generalized(MPI_Request* request) noexcept;
-
-/// A generalized request that only stands in the program's hands for an operation of the table. It
-/// is never completed but used again, which saves the host MPI making and ending one a message.
-int take_handle(MPI_Request* request) noexcept;
-void give_handle(MPI_Request request) noexcept;
-/// Ends those that are not in use; before the host MPI's end.
-void end_handles() noexcept;
 
 }  // namespace telpher::mpi

@@ -2,6 +2,7 @@
 #include "mpi/operations.hpp"
 
 #include "mpi/entry.hpp"
+#include "mpi/handles.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -43,14 +44,13 @@ void native_send::fill(MPI_Status* out) noexcept {
 // --- receives ---
 
 receive_operation::~receive_operation() {
+  if (request_ != MPI_REQUEST_NULL) give_handle(request_);
   ticket::receives().forget(receive_);
 }
 
 int receive_operation::arm() noexcept {
   ticket::receives().watch(receive_);
-  request_ = receive_.native();
-  generalized_ = request_ == MPI_REQUEST_NULL;
-  return generalized_ ? new_generalized(&request_) : MPI_SUCCESS;
+  return take_handle(&request_);
 }
 
 bool receive_operation::check() noexcept {
@@ -63,19 +63,11 @@ bool receive_operation::conclude() noexcept {
   return receive_.settled();
 }
 
-void receive_operation::end_handle() noexcept {
-  if (!generalized_) return;
-  pmpi::Grequest_complete(request_);
-  pmpi::Wait(&request_, MPI_STATUS_IGNORE);
-}
-
 void receive_operation::finish_quietly() noexcept {
-  end_handle();
   receive_.finish_quietly();
 }
 
 int receive_operation::finish(MPI_Status* out) noexcept {
-  end_handle();
   const int rc = receive_.finish(out);
   if (rc != MPI_SUCCESS || receive_.outcome() == status::ok) return rc;
   char what[160];
@@ -90,19 +82,16 @@ bool pair_operation::check() noexcept {
   return receive_->check() && sent;
 }
 
-void pair_operation::end_handle() noexcept {
-  pmpi::Grequest_complete(request_);
-  pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+pair_operation::~pair_operation() {
+  if (request_ != MPI_REQUEST_NULL) give_handle(request_);
 }
 
 void pair_operation::finish_quietly() noexcept {
-  end_handle();
   send_->finish_quietly();
   receive_->finish_quietly();
 }
 
 int pair_operation::finish(MPI_Status* out) noexcept {
-  end_handle();
   const int sent = send_->finish(MPI_STATUS_IGNORE);
   const int received = receive_->finish(out);
   return sent != MPI_SUCCESS ? sent : received;
@@ -160,7 +149,7 @@ int collective_operation::start() noexcept {
   done_ = false;
   started_ = true;
   if (const status s = work_->before_start(); s != status::ok)
-    return entry::fail(errors_.owner(), call_, s, "its start: a device buffer could not be staged");
+    return entry::fail(work_->owner(errors_), call_, s, "its start: a device buffer could not be staged");
   return pmpi::Start(&request_);
 }
 
@@ -179,7 +168,7 @@ int collective_operation::finish(MPI_Status* out) noexcept {
   if (!was_active) return MPI_SUCCESS;
   const int rc = pmpi::Wait(&request_, out);
   if (rc != MPI_SUCCESS || outcome_ == status::ok) return rc;
-  return entry::fail(errors_.owner(), call_, outcome_, "copying its results to the device");
+  return entry::fail(work_->owner(errors_), call_, outcome_, "copying its results to the device");
 }
 
 // The host MPI lets only persistent ones be freed.

@@ -29,6 +29,7 @@ class ticket_send final : public operation, public recycled<ticket_send> {
     return true;
   }
   MPI_Request request() const noexcept override { return request_; }
+  void leave_handle() noexcept override { request_ = MPI_REQUEST_NULL; }
 
  private:
   ticket::offer& offer_;
@@ -55,14 +56,15 @@ class native_send final : public operation, public recycled<native_send> {
   memory::buffer bytes_;
 };
 
-/// A receive. Where the message came from a probe's stash the program holds a generalized request.
+/// A receive. The program's handle is not the host MPI's request, which ends when a ticket comes.
 class receive_operation final : public operation, public recycled<receive_operation> {
  public:
   explicit receive_operation(const char* call) noexcept
       : call_(call), receive_(ticket::receives()) {}
   ~receive_operation() override;
   ticket::receive& receive() noexcept { return receive_; }
-  /// After the receive was posted or taken: gives the program its request. Returns PMPI's code.
+  /// After the receive was posted or taken: watches it, and gives the program its request. Returns
+  /// PMPI's code.
   int arm() noexcept;
   bool check() noexcept override;
   bool conclude() noexcept override;
@@ -75,14 +77,12 @@ class receive_operation final : public operation, public recycled<receive_operat
     return false;
   }
   MPI_Request request() const noexcept override { return request_; }
+  void leave_handle() noexcept override { request_ = MPI_REQUEST_NULL; }
 
  private:
-  void end_handle() noexcept;
-
   const char* call_;
   ticket::receive receive_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  bool generalized_ = false;
 };
 
 /// MPI_Isendrecv: done when both halves are. Its status is the receive's.
@@ -91,6 +91,7 @@ class pair_operation final : public operation {
   pair_operation(std::unique_ptr<operation> send, std::unique_ptr<operation> receive,
                  MPI_Request request) noexcept
       : send_(std::move(send)), receive_(std::move(receive)), request_(request) {}
+  ~pair_operation() override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void finish_quietly() noexcept override;
@@ -102,10 +103,9 @@ class pair_operation final : public operation {
     return false;  // both are kept until they are done
   }
   MPI_Request request() const noexcept override { return request_; }
+  void leave_handle() noexcept override { request_ = MPI_REQUEST_NULL; }
 
  private:
-  void end_handle() noexcept;
-
   std::unique_ptr<operation> send_;
   std::unique_ptr<operation> receive_;
   MPI_Request request_;

@@ -5,6 +5,7 @@
 
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/handles.hpp"
 #include "mpi/operations.hpp"
 #include "mpi/plain_receive.hpp"
 #include "mpi/send.hpp"
@@ -60,7 +61,8 @@ template <class Arguments>
 int make_persistent(const Arguments& a, MPI_Request* request,
                     int (*host_init)(const Arguments&, MPI_Request*)) noexcept {
   *request = MPI_REQUEST_NULL;
-  int rc = host_init(a, request);
+  int rc = entry::refuse_if_short(a.comm, a.call);
+  if (rc == MPI_SUCCESS) rc = host_init(a, request);
   if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, *request);
   if (rc != MPI_SUCCESS) return rc;
   auto held = progress().lock();
@@ -175,7 +177,7 @@ int wait_pair(progress_engine& e, held_lock& held, pair& p, const char* call,
 }
 
 int publish_pair(pair& p, MPI_Request* request) noexcept {
-  if (const int rc = mpi::new_generalized(request)) return rc;
+  if (const int rc = mpi::take_handle(request)) return rc;
   mpi::enter(
       std::make_unique<mpi::pair_operation>(std::move(p.send), std::move(p.receive), *request));
   return MPI_SUCCESS;

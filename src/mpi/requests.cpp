@@ -2,6 +2,8 @@
 #include "mpi/requests.hpp"
 
 #include <algorithm>
+#include <new>
+#include <optional>
 #include <vector>
 
 #include "base/trace.hpp"
@@ -82,7 +84,7 @@ int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
 /// PMPI call can look at them; null handles and inactive ones of ours are left out.
 class split {
  public:
-  split(int count, const MPI_Request* requests) {
+  split(int count, const MPI_Request* requests, bool room_for_statuses) {
     for (int i = 0; i < count; ++i) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
       if (operation* op = mpi::find(requests[i])) {
@@ -92,6 +94,7 @@ class split {
         natives.push_back(requests[i]);
       }
     }
+    if (room_for_statuses) native_statuses.resize(natives.size());
   }
 
   struct member {
@@ -100,6 +103,7 @@ class split {
   };
   std::vector<member> ours;
   std::vector<MPI_Request> natives;
+  std::vector<MPI_Status> native_statuses;
 
   int native_count() const noexcept { return static_cast<int>(natives.size()); }
   int index_of_native(int n) const noexcept { return native_index_[static_cast<std::size_t>(n)]; }
@@ -229,6 +233,17 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
   return rc != MPI_SUCCESS ? rc : result;
 }
 
+// The list may be longer than the reserve for want of memory; nothing has been done then.
+std::optional<split> split_of(const char* call, int count, const MPI_Request* requests,
+                              int* rc, bool room_for_statuses = false) noexcept {
+  try {
+    return split(count, requests, room_for_statuses);
+  } catch (const std::bad_alloc&) {
+    *rc = entry::fail(MPI_COMM_SELF, call, status::out_of_memory, "the list of its requests");
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool known(int count, const MPI_Request* requests) noexcept {
@@ -314,17 +329,19 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
   scope s;
   s.e.poll();
   if (!any_ours(count, requests)) return pmpi::Testall(count, requests, flag, statuses);
-  split sp(count, requests);
+  int rc = MPI_SUCCESS;
+  auto list = split_of("MPI_Testall", count, requests, &rc, true);
+  if (!list) return rc;
+  split& sp = *list;
   *flag = 0;
   bool all = true;
   for (const split::member& m : sp.ours) all = m.op->check() && all;
   if (!all) return MPI_SUCCESS;
-  std::vector<MPI_Status> native_statuses(sp.natives.size());
   int result = MPI_SUCCESS;
   if (!sp.natives.empty()) {
     int natives_done = 0;
-    result =
-        pmpi::Testall(sp.native_count(), sp.natives.data(), &natives_done, native_statuses.data());
+    result = pmpi::Testall(sp.native_count(), sp.natives.data(), &natives_done,
+                           sp.native_statuses.data());
     if (!natives_done) return result;
     sp.store(requests);
   }
@@ -333,11 +350,11 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
   for (int n = 0; n < sp.native_count(); ++n) {
     MPI_Status* const to = at(statuses, sp.index_of_native(n));
     if (to == MPI_STATUS_IGNORE) continue;
-    *to = native_statuses[static_cast<std::size_t>(n)];
+    *to = sp.native_statuses[static_cast<std::size_t>(n)];
     if (result == MPI_SUCCESS) to->MPI_ERROR = MPI_SUCCESS;
   }
   for (const split::member& m : sp.ours) {
-    const int rc = finish(&requests[m.index], *m.op, at(statuses, m.index));
+    rc = finish(&requests[m.index], *m.op, at(statuses, m.index));
     set_error(at(statuses, m.index), rc);
     if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
   }
@@ -351,13 +368,15 @@ int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) n
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
     return pmpi::Waitany(count, requests, index, status);
-  split sp(count, requests);
+  int rc = MPI_SUCCESS;
+  auto list = split_of("MPI_Waitany", count, requests, &rc);
+  if (!list) return rc;
+  split& sp = *list;
   if (sp.none_active()) {
     *index = MPI_UNDEFINED;
     mpi::fill_empty(status);
     return MPI_SUCCESS;
   }
-  int rc = MPI_SUCCESS;
   *index = MPI_UNDEFINED;
   s.e.wait_until(s.held, "MPI_Waitany",
                  [&] { return finish_any(sp, requests, index, status, &rc); });
@@ -368,14 +387,16 @@ int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status
   scope s;
   s.e.poll();
   if (!any_ours(count, requests)) return pmpi::Testany(count, requests, index, flag, status);
-  split sp(count, requests);
+  int rc = MPI_SUCCESS;
+  auto list = split_of("MPI_Testany", count, requests, &rc);
+  if (!list) return rc;
+  split& sp = *list;
   *index = MPI_UNDEFINED;
   *flag = 1;
   if (sp.none_active()) {
     mpi::fill_empty(status);
     return MPI_SUCCESS;
   }
-  int rc = MPI_SUCCESS;
   *flag = finish_any(sp, requests, index, status, &rc);
   return rc;
 }
@@ -388,10 +409,12 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
   scope s;
   if (s.e.idle() && !s.held && !any_ours(incount, requests))
     return pmpi::Waitsome(incount, requests, outcount, indices, statuses);
-  split sp(incount, requests);
+  int rc = MPI_SUCCESS;
+  auto list = split_of("MPI_Waitsome", incount, requests, &rc);
+  if (!list) return rc;
+  split& sp = *list;
   *outcount = MPI_UNDEFINED;
   if (sp.none_active()) return MPI_SUCCESS;
-  int rc = MPI_SUCCESS;
   s.e.wait_until(s.held, "MPI_Waitsome", [&] {
     rc = finish_some(sp, requests, outcount, indices, statuses);
     return *outcount != 0 || rc != MPI_SUCCESS;
@@ -405,7 +428,10 @@ int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
   s.e.poll();
   if (!any_ours(incount, requests))
     return pmpi::Testsome(incount, requests, outcount, indices, statuses);
-  split sp(incount, requests);
+  int rc = MPI_SUCCESS;
+  auto list = split_of("MPI_Testsome", incount, requests, &rc);
+  if (!list) return rc;
+  split& sp = *list;
   *outcount = MPI_UNDEFINED;
   if (sp.none_active()) return MPI_SUCCESS;
   return finish_some(sp, requests, outcount, indices, statuses);
@@ -433,7 +459,10 @@ int get_status_any(int count, const MPI_Request requests[], int* index, int* fla
   s.e.poll();
   if (!any_ours(count, requests))
     return pmpi::Request_get_status_any(count, requests, index, flag, status);
-  split sp(count, requests);
+  int rc = MPI_SUCCESS;
+  auto list = split_of("MPI_Request_get_status_any", count, requests, &rc);
+  if (!list) return rc;
+  split& sp = *list;
   *index = MPI_UNDEFINED;
   *flag = 1;
   if (sp.none_active()) {
@@ -446,7 +475,6 @@ int get_status_any(int count, const MPI_Request requests[], int* index, int* fla
     *index = m.index;
     return MPI_SUCCESS;
   }
-  int rc = MPI_SUCCESS;
   *flag = any_native(pmpi::Request_get_status_any, sp, index, status, &rc);
   return rc;
 }
@@ -457,7 +485,10 @@ int get_status_some(int incount, const MPI_Request requests[], int* outcount, in
   s.e.poll();
   if (!any_ours(incount, requests))
     return pmpi::Request_get_status_some(incount, requests, outcount, indices, statuses);
-  split sp(incount, requests);
+  int rc = MPI_SUCCESS;
+  auto list = split_of("MPI_Request_get_status_some", incount, requests, &rc);
+  if (!list) return rc;
+  split& sp = *list;
   *outcount = MPI_UNDEFINED;
   if (sp.none_active()) return MPI_SUCCESS;
   int n = 0;
@@ -466,7 +497,7 @@ int get_status_some(int incount, const MPI_Request requests[], int* outcount, in
     m.op->fill(at(statuses, n));
     indices[n++] = m.index;
   }
-  const int rc = some_natives(pmpi::Request_get_status_some, sp, &n, indices, statuses);
+  rc = some_natives(pmpi::Request_get_status_some, sp, &n, indices, statuses);
   *outcount = n;
   return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/handles.hpp"
 #include "path/compression.hpp"
 #include "path/table.hpp"
 #include "ticket/sends.hpp"
@@ -170,6 +171,7 @@ outgoing inspect(const send_args& a) noexcept {
 std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, bool for_program,
                                              int* rc) noexcept {
   ticket::message m;
+  if ((*rc = entry::refuse_if_short(a.comm, a.call)) != MPI_SUCCESS) return nullptr;
   if (const status s = gather(a, std::move(o), m); s != status::ok) {
     *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
     return nullptr;
@@ -190,6 +192,7 @@ std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int*
 
 // What the host MPI takes with no elements, whatever its type, is received as no bytes.
 int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept {
+  if (const int rc = entry::refuse_if_short(a.comm, a.call)) return rc;
   status s = r.prepare(a.buffer, a.count, a.type, a.comm);
   if (s == status::ok) return MPI_SUCCESS;
   if (a.count == 0 && s == status::invalid_argument) {

@@ -19,7 +19,7 @@ namespace {
 using ticket::blocking_call;
 
 const host_mpi::job& job() noexcept {
-  return ticket::the_engine().job();
+  return ticket::job();
 }
 
 // All its ranks take part in what follows.

@@ -24,7 +24,7 @@ std::size_t index(int rank) noexcept {
 
 const layout* layout_of(MPI_Datatype type) noexcept {
   const auto l = datatype::layout_of(type);
-  return l && datatype::is_committed(**l, type, ticket::the_engine().job().control) ? *l : nullptr;
+  return l && datatype::is_committed(**l, type, ticket::job().control) ? *l : nullptr;
 }
 
 // --- where the target's elements lie ---

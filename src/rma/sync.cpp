@@ -28,8 +28,8 @@ void wait_until(const char* call, Done&& done) noexcept {
   if (done()) return;
   ticket::visit v;
   unsigned polls = 0;
-  ticket::the_engine().wait_until(v.held, call, [&] {
-    if (++polls % 16 == 0) ticket::the_engine().listen();
+  ticket::progress().wait_until(v.held, call, [&] {
+    if (++polls % 16 == 0) ticket::progress().listen();
     return done();
   });
 }
@@ -201,8 +201,8 @@ int test(MPI_Win win, int* flag, const host_call& host) noexcept {
   if (w->by == way::direct) {
     if (!w->exposes) return wrong_epoch(*w, call);
     ticket::visit v;
-    ticket::the_engine().progress();
-    ticket::the_engine().listen();
+    ticket::progress().poll();
+    ticket::progress().listen();
     *flag = all_completed(*w);
     if (*flag && !w->host_too) w->exposes = false;
     if (!*flag || !w->host_too) return MPI_SUCCESS;

@@ -18,13 +18,35 @@
 
 #include "base/linked_list.hpp"
 #include "base/log.hpp"
+#include "base/thread_local.hpp"
 #include "base/trace.hpp"
 #include "path/puller.hpp"
 #include "ticket/peers.hpp"
 
 namespace telpher::ticket {
 
-using held_lock = std::unique_lock<std::recursive_mutex>;
+/// The engine's lock, or nothing where one thread alone calls. It also knows whether Telpher is at
+/// work in this thread: what the host MPI calls back asks (mpi/handles.hpp).
+class held_lock : public std::unique_lock<std::recursive_mutex> {
+ public:
+  held_lock() noexcept { enter(); }
+  explicit held_lock(std::recursive_mutex& m) : std::unique_lock<std::recursive_mutex>(m) { enter(); }
+  held_lock(const held_lock&) = delete;
+  held_lock& operator=(const held_lock&) = delete;
+  ~held_lock() { --depth_; }
+
+  static bool inside() noexcept { return depth_ > 0; }
+  /// For who calls back: how often since Telpher was last at work here.
+  static unsigned& passed_by() noexcept { return passed_by_; }
+
+ private:
+  static void enter() noexcept {
+    ++depth_;
+    passed_by_ = 0;
+  }
+  static inline constinit thread_local TELPHER_NEAR_TLS unsigned depth_ = 0;
+  static inline constinit thread_local TELPHER_NEAR_TLS unsigned passed_by_ = 0;
+};
 
 /// One progress pass, while it runs.
 struct pass {

@@ -5,6 +5,8 @@
 // it must receive.
 #include <unistd.h>
 
+#include <chrono>
+
 #include "coll_formulas.hpp"
 #include "emulated.hpp"
 
@@ -134,6 +136,24 @@ void check_threads(suite& s, int count) {
   for (MPI_Comm& c : comms) MPI_Comm_free(&c);
 }
 
+/// A kernel that stays for the next call makes room after a while also where the next always comes:
+/// another one is launched.
+void check_burst(suite& s) {
+  auto* const counter = emulated<long long(const char*)>("telpher_emu_counter");
+  const group g(MPI_COMM_WORLD);
+  formula_call sum(g, call_kind::allreduce, 8, 0, 1, kind::device, kind::device);
+  sum.run();
+  const long long before = counter("launches");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int more = 1; more;) {
+    for (int i = 0; i < 50; ++i) sum.run();
+    more = std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300);
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  s.expect_none(sum.wrong());
+  s.expect(counter("launches") > before, "another launch in 30 times TELPHER_LINGER_TIME");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -144,6 +164,8 @@ int main(int argc, char** argv) {
   s.run("communicators come and go", [&] { check_lifetimes(s); });
   s.run("many communicators", [&] { check_many(s, 500); });
   s.run("mixture", [&] { check_mixture(s, s.opt.messages ? s.opt.messages : 300); });
+  if (const char* lingers = std::getenv("TELPHER_LINGER"); lingers && held() >= 0)
+    s.run("burst", [&] { check_burst(s); });
   s.run("threads", [&] { check_threads(s, 3); });
   return s.finish();
 }

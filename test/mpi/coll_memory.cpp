@@ -2,46 +2,11 @@
 // Collectives among devices and the memory that they take: every allocation of Telpher's, of the
 // host and of a device, fails in turn at one rank, and all ranks do the same all the same; what the
 // program has freed does not stay mapped.
-#include <dlfcn.h>
-#include <link.h>
-
-#include <atomic>
 #include <chrono>
 
 #include "coll_formulas.hpp"
 #include "emulated.hpp"
-
-// --- malloc, of which Telpher's calls fail when it is told to ---
-
-namespace {
-
-std::atomic<long> fails_at{0};  // the n-th call from now on; 0: none
-std::atomic<std::uintptr_t> telpher_begin{0}, telpher_end{0};
-
-int find_telpher(dl_phdr_info* info, std::size_t, void*) {
-  const std::string_view name = info->dlpi_name ? info->dlpi_name : "";
-  if (name.find("libtelpher-m") == name.npos && name.find("libtelpher-o") == name.npos) return 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& part = info->dlpi_phdr[i];
-    if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
-    telpher_begin = info->dlpi_addr + part.p_vaddr;
-    telpher_end = telpher_begin + part.p_memsz;
-  }
-  return 1;
-}
-
-bool strikes(const void* caller) {
-  if (fails_at.load(std::memory_order_relaxed) <= 0) return false;
-  const auto from = reinterpret_cast<std::uintptr_t>(caller);
-  return from >= telpher_begin && from < telpher_end && fails_at.fetch_sub(1) == 1;
-}
-
-}  // namespace
-
-extern "C" void* __libc_malloc(std::size_t bytes);
-extern "C" [[gnu::visibility("default")]] void* malloc(std::size_t bytes) {
-  return strikes(__builtin_return_address(0)) ? nullptr : __libc_malloc(bytes);
-}
+#include "failing_malloc.hpp"
 
 namespace {
 
@@ -63,29 +28,33 @@ MPI_Comm used() {
 }
 
 /// Rank `g.ranks - 1` runs out of memory in one call: all are right, and in those that follow.
-void check_call(suite& s, const group& g, call_kind what, int n, long nth, bool& struck) {
+void check_call(suite& s, const group& g, call_kind what, int n, long nth, bool all,
+                bool& struck) {
   formula_call one(g, what, n, 0, as_int(static_cast<std::size_t>(nth)), kind::device,
                    kind::device);
   const bool fails = g.rank == g.ranks - 1;
-  if (fails) fails_at = nth;
+  if (fails) fail_malloc(nth, all);
   one.run();
-  int left = fails && fails_at.exchange(0) > 0 ? 1 : 0;
+  int left = fails && !stop_failing() ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, g.comm);
   struck = left == 0;
   s.expect_none(one.wrong());
   s.expect_none(one_call(g, what, n, 0, 7, kind::device, kind::device));
 }
 
-void check_host_memory(suite& s) {
-  dl_iterate_phdr(find_telpher, nullptr);
-  if (telpher_end == 0) return;
+/// In the first call on a communicator, or in a later one; one allocation fails, or all from there.
+void check_host_memory(suite& s, bool first_call, bool all) {
   for (const call_kind what : {call_kind::allreduce, call_kind::alltoall, call_kind::bcast})
     for (const int n : {100, 40000}) {
       bool struck = true;
-      for (long nth = 1; struck && nth < 200; ++nth) {
+      for (long nth = 1; struck && nth < 300; nth += all ? 3 : 1) {
         s.note("operation %d of %d, allocation %ld", static_cast<int>(what), n, nth);
-        MPI_Comm comm = used();
-        check_call(s, group(comm), what, n, nth, struck);
+        MPI_Comm comm = MPI_COMM_NULL;
+        if (first_call)
+          MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        else
+          comm = used();
+        check_call(s, group(comm), what, n, nth, all, struck);
         if (nth == 1 && !struck) s.fail("the call took no memory");
         MPI_Comm_free(&comm);
         s.still_alive();
@@ -139,7 +108,12 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   s.run("freed", [&] { check_freed(s); });
   if (held() >= 0) {  // only the emulated device's memory runs out at will
-    s.run("host memory", [&] { check_host_memory(s); });
+    for (const bool first_call : {false, true})
+      for (const bool all : {false, true})
+        if (find_telpher())
+          s.run(std::string(all ? "all host memory" : "host memory") +
+                    (first_call ? ", first call" : ""),
+                [&] { check_host_memory(s, first_call, all); });
     s.run("device memory", [&] { check_device_memory(s); });
   }
   return s.finish();

@@ -167,8 +167,10 @@ void kernels_of_collectives_die(suite& s, int at, const char* behind) {
       s.note("%zu numbers, die:%d", count, nth);
       MPI_Barrier(s.control);
       set_faults(fault_of(s, {"die", nth, at}, behind).c_str());
-      for (int i = 0; i < 3; ++i) sum();
+      int errors = 0;
+      for (int i = 0; i < 3; ++i) errors += sum() != MPI_SUCCESS;
       set_faults("");
+      if (nth == 1) s.expect(errors > 0, "an error at this rank");
       MPI_Barrier(s.control);
       s.note("%zu numbers, behind die:%d", count, nth);
       out.clear();

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "emulated.hpp"
 #include "suite.hpp"
 
 namespace {
@@ -261,6 +262,28 @@ void refused(mpi_test::suite& s, kind k) {
   MPI_Errhandler_free(&handler);
 }
 
+/// A device buffer cannot be filled when a non-blocking read ends: the file's handler hears of it.
+void failed_later(mpi_test::suite& s) {
+  handled = 0;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(count_errors, &handler);
+  file f(s, MPI_COMM_SELF, read_write);
+  MPI_File_set_errhandler(f.handle, handler);
+  const bytes content(4000, 7);
+  MPI_File_write_at(f.handle, 0, content.data(), 4000, MPI_BYTE, MPI_STATUS_IGNORE);
+  buffer b(kind::device, 4000);
+  b.clear();
+  auto* const set = mpi_test::emulated<void(const char*)>("telpher_emu_faults");
+  set("memcpy:2");  // the first one fills the image
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_File_iread_at(f.handle, 0, b.data(), 4000, MPI_BYTE, &request) == MPI_SUCCESS)
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  set("");
+  s.expect_equal(handled, 1, "calls of the file's handler");
+  MPI_File_set_errhandler(f.handle, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -291,6 +314,7 @@ int main(int argc, char** argv) {
     s.run("view/" + memory, [&] { view(s, k); });
     s.run("refused/" + memory, [&] { refused(s, k); });
   }
+  if (mpi_test::held() >= 0) s.run("failed later", [&] { failed_later(s); });
   MPI_Type_free(&gaps);
   return s.finish();
 }

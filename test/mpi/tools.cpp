@@ -157,6 +157,61 @@ void by_symbol(const world& w) {
   });
 }
 
+// Code that took its functions from the MPI library's own handle waits for the program's requests.
+void past_telpher(const world& w) {
+  if (!found<void*(const char*)>("telpher_symbol")) return;
+  Dl_info library{};
+  dladdr(dlsym(RTLD_DEFAULT, "MPI_Comm_rank"), &library);
+  void* const handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  const auto hosts = [&]<class F>(F*, const char* name) {
+    return reinterpret_cast<F*>(dlsym(handle, name));
+  };
+  auto* const wait = hosts(&MPI_Wait, "PMPI_Wait");
+  auto* const test = hosts(&MPI_Test, "PMPI_Test");
+  auto* const waitall = hosts(&MPI_Waitall, "PMPI_Waitall");
+  auto* const waitany = hosts(&MPI_Waitany, "PMPI_Waitany");
+  for (const char* how : {"Wait", "Test", "Waitall", "Waitany"})
+    w.s.run(std::string("past Telpher, ") + how, [&] {
+      w.fill(9);
+      MPI_Request r[2];
+      MPI_Status status[2];
+      MPI_Irecv(w.in, bytes, MPI_BYTE, w.left, 9, MPI_COMM_WORLD, &r[0]);
+      MPI_Isend(w.out, bytes, MPI_BYTE, w.right, 9, MPI_COMM_WORLD, &r[1]);
+      w.s.note("the messages");
+      if (*how == 'T') {
+        for (int i = 0, done = 0; i < 2; i += done) test(&r[i], &done, &status[i]);
+      } else if (how == std::string_view("Wait")) {
+        wait(&r[0], &status[0]);
+        wait(&r[1], &status[1]);
+      } else if (how == std::string_view("Waitall")) {
+        waitall(2, r, status);
+      } else {
+        for (int i = 0; i < 2; ++i) {
+          int at = -1;
+          MPI_Status s;
+          waitany(2, r, &at, &s);
+          if (w.s.expect(at == 0 || at == 1, "an index")) status[at] = s;
+        }
+      }
+      w.s.expect(r[0] == MPI_REQUEST_NULL && r[1] == MPI_REQUEST_NULL, "null requests");
+      w.s.expect_status(status[0], w.left, 9, bytes);
+      w.expect_from(w.left, 9);
+      w.fill(10);
+      MPI_Request c;
+      std::vector<int> ones(bytes / sizeof(int), 1), sums(ones.size());
+      copy(kinds().back(), w.out, ones.data(), ones.size() * sizeof(int));
+      MPI_Iallreduce(w.out, w.in, as_int(ones.size()), MPI_INT, MPI_SUM, MPI_COMM_WORLD, &c);
+      w.s.note("the collective");
+      if (*how == 'T')
+        for (int done = 0; !done;) test(&c, &done, MPI_STATUS_IGNORE);
+      else
+        wait(&c, MPI_STATUS_IGNORE);
+      copy(kinds().back(), sums.data(), w.in, sums.size() * sizeof(int));
+      w.s.expect(std::ranges::count(sums, w.s.ranks) == std::ssize(sums), "the sums");
+    });
+  if (handle) dlclose(handle);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,6 +228,7 @@ int main(int argc, char** argv) {
   by_the_other_name(w);
   part_of_the_host_mpi(w);
   by_symbol(w);
+  past_telpher(w);
   release(kinds().back(), w.out);
   release(kinds().back(), w.in);
   return s.finish();

@@ -11,6 +11,7 @@
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/error.hpp"
+#include "host_mpi/reserve.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::coll::exchange {
@@ -135,6 +136,7 @@ bool worth_turns(const arguments& a) noexcept {
 
 // A rank that moves nothing takes part with the device that it took part with before.
 bool attempt::eligible() noexcept {
+  if (host_mpi::memory_is_short()) return false;
   try {
     reserve_problem(a_, what_);
   } catch (const std::bad_alloc&) {

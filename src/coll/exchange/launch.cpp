@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -34,6 +35,7 @@ struct lane_state {
   kernel::id resident{};  // the kernel that may be there
   int resident_blocks = 0;
   std::array<std::uint64_t*, kernel::exchange::most_ranks> resident_flags{};
+  std::chrono::steady_clock::time_point stays_since;  // its launch
   std::uint64_t residence = 0;    // the first command that it was to take; 0: none is there
   std::uint64_t next_number = 0;  // that it waits for
   path::burst calls;
@@ -100,6 +102,13 @@ int most_staying(const memory::place& where) noexcept {
       where.owner->properties(where.device, about) != status::ok)
     return 1;
   return std::max(1, about.processors / 2);
+}
+
+/// A burst does not hold the device for ever: work that waits behind the kernel, where a device runs
+/// fewer streams side by side than there are, comes on when the next one is launched. A launch in so
+/// long costs little. The lingering copier has the same bound (path/linger.cpp).
+std::chrono::duration<double, std::micro> longest_stay() noexcept {
+  return std::chrono::duration<double, std::micro>(20 * config().linger_time.value);
 }
 
 /// Tells the kernel that is there, if one is, to leave.
@@ -242,6 +251,7 @@ bool run::taken_by_resident(staying way) noexcept {
   const kernel::exchange& p = s.parameters;
   if (s.residence == 0 || s.resident != kernel_ || s.resident_blocks < blocks_ || s.has_left())
     return false;
+  if (std::chrono::steady_clock::now() - s.stays_since > longest_stay()) return false;
   if (way == staying::with_flags &&
       !std::equal(s.resident_flags.begin(), s.resident_flags.end(), p.flags))
     return false;
@@ -281,6 +291,7 @@ status run::launch() noexcept {
     s.resident_blocks = blocks_;
     std::copy(std::begin(p.flags), std::end(p.flags), s.resident_flags.begin());
     s.residence = p.first_command;
+    s.stays_since = std::chrono::steady_clock::now();
   }
   return status::ok;
 }
