@@ -11,7 +11,9 @@
 #include "coll/exchange/communicator.hpp"
 #include "coll/two_level/paths.hpp"
 #include "mpi/explain.hpp"
+#include "mpi/lineage.hpp"
 #include "mpi/operation.hpp"
+#include "mpi/partitioned.hpp"
 #include "path/compression.hpp"
 #include "ticket/engine.hpp"
 #include "ticket/stash.hpp"
@@ -42,7 +44,11 @@ void start(int provided) noexcept {
     pmpi::Abort(MPI_COMM_WORLD, 1);
   }
   codec::configured();  // says now what is wrong with its text
-  if (e.job().any_device) active_flag.store(true);
+  if (e.job().any_device) {
+    mpi::lineage::start();
+    partitioned::start();
+    active_flag.store(true);
+  }
   if (active()) trace::begin(e.job().world_rank, e.job().world_size);
   explain::started();
 }
@@ -73,6 +79,8 @@ int finalize() noexcept {
     }
     coll::exchange::communicator::shut_down();
     coll::two_level::shut_down();
+    partitioned::stop();
+    mpi::lineage::stop();
     ticket::the_engine().stop();
     mpi::end_handles();
     trace::end();
