@@ -12,7 +12,9 @@
 #include "coll/two_level/paths.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/lineage.hpp"
 #include "mpi/operation.hpp"
+#include "mpi/partitioned.hpp"
 #include "path/compression.hpp"
 #include "ticket/job_life.hpp"
 #include "ticket/stash.hpp"
@@ -44,6 +46,8 @@ void start(int provided) noexcept {
   codec::configured();  // says now what is wrong with its text
   if (ticket::job().any_device) {
     mpi::begin_handles();
+    mpi::lineage::start();
+    partitioned::start();
     active_flag.store(true);
   }
   if (active()) trace::begin(ticket::job().world_rank, ticket::job().world_size);
@@ -76,6 +80,8 @@ int finalize() noexcept {
     }
     coll::exchange::communicator::shut_down();
     coll::two_level::shut_down();
+    partitioned::stop();
+    mpi::lineage::stop();
     ticket::stop();
     mpi::end_handles();
     trace::end();

@@ -213,6 +213,9 @@ def plain_body(function):
             buffers = ", ".join(rest.split())
             lines.append(f'if (int error = entry::refuse_device_memory({owner_of(function)}, "{function.mpi_name}", '
                          f"{{{buffers}}})) return error;")
+    after = [f"if (code == MPI_SUCCESS) {rest};" for _, rest in function.words_of("after")]
+    if after:
+        return [*lines, f"const int code = {host_call(function)};", *after, "return code;"]
     return [*lines, f"return {host_call(function)};"]
 
 

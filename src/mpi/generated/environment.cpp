@@ -5,6 +5,7 @@
 #include "datatype/datatype.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/info_key.hpp"
+#include "mpi/lineage.hpp"
 #include "mpi/memory_kinds.hpp"
 #include "mpi/names.hpp"
 #include "mpi/packing.hpp"
@@ -112,7 +113,9 @@ TELPHER_MPI(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm),
             (comm, group, newcomm)) {
   if (!entry::active()) return pmpi::Comm_create(comm, group, newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_create(comm, group, newcomm);
+  const int code = pmpi::Comm_create(comm, group, newcomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  return code;
 }
 
 // 7.4 Communicator management
@@ -120,7 +123,9 @@ TELPHER_MPI(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Com
             (comm, group, tag, newcomm)) {
   if (!entry::active()) return pmpi::Comm_create_group(comm, group, tag, newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_create_group(comm, group, tag, newcomm);
+  const int code = pmpi::Comm_create_group(comm, group, tag, newcomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_group(comm, tag), *newcomm);
+  return code;
 }
 
 // 7.4 Communicator management
@@ -128,7 +133,9 @@ TELPHER_MPI(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm),
             (comm, color, key, newcomm)) {
   if (!entry::active()) return pmpi::Comm_split(comm, color, key, newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_split(comm, color, key, newcomm);
+  const int code = pmpi::Comm_split(comm, color, key, newcomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  return code;
 }
 
 // 7.4 Communicator management
@@ -137,7 +144,9 @@ TELPHER_MPI(Comm_split_type,
             (comm, split_type, key, info, newcomm)) {
   if (!entry::active()) return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
+  const int code = pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  return code;
 }
 
 // 7.4 Communicator management
@@ -169,8 +178,10 @@ TELPHER_MPI(Intercomm_create,
     return pmpi::Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
                                   newintercomm);
   entry::blocking_call guard;
-  return pmpi::Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
-                                newintercomm);
+  const int code = pmpi::Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
+                                          newintercomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_number(tag), *newintercomm);
+  return code;
 }
 
 // 7.6 Inter-communication
@@ -178,7 +189,9 @@ TELPHER_MPI(Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintraco
             (intercomm, high, newintracomm)) {
   if (!entry::active()) return pmpi::Intercomm_merge(intercomm, high, newintracomm);
   entry::blocking_call guard;
-  return pmpi::Intercomm_merge(intercomm, high, newintracomm);
+  const int code = pmpi::Intercomm_merge(intercomm, high, newintracomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(intercomm, *newintracomm);
+  return code;
 }
 
 // 8.5 Topology constructors
@@ -188,7 +201,19 @@ TELPHER_MPI(Cart_create,
   if (!entry::active())
     return pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
   entry::blocking_call guard;
-  return pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
+  const int code = pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_cart);
+  return code;
+}
+
+// 8.5 Topology constructors
+TELPHER_MPI(Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm),
+            (comm, remain_dims, newcomm)) {
+  if (!entry::active()) return pmpi::Cart_sub(comm, remain_dims, newcomm);
+  entry::blocking_call guard;
+  const int code = pmpi::Cart_sub(comm, remain_dims, newcomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  return code;
 }
 
 // 8.5 Topology constructors
@@ -198,7 +223,9 @@ TELPHER_MPI(Graph_create,
   if (!entry::active())
     return pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
   entry::blocking_call guard;
-  return pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
+  const int code = pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_graph);
+  return code;
 }
 
 // 8.5 Topology constructors
@@ -213,9 +240,11 @@ TELPHER_MPI(Dist_graph_create_adjacent,
                                             destinations, destweights, info, reorder,
                                             comm_dist_graph);
   entry::blocking_call guard;
-  return pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree,
-                                          destinations, destweights, info, reorder,
-                                          comm_dist_graph);
+  const int code = pmpi::Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights,
+                                                    outdegree, destinations, destweights, info,
+                                                    reorder, comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
+  return code;
 }
 
 // 8.5 Topology constructors
@@ -229,8 +258,10 @@ TELPHER_MPI(Dist_graph_create,
     return pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info,
                                    reorder, comm_dist_graph);
   entry::blocking_call guard;
-  return pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info,
-                                 reorder, comm_dist_graph);
+  const int code = pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights,
+                                           info, reorder, comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
+  return code;
 }
 
 // 11.2 The World Model
@@ -333,7 +364,9 @@ TELPHER_MPI(Comm_create_from_group,
   if (!entry::active())
     return pmpi::Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
+  const int code = pmpi::Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_text(stringtag), *newcomm);
+  return code;
 }
 
 // 7.6 Inter-communication
@@ -348,8 +381,12 @@ TELPHER_MPI(Intercomm_create_from_groups,
                                               remote_leader, stringtag, info, errhandler,
                                               newintercomm);
   entry::blocking_call guard;
-  return pmpi::Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader,
-                                            stringtag, info, errhandler, newintercomm);
+  const int code = pmpi::Intercomm_create_from_groups(local_group, local_leader, remote_group,
+                                                      remote_leader, stringtag, info, errhandler,
+                                                      newintercomm);
+  if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_text(stringtag),
+                                                    *newintercomm);
+  return code;
 }
 
 // 11.3 The Sessions Model

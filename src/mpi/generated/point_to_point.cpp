@@ -252,28 +252,6 @@ TELPHER_MPI(Isendrecv_replace,
                                    source, recvtag, comm}, request);
 }
 
-// 4.2 Partitioned communication
-TELPHER_MPI(Psend_init,
-            (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
-             int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request),
-            (buf, partitions, count, datatype, dest, tag, comm, info, request)) {
-  if (!entry::active())
-    return pmpi::Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Psend_init", {buf})) return error;
-  return pmpi::Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-}
-
-// 4.2 Partitioned communication
-TELPHER_MPI(Precv_init,
-            (void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-             MPI_Comm comm, MPI_Info info, MPI_Request* request),
-            (buf, partitions, count, datatype, source, tag, comm, info, request)) {
-  if (!entry::active())
-    return pmpi::Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
-  if (int error = entry::refuse_device_memory(comm, "MPI_Precv_init", {buf})) return error;
-  return pmpi::Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
-}
-
 #endif  // TELPHER_HOST_HAS_Isendrecv
 
 #if TELPHER_HOST_HAS_Buffer_flush  // MPI 4.1

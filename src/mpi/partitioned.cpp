@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/partitioned.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "mpi/entry.hpp"
+#include "mpi/lineage.hpp"
+#include "mpi/partitioned_operation.hpp"
+#include "mpi/send.hpp"
+
+namespace telpher::partitioned {
+
+
+namespace {
+
+MPI_Comm control = MPI_COMM_NULL;
+
+// --- tags ---
+
+struct tags_to_peer {
+  int next = 0;
+  std::map<int, int> taken;  // first tag and how many, of channels that live
+};
+
+std::map<int, tags_to_peer>& tags() {
+  static auto* const one = new std::map<int, tags_to_peer>;
+  return *one;
+}
+
+/// The end of what is taken there, or `first` if nothing of [first, first + count) is.
+int free_from(const tags_to_peer& t, int first, int count) noexcept {
+  auto after = t.taken.lower_bound(first + count);
+  if (after == t.taken.begin()) return first;
+  --after;
+  return std::max(first, after->first + after->second);
+}
+
+// --- who waits for a hello ---
+
+class meeting final : public ticket::worker {
+ public:
+  bool advance() noexcept override {
+    listen();
+    std::erase_if(waiting_, [this](receiver* r) {
+      const auto found = heard_.find(r->from());
+      if (found == heard_.end()) return false;
+      const hello h = found->second;
+      heard_.erase(found);
+      r->matched(h);
+      return true;
+    });
+    return !waiting_.empty();
+  }
+  // A sender never waits for the receiver to have heard it.
+  bool detach() noexcept override { return true; }
+  void report(log::level at) const noexcept override {
+    log::write(at, TELPHER_SUBSYSTEM, "  %zu partitioned receives whose sender has not been started",
+               waiting_.size());
+  }
+
+  void add(receiver& r) noexcept {
+    waiting_.push_back(&r);
+    if (advance()) ticket::progress().enlist(*this);
+  }
+  void remove(receiver& r) noexcept {
+    std::erase(waiting_, &r);
+    if (waiting_.empty()) ticket::progress().dismiss(*this);
+  }
+  void clear() noexcept { heard_.clear(); }
+
+ private:
+  void listen() noexcept {
+    for (;;) {
+      int there = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      hello h;
+      if (pmpi::Improbe(MPI_ANY_SOURCE, hello_tag(), control, &there, &message,
+                        MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+          !there || pmpi::Mrecv(&h, sizeof h, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return;
+      heard_[h.from] = h;
+    }
+  }
+
+  std::vector<receiver*> waiting_;
+  std::map<channel, hello> heard_;  // whose receiver has not been started
+};
+
+meeting& hellos() {
+  static auto* const one = new meeting;
+  return *one;
+}
+
+// --- which of our ends a call is for ---
+
+// The n-th of its kind at this rank.
+std::uint64_t next_number(bool sends, std::uint64_t comm, int peer, int tag) noexcept {
+  static auto& calls = *new std::map<std::tuple<bool, std::uint64_t, int, int>, std::uint64_t>;
+  return calls[{sends, comm, peer, tag}]++;
+}
+
+end* find(MPI_Request request) noexcept {
+  return dynamic_cast<end*>(mpi::find(request));
+}
+
+bool in_range(const end& e, int partition) noexcept {
+  return partition >= 0 && partition < e.partitions();
+}
+
+int out_of_range(const end& e, const char* call, int partition) noexcept {
+  char why[80];
+  std::snprintf(why, sizeof why, "partition %d of %d does not exist", partition, e.partitions());
+  return e.misused(call, MPI_ERR_ARG, why);
+}
+
+int check(const init_args& a, bool sends) noexcept {
+  if (a.partitions < 0)
+    return host_mpi::fail_with(a.comm, a.call, MPI_ERR_ARG, "a negative number of partitions");
+  if (!sends && a.peer == MPI_ANY_SOURCE)
+    return host_mpi::fail_with(a.comm, a.call, MPI_ERR_RANK, "it takes no MPI_ANY_SOURCE");
+  if (!sends && a.tag == MPI_ANY_TAG)
+    return host_mpi::fail_with(a.comm, a.call, MPI_ERR_TAG, "it takes no MPI_ANY_TAG");
+  return MPI_SUCCESS;
+}
+
+// The host MPI's persistent request, which is never started, checks the other arguments and holds
+// the place.
+int make_place(const init_args& a, bool sends, MPI_Request* place) noexcept {
+  if (const int rc = check(a, sends)) return rc;
+  const MPI_Count count = std::clamp<MPI_Count>(a.count, -1, INT_MAX);
+  const int rc =
+      sends ? mpi::host_send_init({a.call, a.buffer, count, a.type, a.peer, a.tag, a.comm}, place)
+            : mpi::host_recv_init({a.call, a.buffer, count, a.type, a.peer, a.tag, a.comm}, place);
+  return rc == MPI_SUCCESS ? host_mpi::started(rc, *place) : rc;
+}
+
+/// Whether the communicator is one on which we serve both ends.
+bool is_ours(MPI_Comm comm) noexcept {
+  return control != MPI_COMM_NULL && comm != MPI_COMM_NULL &&
+         host_mpi::is_ours(ticket::job(), comm) && mpi::lineage::name_of(comm) != 0;
+}
+
+int by_host(const init_args& a, const host_call& host) noexcept {
+  if (const int error = entry::refuse_device_memory(a.comm, a.call, {a.buffer})) return error;
+  return host();
+}
+
+template <class End>
+int make(const init_args& a, bool sends, MPI_Request* request) noexcept {
+  const ticket::visit v;
+  MPI_Request place = MPI_REQUEST_NULL;
+  if (const int rc = make_place(a, sends, &place)) return rc;
+  const host_mpi::job& job = ticket::job();
+  const int peer = a.peer == MPI_PROC_NULL ? -1 : host_mpi::world_rank(job, a.comm, a.peer);
+  channel c;
+  c.comm = mpi::lineage::name_of(a.comm);
+  c.number = next_number(sends, c.comm, peer, a.tag);
+  c.sender = sends ? job.rank : peer;
+  c.tag = a.tag;
+  mpi::enter(std::make_unique<End>(a, peer, c, place));
+  *request = place;
+  return MPI_SUCCESS;
+}
+
+template <class List>
+int ready(const char* call, MPI_Request request, const host_call& host, const List& list) noexcept {
+  const ticket::visit v;
+  end* const e = find(request);
+  if (!e) return host();
+  if (!e->sends()) return e->misused(call, MPI_ERR_REQUEST, "the request is of a receive");
+  return list([&](int partition) {
+    return in_range(*e, partition) ? static_cast<sender*>(e)->ready(call, partition)
+                                   : out_of_range(*e, call, partition);
+  });
+}
+
+}  // namespace
+
+MPI_Comm own_comm() noexcept {
+  return control;
+}
+
+// The highest tag: messages have those below.
+int hello_tag() noexcept {
+  return ticket::job().tag_limit;
+}
+
+int take_tags(int peer, int messages) noexcept {
+  tags_to_peer& t = tags()[peer];
+  const int count = std::max(messages, 1);
+  for (int turns = 0; turns < 2; ++turns, t.next = 0) {
+    for (int first = t.next; first <= hello_tag() - count;) {
+      const int good = free_from(t, first, count);
+      if (good == first) {
+        t.taken[first] = count;
+        t.next = first + count;
+        return first;
+      }
+      first = good;
+    }
+  }
+  return -1;
+}
+
+void give_tags(int peer, int first) noexcept {
+  tags()[peer].taken.erase(first);
+}
+
+void await_hello(receiver& r) noexcept {
+  hellos().add(r);
+}
+
+void await_no_more(receiver& r) noexcept {
+  hellos().remove(r);
+}
+
+int start() noexcept {
+  const int rc = pmpi::Comm_dup(ticket::job().control, &control);
+  if (rc == MPI_SUCCESS) pmpi::Comm_set_errhandler(control, MPI_ERRORS_RETURN);
+  return rc;
+}
+
+void stop() noexcept {
+  if (control == MPI_COMM_NULL) return;
+  hellos().clear();
+  host_mpi::forget(control);
+  pmpi::Comm_free(&control);
+}
+
+int send_init(const init_args& a, MPI_Request* request, const host_call& host) noexcept {
+  return is_ours(a.comm) ? make<sender>(a, true, request) : by_host(a, host);
+}
+
+int recv_init(const init_args& a, MPI_Request* request, const host_call& host) noexcept {
+  return is_ours(a.comm) ? make<receiver>(a, false, request) : by_host(a, host);
+}
+
+int ready_range(const char* call, int low, int high, MPI_Request request,
+                const host_call& host) noexcept {
+  return ready(call, request, host, [&](const auto& mark) {
+    for (int p = low; p <= high; ++p)
+      if (const int rc = mark(p)) return rc;
+    return MPI_SUCCESS;
+  });
+}
+
+int ready_list(const char* call, int length, const int partitions[], MPI_Request request,
+               const host_call& host) noexcept {
+  return ready(call, request, host, [&](const auto& mark) {
+    for (int i = 0; i < length; ++i)
+      if (const int rc = mark(partitions[i])) return rc;
+    return MPI_SUCCESS;
+  });
+}
+
+int arrived(const char* call, MPI_Request request, int partition, int* flag,
+            const host_call& host) noexcept {
+  const ticket::visit v;
+  ticket::progress().poll();
+  end* const e = find(request);
+  if (!e) return host();
+  if (e->sends()) return e->misused(call, MPI_ERR_REQUEST, "the request is of a send");
+  if (!in_range(*e, partition)) return out_of_range(*e, call, partition);
+  *flag = static_cast<receiver*>(e)->arrived(partition);
+  return MPI_SUCCESS;
+}
+
+}  // namespace telpher::partitioned

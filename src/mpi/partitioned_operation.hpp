@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two ends of a partitioned communication.
+//
+// Protocol. A `channel` joins one MPI_Psend_init and one MPI_Precv_init: the n-th of each with the
+// same communicator (its lineage name), sender, receiver and tag. Everything travels on a private
+// communicator of the job, so that no message of the program can meet it.
+// - At its first start the sender says once how it will send: a `hello` with the channel, the
+// number
+//   of bytes and of messages, and the tag of the first message.
+// - In each start it sends every message once, the i-th with the i-th tag, as soon as the
+// partitions
+//   of that message are ready. It never waits for the receiver, whose partitions may be others: so
+//   what was marked ready needs no further call of the sender to arrive.
+// - The receiver posts a receive for each message as soon as it is started and knows the hello.
+//   Messages of successive starts have the same tags and are matched in order.
+// A message is a partition of the sender, or several where there are more than `most_messages`. It
+// is received in place, except where it would end inside an element of the receiver's that has
+// gaps: then into packed memory, from which each partition is unpacked when all its bytes are here.
+//
+// All under the engine's lock; so threads may mark partitions ready at the same time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mpi/operations.hpp"
+#include "mpi/partitioned.hpp"
+
+namespace telpher::partitioned {
+
+constexpr int most_messages = 4096;
+
+struct channel {
+  std::uint64_t comm = 0;  // lineage::name_of
+  std::uint64_t number = 0;
+  std::int32_t sender = -1;  // rank of the job
+  std::int32_t tag = -1;
+  auto operator<=>(const channel&) const = default;
+};
+
+struct hello {
+  channel from;
+  std::uint64_t bytes;
+  std::uint64_t message_bytes;  // of each, but the last one
+  std::int32_t messages;
+  std::int32_t first_tag;
+};
+
+/// What both ends share: the place in the program's hands, and the messages of this start.
+class end : public mpi::operation {
+ public:
+  end(const init_args& a, int peer, MPI_Request place) noexcept;
+  ~end() override;
+  end(const end&) = delete;
+  end& operator=(const end&) = delete;
+
+  MPI_Request request() const noexcept override { return place_; }
+  bool persistent() const noexcept override { return true; }
+  bool active() const noexcept override { return active_; }
+  bool abandon() noexcept override;
+  void finish_quietly() noexcept override { finish(MPI_STATUS_IGNORE); }
+  virtual bool sends() const noexcept = 0;
+  int partitions() const noexcept { return args_.partitions; }
+  /// Raises an error of the program's use of this request.
+  int misused(const char* call, int error_class, const char* why) const noexcept;
+
+ protected:
+  std::uint64_t partition_bytes() const noexcept {
+    return static_cast<std::uint64_t>(args_.count) * layout_->size;
+  }
+  std::uint64_t bytes() const noexcept {
+    return partition_bytes() * static_cast<std::uint64_t>(args_.partitions);
+  }
+  void* element(std::uint64_t index) const noexcept {
+    return static_cast<std::byte*>(args_.buffer) +
+           static_cast<std::int64_t>(index) * layout_->extent;
+  }
+  /// Whether a message is complete; asks.
+  bool complete(std::size_t message) noexcept;
+  /// Whether all are, up to the first that is not.
+  bool all_complete() noexcept;
+  /// A start, of so many messages.
+  void begin(int messages) noexcept;
+  /// Ends the messages. The first error among them, which nobody has raised.
+  int end_messages() noexcept;
+
+  init_args args_;
+  int peer_;  // rank of the job; -1: nobody
+  datatype::hold layout_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
+  host_mpi::kept_comm errors_;
+  MPI_Request place_;
+  bool active_ = false;
+  std::vector<std::unique_ptr<mpi::operation>> messages_;  // null: not under way yet
+  std::vector<bool> complete_;
+  std::size_t asked_ = 0;  // all before this one are complete
+};
+
+class sender final : public end {
+ public:
+  sender(const init_args& a, int peer, const channel& c, MPI_Request place) noexcept;
+  ~sender() override;
+  int start() noexcept override;
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { mpi::fill_empty(out); }
+  bool sends() const noexcept override { return true; }
+  /// MPI_Pready: sends the message if this was its last partition.
+  int ready(const char* call, int partition) noexcept;
+
+ private:
+  int greet() noexcept;
+  int send(std::size_t message) noexcept;
+  int partitions_in(std::size_t message) const noexcept;
+
+  hello hello_;
+  int group_ = 1;  // partitions in a message
+  bool greeted_ = false;
+  std::vector<bool> ready_;
+  std::vector<int> missing_;  // partitions of each message that are not ready
+  std::size_t unsent_ = 0;
+};
+
+class receiver final : public end {
+ public:
+  receiver(const init_args& a, int peer, const channel& c, MPI_Request place) noexcept;
+  ~receiver() override;
+  int start() noexcept override;
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override;
+  bool sends() const noexcept override { return false; }
+  const channel& from() const noexcept { return channel_; }
+  /// The sender has said how it will send.
+  void matched(const hello& h) noexcept;
+  /// MPI_Parrived.
+  bool arrived(int partition) noexcept;
+
+ private:
+  void post() noexcept;
+  pt2pt::receive_args place_of(std::size_t message) noexcept;
+  status prepare_packed() noexcept;
+  void unpack(int partition) noexcept;
+  void note(int rc) noexcept {
+    if (error_ == MPI_SUCCESS) error_ = rc;
+  }
+
+  channel channel_;
+  hello hello_{};
+  bool matched_ = false;
+  enum class way : std::uint8_t { bytes, elements, packed, thrown_away } way_ = way::bytes;
+  memory::buffer packed_;
+  memory::place where_;
+  std::vector<bool> unpacked_;
+  int error_ = MPI_SUCCESS;
+};
+
+/// The private communicator, with its receivers that wait for a hello.
+MPI_Comm own_comm() noexcept;
+int hello_tag() noexcept;
+/// Tags for as many messages to one rank, from the one returned on; -1: there are none left.
+int take_tags(int peer, int messages) noexcept;
+void give_tags(int peer, int first) noexcept;
+void await_hello(receiver& r) noexcept;
+void await_no_more(receiver& r) noexcept;
+
+}  // namespace telpher::partitioned

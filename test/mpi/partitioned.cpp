@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Partitioned communication: every kind of memory at either end, other partitions at the two ends,
+// partitions marked ready in any order and by several threads, on communicators of every origin,
+// beside messages of the program that could match anything.
+#include <atomic>
+#include <numeric>
+
+#include "suite.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+/// A ring: each rank sends to the next one and receives from the one before.
+struct ring {
+  int next, before;
+  explicit ring(MPI_Comm comm) {
+    int rank = 0, size = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    next = (rank + 1) % size;
+    before = (rank + size - 1) % size;
+  }
+};
+
+std::uint64_t identity(int sender, int what, int round) {
+  return static_cast<std::uint64_t>((round * 64 + what) * 64 + sender + 1);
+}
+
+/// The partitions in an order that is neither ascending nor descending.
+std::vector<int> shuffled(int partitions, int round) {
+  std::vector<int> order(static_cast<std::size_t>(partitions));
+  std::iota(order.begin(), order.end(), 0);
+  random_numbers random(static_cast<std::uint64_t>(round + 17));
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
+
+/// One end's request with its buffer of bytes.
+struct one_end {
+  one_end(kind k, std::size_t bytes) : data(k, bytes) {}
+  void send(int partitions, int to, int tag, MPI_Comm comm) {
+    MPI_Psend_init(data.data(), partitions, count(partitions), MPI_BYTE, to, tag, comm,
+                   MPI_INFO_NULL, &request);
+  }
+  void receive(int partitions, int from, int tag, MPI_Comm comm) {
+    MPI_Precv_init(data.data(), partitions, count(partitions), MPI_BYTE, from, tag, comm,
+                   MPI_INFO_NULL, &request);
+  }
+  MPI_Count count(int partitions) const {
+    return static_cast<MPI_Count>(data.bytes()) / std::max(partitions, 1);
+  }
+  buffer data;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+void mark(std::vector<int> order, int how, MPI_Request request) {
+  const int n = as_int(order.size());
+  if (how == 0) {
+    for (const int p : order) MPI_Pready(p, request);
+  } else if (how == 1) {
+    MPI_Pready_list(n, order.data(), request);
+  } else {
+    MPI_Pready_range(n / 2, n - 1, request);
+    if (n / 2 > 0) MPI_Pready_range(0, n / 2 - 1, request);
+  }
+}
+
+void round_trip(suite& s, const ring& r, MPI_Comm comm, one_end& out, one_end& in, int partitions,
+                int round) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  out.data.fill(identity(rank, 0, round));
+  in.data.clear();
+  MPI_Request both[2] = {in.request, out.request};
+  MPI_Status statuses[2];
+  MPI_Startall(2, both);
+  mark(shuffled(partitions, round), round % 3, out.request);
+  MPI_Waitall(2, both, statuses);
+  s.expect(both[0] == in.request, "a partitioned request stays");
+  s.expect_status(statuses[0], r.before, 7, out.data.bytes());
+  s.expect_none(in.data.compare(identity(r.before, 0, round), out.data.bytes()));
+}
+
+/// Memory kinds, sizes and partitions of both ends.
+void ends(suite& s, kind from, kind to, int send_partitions, int receive_partitions,
+          std::size_t bytes) {
+  const ring r(MPI_COMM_WORLD);
+  one_end out(from, bytes), in(to, bytes);
+  out.send(send_partitions, r.next, 7, MPI_COMM_WORLD);
+  in.receive(receive_partitions, r.before, 7, MPI_COMM_WORLD);
+  for (int round = 0; round < 3; ++round) {
+    s.note("%s to %s, %d to %d partitions of %zu bytes, round %d", name(from), name(to),
+           send_partitions, receive_partitions, bytes, round);
+    round_trip(s, r, MPI_COMM_WORLD, out, in, send_partitions, round);
+  }
+  MPI_Request_free(&out.request);
+  MPI_Request_free(&in.request);
+}
+
+/// The receiver's partitions have gaps: pairs of ints with a hole behind each. With partitions of
+/// as many elements as the sender's, and with others, which end in the middle of an element.
+void gaps(suite& s, kind from, kind to, int send_partitions, int receive_partitions) {
+  constexpr int pairs = 48;
+  const ring r(MPI_COMM_WORLD);
+  MPI_Datatype pair, spaced;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_create_resized(pair, 0, 12, &spaced);
+  MPI_Type_commit(&spaced);
+  std::vector<int> values(2 * pairs);
+  buffer out(from, sizeof(int) * values.size()), in(to, 12 * pairs);
+  MPI_Request both[2];
+  MPI_Psend_init(out.data(), send_partitions, 2 * pairs / send_partitions, MPI_INT, r.next, 1,
+                 MPI_COMM_WORLD, MPI_INFO_NULL, &both[0]);
+  MPI_Precv_init(in.data(), receive_partitions, pairs / receive_partitions, spaced, r.before, 1,
+                 MPI_COMM_WORLD, MPI_INFO_NULL, &both[1]);
+  MPI_Type_free(&spaced);
+  MPI_Type_free(&pair);
+  for (int round = 0; round < 2; ++round) {
+    s.note("%s to %s, %d to %d partitions, round %d", name(from), name(to), send_partitions,
+           receive_partitions, round);
+    std::iota(values.begin(), values.end(), 1000 * s.rank + round);
+    out.write(reinterpret_cast<unsigned char*>(values.data()), out.bytes());
+    in.clear();
+    MPI_Startall(2, both);
+    mark(shuffled(send_partitions, round), 0, both[0]);
+    for (int p = 0; p < receive_partitions; ++p)
+      for (int here = 0; here == 0;) MPI_Parrived(both[1], p, &here);
+    std::vector<unsigned char> wanted(in.bytes(), guard_byte);
+    std::iota(values.begin(), values.end(), 1000 * r.before + round);
+    for (std::size_t i = 0; i < pairs; ++i) std::memcpy(&wanted[12 * i], &values[2 * i], 8);
+    s.expect_none(in.compare(wanted.data()));
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+  }
+  MPI_Request_free(&both[0]);
+  MPI_Request_free(&both[1]);
+}
+
+/// Two communicators of the same ranks, one tag: the ends are made, and started, in other orders.
+void two_communicators(suite& s, kind k) {
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  const ring r(copy);
+  std::vector<one_end> out, in;
+  for (int i = 0; i < 4; ++i) out.emplace_back(k, 3000), in.emplace_back(k, 3000);
+  const MPI_Comm comms[] = {MPI_COMM_WORLD, copy, MPI_COMM_WORLD, copy};
+  for (const std::size_t i : {0u, 1u, 2u, 3u}) out[i].send(3, r.next, 7, comms[i]);
+  for (const std::size_t i : {1u, 0u, 3u, 2u}) in[i].receive(3, r.before, 7, comms[i]);
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      out[at].data.fill(identity(s.rank, i, round));
+      in[at].data.clear();
+    }
+    for (const std::size_t i : {3u, 0u, 2u, 1u}) {
+      MPI_Start(&out[i].request);
+      MPI_Pready_range(0, 2, out[i].request);
+    }
+    for (const std::size_t i : {2u, 3u, 0u, 1u}) MPI_Start(&in[i].request);
+    for (int i = 0; i < 4; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      MPI_Wait(&in[at].request, MPI_STATUS_IGNORE);
+      MPI_Wait(&out[at].request, MPI_STATUS_IGNORE);
+      s.note("channel %d, round %d", i, round);
+      s.expect_none(in[at].data.compare(identity(r.before, i, round), 3000));
+    }
+  }
+  for (one_end& e : out) MPI_Request_free(&e.request);
+  for (one_end& e : in) MPI_Request_free(&e.request);
+  MPI_Comm_free(&copy);
+}
+
+/// A receive that matches any message is not matched by partitions.
+void beside_wildcards(suite& s, kind k) {
+  const ring r(MPI_COMM_WORLD);
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  one_end out(k, 4000), in(k, 4000), plain_out(k, 500), plain_in(k, 500);
+  plain_in.data.clear();
+  MPI_Irecv(plain_in.data.data(), 500, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
+            &plain_in.request);
+  out.send(4, r.next, 7, comm);
+  in.receive(4, r.before, 7, comm);
+  round_trip(s, r, comm, out, in, 4, 0);
+  int flag = 1;
+  MPI_Test(&plain_in.request, &flag, MPI_STATUS_IGNORE);
+  s.expect(flag == 0, "a receive with wildcards takes no partitions");
+  MPI_Barrier(comm);
+  plain_out.data.fill(identity(s.rank, 9, 0));
+  MPI_Send(plain_out.data.data(), 500, MPI_BYTE, r.next, 3, comm);
+  MPI_Wait(&plain_in.request, MPI_STATUS_IGNORE);
+  s.expect_none(plain_in.data.compare(identity(r.before, 9, 0), 500));
+  MPI_Request_free(&out.request);
+  MPI_Request_free(&in.request);
+  MPI_Comm_free(&comm);
+}
+
+/// A partition arrives although others are not ready: the sender waits for the receiver's word.
+void one_by_one(suite& s, kind from, kind to, std::size_t bytes) {
+  const ring r(MPI_COMM_WORLD);
+  constexpr int partitions = 3;
+  one_end out(from, partitions * bytes), in(to, partitions * bytes);
+  out.send(partitions, r.next, 7, MPI_COMM_WORLD);
+  in.receive(partitions, r.before, 7, MPI_COMM_WORLD);
+  out.data.fill(identity(s.rank, 1, 0));
+  in.data.clear();
+  MPI_Start(&out.request);
+  MPI_Start(&in.request);
+  for (const int p : {2, 0, 1}) {
+    int here = 1, word = p;
+    MPI_Parrived(in.request, p, &here);
+    s.expect(here == 0, "a partition that is not ready has not arrived");
+    MPI_Barrier(s.control);
+    s.note("partition %d of %zu bytes", p, bytes);
+    MPI_Pready(p, out.request);
+    for (here = 0; here == 0;) MPI_Parrived(in.request, p, &here);
+    MPI_Sendrecv_replace(&word, 1, MPI_INT, r.before, 2, r.next, 2, s.control, MPI_STATUS_IGNORE);
+    s.expect_equal(word, p, "the receiver's word");
+  }
+  MPI_Wait(&in.request, MPI_STATUS_IGNORE);
+  MPI_Wait(&out.request, MPI_STATUS_IGNORE);
+  s.expect_none(in.data.compare(identity(r.before, 1, 0), partitions * bytes));
+  int here = 0;
+  MPI_Parrived(in.request, 0, &here);
+  s.expect(here == 1, "of an inactive request everything has arrived");
+  MPI_Request_free(&out.request);
+  MPI_Request_free(&in.request);
+}
+
+/// The sender blocks in the host MPI as soon as its partitions are ready, or the receiver does
+/// before it has heard of its sender.
+void blocked(suite& s, kind k, bool receiver_first) {
+  const bool sends = s.rank % 2 == 0;
+  const int peer = s.rank ^ 1;
+  if (peer < s.ranks) {
+    one_end e(k, 300000);
+    if (sends)
+      e.send(3, peer, 7, MPI_COMM_WORLD);
+    else
+      e.receive(3, peer, 7, MPI_COMM_WORLD);
+    e.data.clear();
+    if (sends) e.data.fill(identity(s.rank, 2, 0));
+    if (sends && receiver_first) MPI_Wait(&e.request, MPI_STATUS_IGNORE);  // inactive
+    MPI_Start(&e.request);
+    if (sends) MPI_Pready_range(0, 2, e.request);
+    const bool waits_first = sends == receiver_first;  // the other one is in the barrier then
+    s.note("%s", waits_first ? "the wait before the barrier" : "the barrier before the wait");
+    if (waits_first) MPI_Wait(&e.request, MPI_STATUS_IGNORE);
+    MPI_Barrier(s.control);
+    if (!waits_first) MPI_Wait(&e.request, MPI_STATUS_IGNORE);
+    if (!sends) s.expect_none(e.data.compare(identity(peer, 2, 0), 300000));
+    MPI_Request_free(&e.request);
+  } else {
+    MPI_Barrier(s.control);
+  }
+}
+
+/// Threads mark partitions of one request ready at the same time; one waits meanwhile.
+void by_threads(suite& s, kind from, kind to) {
+  constexpr int threads = 4, each = 8, partitions = threads * each;
+  const ring r(MPI_COMM_WORLD);
+  one_end out(from, partitions * 1000), in(to, partitions * 1000);
+  out.send(partitions, r.next, 7, MPI_COMM_WORLD);
+  in.receive(partitions / 2, r.before, 7, MPI_COMM_WORLD);
+  for (int round = 0; round < 3; ++round) {
+    s.note("%s to %s, round %d", name(from), name(to), round);
+    out.data.fill(identity(s.rank, 3, round));
+    in.data.clear();
+    MPI_Start(&out.request);
+    MPI_Start(&in.request);
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; ++t)
+      running.emplace_back([&, t] {
+        for (int i = 0; i < each; ++i) MPI_Pready(i * threads + t, out.request);
+      });
+    MPI_Wait(&in.request, MPI_STATUS_IGNORE);
+    for (std::thread& t : running) t.join();
+    MPI_Wait(&out.request, MPI_STATUS_IGNORE);
+    s.expect_none(in.data.compare(identity(r.before, 3, round), out.data.bytes()));
+  }
+  MPI_Request_free(&out.request);
+  MPI_Request_free(&in.request);
+}
+
+/// Communicators of every origin, with one tag for all.
+void origins(suite& s, kind k) {
+  std::vector<MPI_Comm> comms(7, MPI_COMM_NULL);
+  MPI_Request copied = MPI_REQUEST_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, s.rank % 2, s.ranks - s.rank, &comms[0]);
+  MPI_Comm_split(MPI_COMM_WORLD, s.rank % 2, s.rank, &comms[1]);
+  MPI_Comm_idup(comms[0], &comms[2], &copied);
+  MPI_Wait(&copied, MPI_STATUS_IGNORE);
+  const int size = s.ranks, periodic = 1, keep = 1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &comms[3]);
+  MPI_Cart_sub(comms[3], &keep, &comms[4]);
+  MPI_Group all;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Comm_create_group(MPI_COMM_WORLD, all, 5, &comms[5]);
+  MPI_Comm_create_group(MPI_COMM_WORLD, all, 5, &comms[6]);
+  MPI_Group_free(&all);
+  std::vector<one_end> out, in;
+  for (const MPI_Comm c : comms) {
+    const ring r(c);
+    out.emplace_back(k, 2000);
+    out.back().send(2, r.next, 7, c);
+  }
+  for (std::size_t i = comms.size(); i-- > 0;) {
+    in.insert(in.begin(), one_end(k, 2000));
+    in.front().receive(2, ring(comms[i]).before, 7, comms[i]);
+  }
+  for (std::size_t i = 0; i < comms.size(); ++i) {
+    s.note("communicator %zu", i);
+    round_trip(s, ring(comms[i]), comms[i], out[i], in[i], 2, as_int(i));
+    MPI_Request_free(&out[i].request);
+    MPI_Request_free(&in[i].request);
+    MPI_Comm_free(&comms[i]);
+  }
+}
+
+void between_groups(suite& s, kind k) {
+  const int side = s.rank % 2;
+  MPI_Comm half, inter;
+  MPI_Comm_split(MPI_COMM_WORLD, side, s.rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 4, &inter);
+  int rank = 0, remote = 0;
+  MPI_Comm_rank(inter, &rank);
+  MPI_Comm_remote_size(inter, &remote);
+  if (rank < remote) {
+    one_end e(k, 9000);
+    e.data.clear();
+    if (side == 0) {
+      e.send(3, rank, 7, inter);
+      e.data.fill(identity(rank, 4, 0));
+    } else {
+      e.receive(2, rank, 7, inter);
+    }
+    MPI_Start(&e.request);
+    if (side == 0) MPI_Pready_range(0, 2, e.request);
+    MPI_Wait(&e.request, MPI_STATUS_IGNORE);
+    if (side == 1) s.expect_none(e.data.compare(identity(rank, 4, 0), 9000));
+    MPI_Request_free(&e.request);
+  }
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+/// Requests that are freed while they are active, nobody as partner, no partitions.
+void edges(suite& s, kind k) {
+  const ring r(MPI_COMM_WORLD);
+  one_end out(k, 100000), in(k, 100000);
+  out.send(2, r.next, 7, MPI_COMM_WORLD);
+  in.receive(2, r.before, 7, MPI_COMM_WORLD);
+  MPI_Start(&in.request);
+  MPI_Start(&out.request);
+  MPI_Pready_range(0, 1, out.request);
+  MPI_Request_free(&out.request);
+  s.expect(out.request == MPI_REQUEST_NULL, "a request that is freed");
+  for (int flag = 0; flag == 0;) MPI_Test(&in.request, &flag, MPI_STATUS_IGNORE);
+  MPI_Request_free(&in.request);
+  MPI_Barrier(s.control);
+
+  one_end nothing(k, 64);
+  MPI_Status status;
+  nothing.receive(2, MPI_PROC_NULL, 7, MPI_COMM_WORLD);
+  MPI_Start(&nothing.request);
+  MPI_Wait(&nothing.request, &status);
+  s.expect_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+  MPI_Request_free(&nothing.request);
+  nothing.send(2, MPI_PROC_NULL, 7, MPI_COMM_WORLD);
+  MPI_Start(&nothing.request);
+  MPI_Pready_range(0, 1, nothing.request);
+  MPI_Wait(&nothing.request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&nothing.request);
+
+  ends(s, k, k, 4, 2, 0);
+  ends(s, k, k, 5000, 500, 20000);  // more than there are messages
+}
+
+void wrong_use(suite& s, kind k) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const ring r(comm);
+  one_end out(k, 4000), in(k, 2000);
+  int flag = 0;
+  s.expect_class(MPI_Precv_init(in.data.data(), 1, 8, MPI_BYTE, MPI_ANY_SOURCE, 7, comm,
+                                MPI_INFO_NULL, &in.request),
+                 MPI_ERR_RANK, "a wildcard");
+  s.expect_class(MPI_Psend_init(out.data.data(), -1, 8, MPI_BYTE, r.next, 7, comm, MPI_INFO_NULL,
+                                &out.request),
+                 MPI_ERR_ARG, "a negative number of partitions");
+  out.send(4, r.next, 7, comm);
+  in.receive(2, r.before, 7, comm);
+  s.expect_class(MPI_Pready(0, out.request), MPI_ERR_REQUEST, "ready before the start");
+  MPI_Start(&out.request);
+  MPI_Start(&in.request);
+  s.expect_class(MPI_Pready(4, out.request), MPI_ERR_ARG, "a partition that does not exist");
+  s.expect_class(MPI_Pready(0, in.request), MPI_ERR_REQUEST, "a receive marked ready");
+  s.expect_class(MPI_Parrived(out.request, 0, &flag), MPI_ERR_REQUEST, "whether a send arrived");
+  s.expect_class(MPI_Parrived(in.request, 2, &flag), MPI_ERR_ARG, "a partition that is not there");
+  MPI_Pready_range(0, 3, out.request);
+  s.expect_class(MPI_Pready(1, out.request), MPI_ERR_ARG, "ready twice");
+  s.expect_class(MPI_Wait(&in.request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "less room");
+  s.expect_class(MPI_Wait(&out.request, MPI_STATUS_IGNORE), MPI_SUCCESS, "the sender of more");
+  MPI_Request_free(&out.request);
+  MPI_Request_free(&in.request);
+  MPI_Comm_free(&comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
+  const std::vector<std::pair<kind, kind>> pairs{{kind::device, kind::device},
+                                                 {kind::host, kind::device},
+                                                 {kind::device, kind::host},
+                                                 {kind::host, kind::host},
+                                                 {kind::managed, kind::pinned}};
+  const kind k = kinds().back();
+  for (const auto& [from, to] : pairs) {
+    const std::string both = std::string(name(from)) + "-" + name(to);
+    s.run("ends/" + both, [&, f = from, t = to] {
+      for (const std::size_t bytes : {24ul, 12000ul, 1200000ul})
+        for (const auto& [a, b] : {std::pair{4, 4}, {6, 4}, {1, 8}, {8, 1}})
+          ends(s, f, t, a, b, bytes);
+    });
+    s.run("gaps/" + both, [&, f = from, t = to] {
+      gaps(s, f, t, 4, 4);
+      gaps(s, f, t, 32, 4);  // three ints each: a message ends inside a pair
+      gaps(s, f, t, 3, 16);
+    });
+    s.run("one by one/" + both, [&, f = from, t = to] {
+      for (const std::size_t bytes : {8ul, 100000ul}) one_by_one(s, f, t, bytes);
+    });
+    if (s.provided == MPI_THREAD_MULTIPLE)
+      s.run("threads/" + both, [&, f = from, t = to] { by_threads(s, f, t); });
+  }
+  s.run("two communicators", [&] { two_communicators(s, k); });
+  s.run("beside wildcards", [&] { beside_wildcards(s, k); });
+  s.run("blocked/receiver waits", [&] { blocked(s, k, false); });
+  s.run("blocked/sender waits", [&] { blocked(s, k, true); });
+  s.run("origins", [&] { origins(s, k); });
+  s.run("between groups", [&] { between_groups(s, k); });
+  s.run("edges", [&] { edges(s, k); });
+  s.run("wrong use", [&] { wrong_use(s, k); });
+  return s.finish();
+}
