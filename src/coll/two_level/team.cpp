@@ -115,7 +115,16 @@ bool team::split() noexcept {
   return true;
 }
 
+bool team::prepare_room(const memory::place& device, const between::room::vote& all) noexcept {
+  try {
+    room = between::room::make(comm, local, among.own_node(), device, all);
+  } catch (const std::bad_alloc&) {
+  }
+  return room != nullptr;
+}
+
 team::~team() {
+  room.reset();
   free_comm(leaders);
   free_comm(local);
 }
