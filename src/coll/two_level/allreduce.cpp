@@ -6,6 +6,9 @@
 //
 // All ranks of a node get a share from one rank, and all leaders of it have the same brackets, or
 // one leader's result in compressed form: all ranks get the same bits.
+#include <limits>
+#include <optional>
+
 #include "base/log.hpp"
 #include "coll/between/plans.hpp"
 #include "coll/between/runner.hpp"
@@ -103,50 +106,111 @@ problem problem_of(const call_facts& c, const team& t, std::int64_t count, std::
   return p;
 }
 
+/// What is asked of the devices and of the ranks; none where no schedule serves.
+struct request {
+  call_facts facts;
+  std::int64_t count;
+  std::int64_t unit;
+  reduction by;
+  bool in_place;
+};
+
+std::optional<request> request_of(const char* name, const void* send, void* receive,
+                                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const auto by = reducing_of(op, type);
+  if (!by) return std::nullopt;
+  const bool in_place = send == MPI_IN_PLACE;
+  const call_facts c{name,
+                     operation::allreduce,
+                     static_cast<std::uint64_t>(count * by->unit),
+                     comm,
+                     memory_ref::of(in_place ? receive : send),
+                     memory_ref::of(receive)};
+  request r{c, count, by->unit, exchange::reduction_of(op, type), in_place};
+  r.facts.prepared = can_reduce(c, r.by);
+  return r;
+}
+
+/// None at all ranks alike.
+std::optional<between::call> call_of(const request& r, const team& t) {
+  int rank = 0;
+  pmpi::Comm_rank(r.facts.comm, &rank);
+  const auto unit = static_cast<std::uint64_t>(r.unit);
+  auto plan = between::choose(problem_of(r.facts, t, r.count, r.unit, r.in_place), unit,
+                              t.among.lanes, rank);
+  if (!plan) return std::nullopt;
+  return between::call{r.facts.name, std::move(plan->own), unit, r.by, r.facts.input,
+                       r.facts.output};
+}
+
+/// The other ranks are on their way.
+void give_up(const char* name, MPI_Comm comm) noexcept {
+  TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", name);
+  pmpi::Abort(comm, 1);
+}
+
+bool ran_compressed(const request& r, team& t, MPI_Datatype type, MPI_Op op, int* code) noexcept {
+  const coding how = op == MPI_SUM ? coding::agreed(r.facts, t, type) : coding{};
+  if (!how) return false;
+  const reducing by{type, op, r.unit};
+  phases p(r.facts, t);
+  summing sum(r.facts, t, p, r.count, by, how);
+  if (!sum) return false;
+  sum.run();
+  *code = p.finish();
+  return true;
+}
+
 }  // namespace
 
 bool allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                MPI_Comm comm, int* code) noexcept {
+  constexpr const char* name = "MPI_Allreduce";
   if (count <= 0 ||
       !worthwhile(operation::allreduce, static_cast<std::uint64_t>(count) * largest_value))
     return false;
-  const auto by = reducing_of(op, type);
-  if (!by) return false;
-  const bool in_place = send == MPI_IN_PLACE;
-  call_facts c{"MPI_Allreduce",
-               operation::allreduce,
-               static_cast<std::uint64_t>(count * by->unit),
-               comm,
-               memory_ref::of(in_place ? receive : send),
-               memory_ref::of(receive)};
-  const reduction sum = exchange::reduction_of(op, type);
-  c.prepared = can_reduce(c, sum);
-  team* t = team_for(c);
+  const auto r = request_of(name, send, receive, count, type, op, comm);
+  team* t = r ? team_for(r->facts) : nullptr;
   if (!t) return false;
-  const coding how = op == MPI_SUM ? coding::agreed(c, *t, type) : coding{};
-  phases p(c, *t);
-  if (summing coded(c, *t, p, count, *by, how); coded) {
-    coded.run();
-    *code = p.finish();
-    return true;
-  }
+  if (ran_compressed(*r, *t, type, op, code)) return true;
   try {
-    int rank = 0;
-    pmpi::Comm_rank(comm, &rank);
-    auto plan = between::choose(problem_of(c, *t, count, by->unit, in_place),
-                                static_cast<std::uint64_t>(by->unit), t->among.lanes, rank);
-    if (!plan) return false;
-    const status s = between::run_blocking(
-        *t->room, {c.name, std::move(plan->own), static_cast<std::uint64_t>(by->unit), sum, c.input,
-                   c.output});
-    *code = failed(s) ? host_mpi::fail(comm, c.name, s, "a collective between nodes failed")
+    auto call = call_of(*r, *t);
+    if (!call) return false;
+    t->settle(name, false);
+    const status s = between::run_blocking(*t->room, std::move(*call));
+    *code = failed(s) ? host_mpi::fail(comm, name, s, "a collective between nodes failed")
                       : MPI_SUCCESS;
-    if (!failed(s)) path::count(path::kind::coll_levels, c.bytes);
-    return true;
+    if (!failed(s)) path::count(path::kind::coll_levels, r->facts.bytes);
   } catch (const std::bad_alloc&) {
-    TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", c.name);
-    pmpi::Abort(comm, 1);
-    return false;
+    give_up(name, comm);
+  }
+  return true;
+}
+
+// Where a blocking call has made the team, and only if the user asks for two levels: what a rank
+// decides here all decide alike.
+std::shared_ptr<between::crossing> iallreduce(const void* send, void* receive, MPI_Count count,
+                                              MPI_Datatype type, MPI_Op op,
+                                              MPI_Comm comm) noexcept {
+  constexpr const char* name = "MPI_Iallreduce";
+  if (count <= 0 || count > std::numeric_limits<int>::max() ||
+      !worthwhile(operation::allreduce, 1))
+    return nullptr;
+  team* t = made_team(comm);
+  const auto r = t ? request_of(name, send, receive, count, type, op, comm) : std::nullopt;
+  if (!r) return nullptr;
+  try {
+    auto call = call_of(*r, *t);
+    if (!call) return nullptr;
+    const between::crossing::host_terms host{static_cast<int>(count), type,           op,
+                                             r->in_place,             r->facts.bytes, r->facts.prepared};
+    auto made = std::make_shared<between::crossing>(*t->room, std::move(*call), host);
+    auto held = ticket::the_engine().lock();
+    t->crossings.add(made);
+    return made;
+  } catch (const std::bad_alloc&) {
+    give_up(name, comm);
+    return nullptr;
   }
 }
 

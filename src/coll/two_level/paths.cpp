@@ -237,8 +237,15 @@ team* team_for(const call_facts& c) noexcept {
   }
 }
 
+team* made_team(MPI_Comm comm) noexcept {
+  std::lock_guard lock(guard);
+  for (auto& [known, r] : table())
+    if (known == comm) return !r->refused && r->made && r->made->prepared ? r->made.get() : nullptr;
+  return nullptr;
+}
+
 void forget(MPI_Comm comm) noexcept {
-  std::unique_ptr<record> gone;
+  std::unique_ptr<record> gone;  // after the lock: other ranks are waited for
   std::lock_guard lock(guard);
   const auto found = std::find_if(table().begin(), table().end(),
                                   [&](const auto& known) { return known.first == comm; });

@@ -41,6 +41,10 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept;
 /// The team by which the call runs; null: stage it. Collective at the calls that vote.
 team* team_for(const call_facts& call) noexcept;
 
+/// The team that a vote has made for the communicator, without asking anybody; null: none. The same
+/// at all ranks.
+team* made_team(MPI_Comm comm) noexcept;
+
 /// Whether all that counts of this rank's buffers is device memory of one device without gaps.
 bool on_one_device(const call_facts& call) noexcept;
 /// Whether this rank's device has the kernel; true where it has no device in the call.

@@ -123,7 +123,14 @@ bool team::prepare_room(const memory::place& device, const between::room::vote& 
   return room != nullptr;
 }
 
+void team::settle(const char* what, bool all) noexcept {
+  ticket::engine& e = ticket::the_engine();
+  auto held = e.lock();
+  e.wait_until(held, what, [&] { return all ? crossings.settled() : crossings.empty(); });
+}
+
 team::~team() {
+  settle("MPI_Comm_free", true);
   room.reset();
   free_comm(leaders);
   free_comm(local);

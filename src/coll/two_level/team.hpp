@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codec/choice.hpp"
-#include "coll/between/room.hpp"
+#include "coll/between/crossing.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/memory_ref.hpp"
 #include "host_mpi/host_mpi.hpp"
@@ -57,6 +57,8 @@ class team {
   bool prepare_room(const memory::place& device, const between::room::vote& all) noexcept;
 
   bool leads() const noexcept { return among.index < among.lanes; }
+  /// Until no non-blocking call uses the room; or is with the host MPI either, if `all`.
+  void settle(const char* what, bool all) noexcept;
   /// Of each slot, TELPHER_COLL_BLOCK bytes: device memory for what this rank has reduced, pinned
   /// memory for what it sends and for what it receives.
   memory_ref device_block(int slot) const noexcept { return part(device_, where_, slot); }
@@ -73,6 +75,7 @@ class team {
   exchange::communicator* devices = nullptr;  // of `local`; null for one rank a node
   bool prepared = false;                      // at all ranks
   std::unique_ptr<between::room> room;        // for schedules, once prepared
+  between::crossing_queue crossings;          // non-blocking calls in the room
   codec::choices compression;                 // as all ranks said at the last vote
 
  private:
