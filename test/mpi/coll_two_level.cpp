@@ -449,7 +449,9 @@ void check_non_blocking(suite& s) {
     std::vector<std::unique_ptr<sum_in_flight>> sums;
     std::vector<MPI_Request> requests;
     for (int i = 0; i < 4; ++i) {
-      const auto any_kind = [&] { return round == 0 ? kind::device : kinds()[own.below(kinds().size())]; };
+      const auto any_kind = [&] {
+        return round == 0 ? kind::device : kinds()[own.below(kinds().size())];
+      };
       sums.push_back(std::make_unique<sum_in_flight>(
           comm, 700 * i + 5, 10 * round + i, memory_kinds{any_kind(), any_kind(), i % 3 == 2}));
       requests.push_back(sums.back()->request);
@@ -530,10 +532,11 @@ int main(int argc, char** argv) {
   s.run("non-blocking", [&] { check_non_blocking(s); });
   s.run("blocked", [&] { check_blocked(s); });
   s.run("communicators", [&] { check_communicators(s); });
-  if (!allreduce_only) s.run("gaps", [&] {
-    check_gaps(s);
-    check_v_gaps(s);
-  });
+  if (!allreduce_only)
+    s.run("gaps", [&] {
+      check_gaps(s);
+      check_v_gaps(s);
+    });
   s.run("bits", [&] { check_bits(s); });
   return s.finish();
 }

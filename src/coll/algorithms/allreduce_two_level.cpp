@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The frame: chunks, phases in the node, slots of time.
 //
-// Scratch is a ring of places, one for each chunk that may be under way; a last chunk that is
-// shorter has one of its own, so that a place is always cut alike. A place is free when its chunk
-// was gathered: leaders have then read what was published there, because they signalled after it;
-// members have read the sum when they signal for the place's next chunk.
+// A place of the ring is free when its chunk was gathered: leaders have then read what was
+// published there, because they signalled after it; members have read the sum when they signal for
+// the place's next chunk.
 #include "coll/algorithms/allreduce_two_level.hpp"
 
 #include <algorithm>
@@ -20,22 +19,19 @@ class frame {
         among_(among),
         own_{map_, map_.local_of(rank), map_.node_of(rank)},
         members_(map_.members_of(own_.node)),
-        chunk_(aligned(p, p.chunk == 0 || p.chunk > p.count ? p.count : p.chunk)),
-        chunks_(chunk_ == 0 ? 0 : static_cast<std::int32_t>((p.count + chunk_ - 1) / chunk_)),
-        whole_(chunk_ == 0 ? 0 : static_cast<std::int32_t>(p.count / chunk_)),
         stages_(among.stages(map_.nodes())),
-        ring_(std::min(whole_, stages_ + 1)),
+        ring_(p, stages_ + 1),
         room_(aligned(
-            p, among.room(map_.nodes(), share_of({0, chunk_}, 0, map_.lanes, p.granule).count,
+            p, among.room(map_.nodes(), share_of({0, ring_.length}, 0, map_.lanes, p.granule).count,
                           p.granule))),
-        b_(p, rank, static_cast<std::uint64_t>(places()) * (2 * chunk_ + room_)) {}
+        b_(p, rank, 2 * ring_.room() + static_cast<std::uint64_t>(ring_.places()) * room_) {}
 
   schedule operator()() {
-    if (chunks_ == 0) return b_.take();
-    for (std::int32_t slot = 0; slot < chunks_ + stages_; ++slot) {
-      if (slot < chunks_) reduce_in_node(slot);
+    if (ring_.chunks == 0) return b_.take();
+    for (std::int32_t slot = 0; slot < ring_.chunks + stages_; ++slot) {
+      if (slot < ring_.chunks) reduce_in_node(slot);
       const std::int32_t oldest = std::max(0, slot - stages_);
-      const std::int32_t newest = std::min(slot, chunks_ - 1);
+      const std::int32_t newest = std::min(slot, ring_.chunks - 1);
       if (leads())
         for (std::int32_t c = oldest; c <= newest; ++c)
           if (slot - c < stages_) among_.send(b_, own_, slot - c, share(c, own_.number));
@@ -52,32 +48,23 @@ class frame {
   bool leads() const { return own_.number < map_.lanes; }
   std::int32_t leader(std::int32_t j) const { return map_.leader(own_.node, j); }
 
-  std::int32_t places() const { return ring_ + (chunks_ - whole_); }
-  std::uint64_t place(std::int32_t chunk) const {
-    return static_cast<std::uint64_t>(chunk < whole_ ? chunk % ring_ : ring_);
-  }
-  bool again(std::int32_t chunk) const { return chunk >= ring_ && chunk < whole_; }
-
-  /// A lane's share of a chunk, where the chunk begins at `at`.
-  piece cut(std::uint64_t at, std::int32_t chunk, std::int32_t lane_number) const {
-    const std::uint64_t begin = static_cast<std::uint64_t>(chunk) * chunk_;
-    return share_of({at, std::min(chunk_, p_.count - begin)}, lane_number, map_.lanes, p_.granule);
+  piece cut(piece whole, std::int32_t lane_number) const {
+    return share_of(whole, lane_number, map_.lanes, p_.granule);
   }
   piece in_vector(std::int32_t chunk, std::int32_t lane_number) const {
-    return cut(static_cast<std::uint64_t>(chunk) * chunk_, chunk, lane_number);
+    return cut(ring_.in_vector(chunk), lane_number);
   }
   portion share(std::int32_t chunk, std::int32_t lane_number) const {
-    return {cut(place(chunk) * chunk_, chunk, lane_number),
-            static_cast<std::uint64_t>(places()) * chunk_ + place(chunk) * room_, p_.granule};
+    return {cut(ring_.in_place(0, chunk), lane_number),
+            2 * ring_.room() + ring_.place(chunk) * room_, p_.granule};
   }
   piece published(std::int32_t chunk, std::int32_t lane_number) const {
-    const std::uint64_t first = static_cast<std::uint64_t>(places()) * (chunk_ + room_);
-    return cut(first + place(chunk) * chunk_, chunk, lane_number);
+    return cut(ring_.in_place(ring_.room(), chunk), lane_number);
   }
 
   void reduce_in_node(std::int32_t chunk) {
     // Mapped inputs are there from the first signal on.
-    const bool opens = !p_.mapped || chunk == 0 || again(chunk);
+    const bool opens = !p_.mapped || chunk == 0 || ring_.again(chunk);
     for (std::int32_t j = 0; j < map_.lanes; ++j)
       if (j != own_.number) b_.publish(in_vector(chunk, j), published(chunk, j));
     for (std::int32_t j = 0; opens && j < map_.lanes; ++j) b_.signal(leader(j));
@@ -107,11 +94,8 @@ class frame {
   const second_level& among_;
   lane own_;
   const std::vector<std::int32_t>& members_;
-  std::uint64_t chunk_;
-  std::int32_t chunks_;
-  std::int32_t whole_;  // chunks of full length
   std::int32_t stages_;
-  std::int32_t ring_;   // places for them
+  chunk_ring ring_;
   std::uint64_t room_;  // for messages, of each place
   builder b_;
 };

@@ -156,7 +156,7 @@ bool crossing_queue::detach() noexcept {
 }
 
 void crossing_queue::describe(char* text, std::size_t size) const noexcept {
-  const char* const name = settled() ? "no collective"
+  const char* const name = settled()          ? "no collective"
                            : waiting_.empty() ? by_host_.front()->name()
                                               : waiting_.front()->name();
   std::snprintf(text, size, "%s between nodes, %zu behind it, %zu with the host MPI", name,

@@ -95,8 +95,8 @@ class messages {
   bool direct_;
   status status_ = status::ok;
   std::deque<message> out_;
-  std::deque<block> copying_;   // in the order of the copies
-  std::deque<block> sent_;      // with the host MPI
+  std::deque<block> copying_;  // in the order of the copies
+  std::deque<block> sent_;     // with the host MPI
   std::deque<coming> in_;
   std::deque<block> posted_;    // in the order of the schedule
   std::deque<block> emptying_;  // slots whose copies are on the stream

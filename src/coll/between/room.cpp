@@ -67,8 +67,7 @@ std::unique_ptr<room> room::make(MPI_Comm comm, MPI_Comm local, const std::vecto
   if (pmpi::Comm_split(comm, 0, rank, &made->wire) != MPI_SUCCESS) return nullptr;
   pmpi::Comm_set_errhandler(made->wire, MPI_ERRORS_RETURN);
   const bool good = made->share_flags(comm, local);
-  const bool filled =
-      made->out.fill(where) == status::ok && made->in.fill(where) == status::ok;
+  const bool filled = made->out.fill(where) == status::ok && made->in.fill(where) == status::ok;
   if (!all(good && filled)) return nullptr;
   const auto first = exchange::workspace::first_kind();
   if (made->share_scratch(comm, local, first, all)) return made;

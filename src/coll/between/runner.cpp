@@ -160,8 +160,7 @@ status runner::take_step(const step& s) {
 
 /// Goes as far as it can; would_block: a step could not be taken yet.
 status runner::walk() {
-  for (; next_ < call_.plan.steps.size(); ++next_)
-    TELPHER_TRY(take_step(call_.plan.steps[next_]));
+  for (; next_ < call_.plan.steps.size(); ++next_) TELPHER_TRY(take_step(call_.plan.steps[next_]));
   return status::ok;
 }
 
@@ -204,7 +203,8 @@ void runner::look_at_clock(bool moved) noexcept {
 void runner::describe(char* text, std::size_t size) const noexcept {
   const std::size_t steps = call_.plan.steps.size();
   if (awaited_ >= 0)
-    std::snprintf(text, size, "%s, step %zu of %zu, until rank %d of its communicator has come there",
+    std::snprintf(text, size,
+                  "%s, step %zu of %zu, until rank %d of its communicator has come there",
                   call_.name, next_, steps, awaited_);
   else
     std::snprintf(text, size, "%s, step %zu of %zu, until a message of rank %d has come or gone",

@@ -139,8 +139,8 @@ std::optional<between::call> call_of(const request& r, const team& t) {
   auto plan = between::choose(problem_of(r.facts, t, r.count, r.unit, r.in_place), unit,
                               t.among.lanes, rank);
   if (!plan) return std::nullopt;
-  return between::call{r.facts.name, std::move(plan->own), unit, r.by, r.facts.input,
-                       r.facts.output};
+  return between::call{r.facts.name, std::move(plan->own), unit,
+                       r.by,         r.facts.input,        r.facts.output};
 }
 
 /// The other ranks are on their way.
@@ -193,8 +193,7 @@ std::shared_ptr<between::crossing> iallreduce(const void* send, void* receive, M
                                               MPI_Datatype type, MPI_Op op,
                                               MPI_Comm comm) noexcept {
   constexpr const char* name = "MPI_Iallreduce";
-  if (count <= 0 || count > std::numeric_limits<int>::max() ||
-      !worthwhile(operation::allreduce, 1))
+  if (count <= 0 || count > std::numeric_limits<int>::max() || !worthwhile(operation::allreduce, 1))
     return nullptr;
   team* t = made_team(comm);
   const auto r = t ? request_of(name, send, receive, count, type, op, comm) : std::nullopt;
@@ -202,8 +201,8 @@ std::shared_ptr<between::crossing> iallreduce(const void* send, void* receive, M
   try {
     auto call = call_of(*r, *t);
     if (!call) return nullptr;
-    const between::crossing::host_terms host{static_cast<int>(count), type,           op,
-                                             r->in_place,             r->facts.bytes, r->facts.prepared};
+    const between::crossing::host_terms host{
+        static_cast<int>(count), type, op, r->in_place, r->facts.bytes, r->facts.prepared};
     auto made = std::make_shared<between::crossing>(*t->room, std::move(*call), host);
     auto held = ticket::the_engine().lock();
     t->crossings.add(made);

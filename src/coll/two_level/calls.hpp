@@ -16,8 +16,7 @@ bool allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype ty
 
 /// A non-blocking call that runs so, or null: initiate it in the host MPI.
 std::shared_ptr<between::crossing> iallreduce(const void* send, void* receive, MPI_Count count,
-                                              MPI_Datatype type, MPI_Op op,
-                                              MPI_Comm comm) noexcept;
+                                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) noexcept;
 
 bool bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
            int* code) noexcept;

@@ -131,8 +131,7 @@ bool ready(const call_facts& c, record& r) {
     std::array<std::int64_t, 1> good{mine};
     return least(c.comm, good) && good[0] == 1;
   };
-  r.made->prepared =
-      all(r.made->prepare(device_of(c))) && r.made->prepare_room(device_of(c), all);
+  r.made->prepared = all(r.made->prepare(device_of(c))) && r.made->prepare_room(device_of(c), all);
   return r.made->prepared;
 }
 
