@@ -41,13 +41,37 @@ int deferred_operation::finish(MPI_Status* out) noexcept {
   return on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
 }
 
-int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
-         MPI_Request* request) noexcept {
+crossing_operation::~crossing_operation() {
+  if (place_ != MPI_REQUEST_NULL) give_handle(place_);
+}
+
+int crossing_operation::finish(MPI_Status* out) noexcept {
+  fill_empty(out);
+  if (call_->outcome() == status::ok) return MPI_SUCCESS;
+  return host_mpi::fail(errors_.owner(), call_->name(), call_->outcome(),
+                        "a collective between nodes failed");
+}
+
+namespace {
+
+template <class Operation, class Call>
+int hold_as(std::shared_ptr<Call> call, MPI_Comm comm, MPI_Request* request) noexcept {
   auto held = ticket::progress().lock();
   const int code = take_handle(request);
-  if (code == MPI_SUCCESS)
-    enter(std::make_unique<deferred_operation>(std::move(call), comm, *request));
+  if (code == MPI_SUCCESS) enter(std::make_unique<Operation>(std::move(call), comm, *request));
   return code;
+}
+
+}  // namespace
+
+int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
+         MPI_Request* request) noexcept {
+  return hold_as<deferred_operation>(std::move(call), comm, request);
+}
+
+int hold(std::shared_ptr<coll::between::crossing> call, MPI_Comm comm,
+         MPI_Request* request) noexcept {
+  return hold_as<crossing_operation>(std::move(call), comm, request);
 }
 
 // --- persistent ---

@@ -4,6 +4,7 @@
 // persistent request, which is started only in rounds that are the host's.
 #pragma once
 
+#include "coll/between/crossing.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/error.hpp"
 #include "mpi/operation.hpp"
@@ -30,8 +31,29 @@ class deferred_operation final : public operation {
   std::unique_ptr<operation> on_host_;
 };
 
+/// A call between nodes.
+class crossing_operation final : public operation {
+ public:
+  crossing_operation(std::shared_ptr<coll::between::crossing> call, MPI_Comm comm,
+                     MPI_Request place) noexcept
+      : call_(std::move(call)), errors_(comm), place_(place) {}
+  ~crossing_operation() override;
+  bool check() noexcept override { return call_->done(); }
+  int finish(MPI_Status* out) noexcept override;
+  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  MPI_Request request() const noexcept override { return place_; }
+  void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
+
+ private:
+  std::shared_ptr<coll::between::crossing> call_;
+  host_mpi::kept_comm errors_;
+  MPI_Request place_;
+};
+
 /// Gives the program a request for `call`.
 int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
+         MPI_Request* request) noexcept;
+int hold(std::shared_ptr<coll::between::crossing> call, MPI_Comm comm,
          MPI_Request* request) noexcept;
 
 /// A persistent collective: each start is the next deferred call of its channel.

@@ -279,7 +279,7 @@ def body(function):
     if not staged:
         return [bypass(function), *plain_body(function)]
     if function.form == "nonblocking" and for_devices(function):
-        return [bypass(function), *deferred_body(function, "start_collective")]
+        return [bypass(function), *between_nodes(function), *deferred_body(function, "start_collective")]
     if function.form == "persistent" and for_devices(function):
         return [bypass(function), *before_staging(function), *deferred_body(function, "init_collective")]
     return [bypass(function), *before_staging(function), *staged_body(function)]
@@ -312,6 +312,16 @@ def before_staging(function):
     if ("levels", "") in function.words:
         calls.append(f"coll::two_level::{name}({arguments})")
     return [f"if (int code = 0; {call}) return code;" for call in calls]
+
+
+def between_nodes(function):
+    """A non-blocking collective that may run between nodes."""
+    if ("crosses", "") not in function.words:
+        return []
+    arguments = ", ".join(p.name for p in function.parameters if p.name != "request")
+    name = function.name.removesuffix("_c").lower()
+    return [f"if (auto call = coll::two_level::{name}({arguments}))",
+            "  return mpi::hold(std::move(call), comm, request);"]
 
 
 def deferred_body(function, how):

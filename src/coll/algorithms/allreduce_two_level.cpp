@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The frame: chunks, phases in the node, slots of time.
+//
+// A place of the ring is free when its chunk was gathered: leaders have then read what was
+// published there, because they signalled after it; members have read the sum when they signal for
+// the place's next chunk.
 #include "coll/algorithms/allreduce_two_level.hpp"
 
 #include <algorithm>
@@ -15,28 +19,26 @@ class frame {
         among_(among),
         own_{map_, map_.local_of(rank), map_.node_of(rank)},
         members_(map_.members_of(own_.node)),
-        chunk_(aligned(p, p.chunk == 0 || p.chunk > p.count ? p.count : p.chunk)),
-        chunks_(chunk_ == 0 ? 0 : static_cast<std::int32_t>((p.count + chunk_ - 1) / chunk_)),
+        stages_(among.stages(map_.nodes())),
+        ring_(p, stages_ + 1),
         room_(aligned(
-            p, among.room(map_.nodes(), share_of({0, chunk_}, 0, map_.lanes, p.granule).count,
+            p, among.room(map_.nodes(), share_of({0, ring_.length}, 0, map_.lanes, p.granule).count,
                           p.granule))),
-        published_(aligned(p, p.count) + room_ * static_cast<std::uint64_t>(chunks_)),
-        b_(p, rank, published_ + p.count) {}
+        b_(p, rank, 2 * ring_.room() + static_cast<std::uint64_t>(ring_.places()) * room_) {}
 
   schedule operator()() {
-    if (chunks_ == 0) return b_.take();
-    const std::int32_t stages = among_.stages(map_.nodes());
-    for (std::int32_t slot = 0; slot < chunks_ + stages; ++slot) {
-      if (slot < chunks_) reduce_in_node(slot);
-      const std::int32_t oldest = std::max(0, slot - stages);
-      const std::int32_t newest = std::min(slot, chunks_ - 1);
+    if (ring_.chunks == 0) return b_.take();
+    for (std::int32_t slot = 0; slot < ring_.chunks + stages_; ++slot) {
+      if (slot < ring_.chunks) reduce_in_node(slot);
+      const std::int32_t oldest = std::max(0, slot - stages_);
+      const std::int32_t newest = std::min(slot, ring_.chunks - 1);
       if (leads())
         for (std::int32_t c = oldest; c <= newest; ++c)
-          if (slot - c < stages) among_.send(b_, own_, slot - c, share(c, own_.number));
+          if (slot - c < stages_) among_.send(b_, own_, slot - c, share(c, own_.number));
       if (leads())
         for (std::int32_t c = oldest; c <= newest; ++c)
-          if (slot - c < stages) among_.receive(b_, own_, slot - c, share(c, own_.number));
-      if (slot >= stages) gather_in_node(slot - stages);
+          if (slot - c < stages_) among_.receive(b_, own_, slot - c, share(c, own_.number));
+      if (slot >= stages_) gather_in_node(slot - stages_);
     }
     close();
     return b_.take();
@@ -46,33 +48,39 @@ class frame {
   bool leads() const { return own_.number < map_.lanes; }
   std::int32_t leader(std::int32_t j) const { return map_.leader(own_.node, j); }
 
-  portion share(std::int32_t chunk, std::int32_t lane_number) const {
-    const std::uint64_t begin = static_cast<std::uint64_t>(chunk) * chunk_;
-    const piece whole = {begin, std::min(chunk_, p_.count - begin)};
-    return {share_of(whole, lane_number, map_.lanes, p_.granule),
-            aligned(p_, p_.count) + room_ * static_cast<std::uint64_t>(chunk), p_.granule};
+  piece cut(piece whole, std::int32_t lane_number) const {
+    return share_of(whole, lane_number, map_.lanes, p_.granule);
   }
-  piece published(piece at) const { return {published_ + at.offset, at.count}; }
+  piece in_vector(std::int32_t chunk, std::int32_t lane_number) const {
+    return cut(ring_.in_vector(chunk), lane_number);
+  }
+  portion share(std::int32_t chunk, std::int32_t lane_number) const {
+    return {cut(ring_.in_place(0, chunk), lane_number),
+            2 * ring_.room() + ring_.place(chunk) * room_, p_.granule};
+  }
+  piece published(std::int32_t chunk, std::int32_t lane_number) const {
+    return cut(ring_.in_place(ring_.room(), chunk), lane_number);
+  }
 
   void reduce_in_node(std::int32_t chunk) {
-    const bool opens =
-        !p_.mapped || chunk == 0;  // mapped inputs are there from the first signal on
+    // Mapped inputs are there from the first signal on.
+    const bool opens = !p_.mapped || chunk == 0 || ring_.again(chunk);
     for (std::int32_t j = 0; j < map_.lanes; ++j)
-      if (j != own_.number) b_.publish(share(chunk, j).at, published(share(chunk, j).at));
+      if (j != own_.number) b_.publish(in_vector(chunk, j), published(chunk, j));
     for (std::int32_t j = 0; opens && j < map_.lanes; ++j) b_.signal(leader(j));
     if (!leads()) return;
     if (opens) b_.wait(members_);
-    const piece at = share(chunk, own_.number).at;
-    b_.reduce(b_.scratch(at), b_.contributions(members_, at, published(at)));
+    const piece at = in_vector(chunk, own_.number);
+    b_.reduce(b_.scratch(share(chunk, own_.number).at),
+              b_.contributions(members_, at, published(chunk, own_.number)));
   }
 
   void gather_in_node(std::int32_t chunk) {
     if (leads()) b_.signal(members_);
     for (std::int32_t i = 0; i < map_.lanes; ++i) {
       const std::int32_t j = (own_.number + i) % map_.lanes;
-      const piece at = share(chunk, j).at;
       b_.wait(leader(j));
-      b_.copy(b_.output(at), b_.scratch_of(leader(j), at));
+      b_.copy(b_.output(in_vector(chunk, j)), b_.scratch_of(leader(j), share(chunk, j).at));
     }
   }
 
@@ -86,10 +94,9 @@ class frame {
   const second_level& among_;
   lane own_;
   const std::vector<std::int32_t>& members_;
-  std::uint64_t chunk_;
-  std::int32_t chunks_;
-  std::uint64_t room_;
-  std::uint64_t published_;  // where the published input begins in scratch
+  std::int32_t stages_;
+  chunk_ring ring_;
+  std::uint64_t room_;  // for messages, of each place
   builder b_;
 };
 

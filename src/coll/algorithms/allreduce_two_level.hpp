@@ -2,17 +2,18 @@
 // The frame of two-level allreduces with a leader for every lane: reduce-scatter in the node, an
 // allreduce among the leaders of each lane, allgather in the node. The vector goes in chunks; each
 // slot of time starts one more chunk and moves every chunk under way by one stage, all sends before
-// all receives, so that messages travel while kernels work (early trigger). What the second level
-// does with a chunk is the algorithm.
+// all receives, so that messages travel while kernels work (early trigger). Scratch holds the
+// chunks under way, however long the vector is. What the second level does with a chunk is the
+// algorithm.
 #pragma once
 
 #include "coll/algorithms/nodes.hpp"
 
 namespace telpher::coll {
 
-/// A leader's share of a chunk: its sum lies in scratch at the same place as in the vector.
+/// A leader's share of a chunk.
 struct portion {
-  piece at;
+  piece at;                // of its sum, in scratch
   std::uint64_t incoming;  // scratch for messages: `room` elements from here
   std::uint64_t granule;
 

@@ -16,39 +16,47 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
   const std::int32_t root_node = map.node_of(p.root);
   const std::int32_t place = (own.node - root_node + map.nodes()) % map.nodes();  // in the tree
   const bool leads = own.number < map.lanes;
-  const std::uint64_t chunk = aligned(p, p.chunk == 0 ? p.count : p.chunk);
-  const std::uint64_t published = aligned(p, p.count);
-  builder b(p, rank, published + p.count);
-  const auto contribution = [&](piece at) {
-    return b.contribution(p.root, at, {published + at.offset, at.count});
-  };
+  const chunk_ring ring(p, chunks_under_way);
+  builder b(p, rank, 2 * ring.room());
   std::int32_t top = 1;  // the distance to the parent; at the top of the tree, beyond all nodes
   while (top < map.nodes() && (place & top) == 0) top <<= 1;
 
-  for (std::uint64_t begin = 0; begin < p.count; begin += chunk) {
-    const piece whole = {begin, std::min(chunk, p.count - begin)};
-    const auto share = [&](std::int32_t j) { return share_of(whole, j, map.lanes, p.granule); };
-    const bool opens = !p.mapped || begin == 0;
+  for (std::int32_t c = 0; c < ring.chunks; ++c) {
+    const auto cut = [&](piece whole, std::int32_t j) {
+      return share_of(whole, j, map.lanes, p.granule);
+    };
+    const auto share = [&](std::int32_t j) { return cut(ring.in_vector(c), j); };
+    const auto held = [&](std::int32_t j) { return cut(ring.in_place(0, c), j); };
+    const auto published = [&](std::int32_t j) { return cut(ring.in_place(ring.room(), c), j); };
+    const bool opens = !p.mapped || c == 0;
+    const bool again = ring.again(c);
+    // What was in the chunk's place before has been read: first the root's, then the leaders'.
+    if (leads && place == 0 && !p.mapped && again) b.signal(p.root);
+    for (std::int32_t j = 0; !b.is_root() && again && j < map.lanes; ++j)
+      b.signal(map.leader(own.node, j));
     for (std::int32_t j = 0; b.is_root() && j < map.lanes; ++j) {
-      if (j != own.number) b.publish(share(j), {published + share(j).offset, share(j).count});
+      if (!p.mapped && again) b.wait(map.leader(own.node, j));
+      if (j != own.number) b.publish(share(j), published(j));
       if (opens) b.signal(map.leader(own.node, j));
     }
     if (leads) {
-      const piece at = share(own.number);
+      const span at = b.scratch(held(own.number));
+      for (const std::int32_t r : members)
+        if (r != p.root && again) b.wait(r);
       if (place == 0 && !b.is_root() && opens) b.wait(p.root);
       if (place == 0)
-        b.copy(b.scratch(at), contribution(at));
+        b.copy(at, b.contribution(p.root, share(own.number), published(own.number)));
       else
-        b.receive(own.after(-top), b.scratch(at));
+        b.receive(own.after(-top), at);
       for (std::int32_t far = top >> 1; far > 0; far >>= 1)
-        if (place + far < map.nodes()) b.send(own.after(far), b.scratch(at));
+        if (place + far < map.nodes()) b.send(own.after(far), at);
       for (const std::int32_t r : members)
         if (r != p.root) b.signal(r);
     }
     for (std::int32_t i = 0; !b.is_root() && i < map.lanes; ++i) {
       const std::int32_t j = (own.number + i) % map.lanes;
       b.wait(map.leader(own.node, j));
-      b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), share(j)));
+      b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), held(j)));
     }
   }
   if (p.count == 0) return b.take();

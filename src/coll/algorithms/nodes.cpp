@@ -23,6 +23,13 @@ node_map::node_map(const problem& p) {
   for (const auto& own : members) lanes = std::min(lanes, static_cast<std::int32_t>(own.size()));
 }
 
+chunk_ring::chunk_ring(const problem& p, std::int32_t most_under_way)
+    : count(p.count),
+      length(aligned(p, p.chunk == 0 || p.chunk > p.count ? p.count : p.chunk)),
+      chunks(length == 0 ? 0 : static_cast<std::int32_t>((p.count + length - 1) / length)),
+      whole(length == 0 ? 0 : static_cast<std::int32_t>(p.count / length)),
+      under_way(std::min(whole, most_under_way)) {}
+
 const node_map& map_of(const problem& p) {
   struct cached {
     std::int32_t ranks;

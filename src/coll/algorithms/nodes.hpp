@@ -53,4 +53,36 @@ struct lane {
   std::int32_t at(std::int32_t other) const { return map.leader(other, number); }
 };
 
+/// Enough that a node works on one chunk while the next ones travel.
+constexpr std::int32_t chunks_under_way = 3;
+
+/// A vector in chunks, of which the last few are under way. Scratch holds a ring of places for
+/// them; a last chunk that is shorter has one of its own, so that a place is always cut alike.
+struct chunk_ring {
+  chunk_ring(const problem& p, std::int32_t most_under_way);
+
+  std::uint64_t count;
+  std::uint64_t length;  // of a chunk
+  std::int32_t chunks;
+  std::int32_t whole;  // of full length
+  std::int32_t under_way;
+
+  std::int32_t places() const { return under_way + (chunks - whole); }
+  std::uint64_t room() const { return static_cast<std::uint64_t>(places()) * length; }
+  std::uint64_t place(std::int32_t c) const {
+    return static_cast<std::uint64_t>(c < whole ? c % under_way : under_way);
+  }
+  /// Another chunk was there before.
+  bool again(std::int32_t c) const { return c >= under_way && c < whole; }
+
+  piece in_vector(std::int32_t c) const {
+    const std::uint64_t begin = static_cast<std::uint64_t>(c) * length;
+    return {begin, count - begin < length ? count - begin : length};
+  }
+  /// Where places begin at `base`.
+  piece in_place(std::uint64_t base, std::int32_t c) const {
+    return {base + place(c) * length, in_vector(c).count};
+  }
+};
+
 }  // namespace telpher::coll

@@ -18,25 +18,34 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
   const std::int32_t top = p.commutative ? root_node : 0;
   const std::int32_t place = (own.node - top + map.nodes()) % map.nodes();
   const bool leads = own.number < map.lanes;
-  const std::uint64_t chunk = aligned(p, p.chunk == 0 ? p.count : p.chunk);
-  const std::uint64_t landings = aligned(p, p.count);
-  builder b(p, rank, 3 * landings);
-  const auto published = [&](piece at) { return piece{2 * landings + at.offset, at.count}; };
+  const chunk_ring ring(p, chunks_under_way);
+  builder b(p, rank, 3 * ring.room());
 
-  for (std::uint64_t begin = 0; begin < p.count; begin += chunk) {
-    const piece whole = {begin, std::min(chunk, p.count - begin)};
-    const auto share = [&](std::int32_t j) { return share_of(whole, j, map.lanes, p.granule); };
-    const bool opens = !p.mapped || begin == 0;
+  for (std::int32_t c = 0; c < ring.chunks; ++c) {
+    const auto cut = [&](piece whole, std::int32_t j) {
+      return share_of(whole, j, map.lanes, p.granule);
+    };
+    const auto share = [&](std::int32_t j) { return cut(ring.in_vector(c), j); };
+    const auto held = [&](std::uint64_t row, std::int32_t j) {
+      return cut(ring.in_place(row * ring.room(), c), j);
+    };
+    const bool opens = !p.mapped || c == 0;
+    const bool again = ring.again(c);
+    // What was in the chunk's place before has been read: what was published, then the sum.
+    if (leads && !p.mapped && again) b.signal(members);
+    for (std::int32_t j = 0; b.is_root() && again && j < map.lanes; ++j)
+      b.signal(map.leader(own.node, j));
     for (std::int32_t j = 0; j < map.lanes; ++j) {
-      if (j != own.number) b.publish(share(j), published(share(j)));
+      if (!p.mapped && again) b.wait(map.leader(own.node, j));
+      if (j != own.number) b.publish(share(j), held(2, j));
       if (opens) b.signal(map.leader(own.node, j));
     }
     if (leads) {
-      const piece at = share(own.number);
-      const span sum = b.scratch(at);
-      const span landing = b.scratch({landings + at.offset, at.count});
+      const span sum = b.scratch(held(0, own.number));
+      const span landing = b.scratch(held(1, own.number));
+      if (own.node == root_node && again) b.wait(p.root);
       if (opens) b.wait(members);
-      b.reduce(sum, b.contributions(members, at, published(at)));
+      b.reduce(sum, b.contributions(members, share(own.number), held(2, own.number)));
       for (std::int32_t far = 1; far < map.nodes(); far <<= 1) {
         if ((place & far) != 0) {
           b.send(own.after(-far), sum);
@@ -52,7 +61,7 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
     }
     for (std::int32_t j = 0; b.is_root() && j < map.lanes; ++j) {
       b.wait(map.leader(own.node, j));
-      b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), share(j)));
+      b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), held(0, j)));
     }
   }
   if (p.count == 0) return b.take();

@@ -8,6 +8,7 @@
 
 #include "coll/exchange/attempt.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "coll/exchange/launch.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -38,9 +39,12 @@ std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described
   return c->waiting.add(held, call, std::move(a), host);
 }
 
-/// Reduces runs of bytes on one device, in this order, into `to`, which may be one of the first
-/// two; returns when it is done. would_block: the process has no kernel free now. not_supported: a
-/// back end without these kernels.
+/// Reduces runs of bytes on one device, in this order, into `to`, which may be one of them if there
+/// are at most 32: starts it on the lane's stream. The run must live until it is done.
+status start_reduction(lane& on, run& launched, const reduction& r, void* to,
+                       const std::vector<const void*>& runs, std::uint64_t bytes) noexcept;
+/// The same, `to` among the first two; returns when it is done. would_block: the process has no
+/// kernel free now. not_supported: a back end without these kernels.
 status reduce_runs(const memory::place& where, const reduction& r, void* to,
                    const std::vector<const void*>& runs, std::uint64_t bytes) noexcept;
 

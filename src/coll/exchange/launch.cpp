@@ -30,6 +30,7 @@ struct lane_state {
   std::array<workspace, 2> spaces;  // by kind
   std::uint32_t number = 0;
   bool taken = false;
+  bool for_all = false;  // lane::common
 
   int most_staying = 1;   // blocks of a kernel that stays
   kernel::id resident{};  // the kernel that may be there
@@ -139,17 +140,30 @@ result<lane> lane::take(const memory::place& where) noexcept {
   std::lock_guard lock(guard);
   int of_device = 0;
   for (lane_state& s : lanes()) {
-    if (!(s.where == where)) continue;
+    if (!(s.where == where) || s.for_all) continue;
     ++of_device;
     if (s.taken) continue;
     s.taken = true;
     return lane(&s);
   }
   if (of_device == most_lanes) return status::would_block;
+  auto made = make(where, false);
+  if (made && of_device == 0) made->state_->most_staying = most_staying(where);
+  return made;
+}
+
+result<lane> lane::common(const memory::place& where) noexcept {
+  std::lock_guard lock(guard);
+  for (lane_state& s : lanes())
+    if (s.where == where && s.for_all) return lane(&s);
+  return make(where, true);
+}
+
+result<lane> lane::make(const memory::place& where, bool for_all) noexcept {
   lane_state fresh;
   fresh.where = where;
+  fresh.for_all = for_all;
   TELPHER_TRY(prepare(fresh));
-  if (of_device == 0) fresh.most_staying = most_staying(where);
   fresh.taken = true;
   try {
     lanes().push_back(std::move(fresh));

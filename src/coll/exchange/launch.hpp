@@ -31,6 +31,9 @@ class lane {
   ~lane();
   /// would_block: all are in use.
   static result<lane> take(const memory::place& where) noexcept;
+  /// A lane beside these for kernels that wait for nobody. Any number of calls may hold it: what it
+  /// runs is ordered by its stream. Under the engine's lock, and never to be polled by run::poll.
+  static result<lane> common(const memory::place& where) noexcept;
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
   device::stream stream() const noexcept;
@@ -46,6 +49,7 @@ class lane {
 
  private:
   explicit lane(lane_state* s) noexcept : state_(s) {}
+  static result<lane> make(const memory::place& where, bool for_all) noexcept;
   friend class run;
   lane_state* state_ = nullptr;
 };

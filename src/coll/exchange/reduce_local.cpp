@@ -32,23 +32,28 @@ std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& 
 
 }  // namespace
 
+status start_reduction(lane& on, run& launched, const reduction& r, void* to,
+                       const std::vector<const void*>& runs, std::uint64_t bytes) noexcept {
+  try {
+    const std::vector<std::uint64_t> words = program_of(to, runs, bytes);
+    constexpr std::uint64_t block_bytes = 32 * 1024;
+    const int blocks =
+        static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, run::most_blocks));
+    return launched.start(on, kernel::exchange_with(r.op, r.type), words, blocks);
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+}
+
 status reduce_runs(const memory::place& where, const reduction& r, void* to,
                    const std::vector<const void*>& runs, std::uint64_t bytes) noexcept {
   auto free = lane::take(where);
   TELPHER_TRY(free);
-  try {
-    const std::vector<std::uint64_t> words = program_of(to, runs, bytes);
-    run launched;
-    constexpr std::uint64_t block_bytes = 32 * 1024;
-    const int blocks =
-        static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, run::most_blocks));
-    TELPHER_TRY(launched.start(*free, kernel::exchange_with(r.op, r.type), words, blocks));
-    status s = status::ok;
-    wait_for([&] { return (s = launched.poll()) != status::would_block; }, [](double) {});
-    return s;
-  } catch (const std::bad_alloc&) {
-    return status::out_of_memory;
-  }
+  run launched;
+  TELPHER_TRY(start_reduction(*free, launched, r, to, runs, bytes));
+  status s = status::ok;
+  wait_for([&] { return (s = launched.poll()) != status::would_block; }, [](double) {});
+  return s;
 }
 
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,

@@ -3,6 +3,9 @@
 // `*code` is to be returned; false, at all ranks alike: stage the call.
 #pragma once
 
+#include <memory>
+
+#include "coll/between/crossing.hpp"
 #include "coll/two_level/numbers.hpp"
 #include "host_mpi/host_mpi.hpp"
 
@@ -10,6 +13,10 @@ namespace telpher::coll::two_level {
 
 bool allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                MPI_Comm comm, int* code) noexcept;
+
+/// A non-blocking call that runs so, or null: initiate it in the host MPI.
+std::shared_ptr<between::crossing> iallreduce(const void* send, void* receive, MPI_Count count,
+                                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) noexcept;
 
 bool bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
            int* code) noexcept;

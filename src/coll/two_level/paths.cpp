@@ -14,6 +14,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "coll/algorithms/catalogue.hpp"
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "coll/exchange/selection.hpp"
@@ -43,7 +44,9 @@ constexpr row rows[] = {
 std::uint64_t least_bytes(const row& r) {
   const auto forced = exchange::forced_algorithm(r.what);
   if (!exchange::enabled() || forced == "staged") return never;
-  return forced == "two_level" ? 1 : r.least_bytes;
+  const algorithm* a = find_algorithm(r.what, forced);
+  const bool crosses = a && (a->restrictions & restriction::between_nodes) != 0;
+  return crosses || forced == "two_level" ? 1 : r.least_bytes;
 }
 
 struct in_force {
@@ -124,8 +127,11 @@ bool ready(const call_facts& c, record& r) {
   r.met = true;
   if (!r.made) return false;
   if (r.made->prepared) return true;
-  std::array<std::int64_t, 1> good{r.made->prepare(device_of(c))};
-  r.made->prepared = least(c.comm, good) && good[0] == 1;
+  const auto all = [&](bool mine) {
+    std::array<std::int64_t, 1> good{mine};
+    return least(c.comm, good) && good[0] == 1;
+  };
+  r.made->prepared = all(r.made->prepare(device_of(c))) && r.made->prepare_room(device_of(c), all);
   return r.made->prepared;
 }
 
@@ -141,7 +147,7 @@ bool vote(const call_facts& c, record& r) {
   const codec::choices compression = path::choices_of(c.comm);
   const std::int64_t mark = settings_mark(compression);
   const std::int64_t size = worthwhile(c.what, c.bytes) ? -1 : 0;
-  std::array<std::int64_t, 4> words{on_one_device(c), mark, -mark, size};
+  std::array<std::int64_t, 4> words{on_one_device(c) && c.prepared, mark, -mark, size};
   if (!least(c.comm, words)) return false;
   if (words[1] != -words[2]) {
     TELPHER_WARN(
@@ -189,6 +195,12 @@ bool on_one_device(const call_facts& c) noexcept {
   return device_of(c).on_device() && input && output && c.contiguous;
 }
 
+bool can_reduce(const call_facts& c, const reduction& by) noexcept {
+  const memory::place& where = device_of(c);
+  return !where.on_device() ||
+         where.owner->prepare(where.device, kernel::exchange_with(by.op, by.type)) == status::ok;
+}
+
 int same_everywhere(MPI_Comm comm, int number) noexcept {
   std::array<std::int64_t, 2> words{number, -number};
   return least(comm, words) && words[0] == -words[1] ? number : 0;
@@ -224,8 +236,15 @@ team* team_for(const call_facts& c) noexcept {
   }
 }
 
+team* made_team(MPI_Comm comm) noexcept {
+  std::lock_guard lock(guard);
+  for (auto& [known, r] : table())
+    if (known == comm) return !r->refused && r->made && r->made->prepared ? r->made.get() : nullptr;
+  return nullptr;
+}
+
 void forget(MPI_Comm comm) noexcept {
-  std::unique_ptr<record> gone;
+  std::unique_ptr<record> gone;  // after the lock: other ranks are waited for
   std::lock_guard lock(guard);
   const auto found = std::find_if(table().begin(), table().end(),
                                   [&](const auto& known) { return known.first == comm; });

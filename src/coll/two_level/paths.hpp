@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "coll/reduction.hpp"
 #include "coll/schedule/problem.hpp"
 #include "coll/two_level/team.hpp"
 
@@ -25,6 +26,7 @@ struct call_facts {
   memory_ref input, output;  // null where the rank has none
   bool contiguous = true;    // the bytes of this rank's buffers have no gaps
   bool own_bytes = false;    // `bytes` are this rank's: calls of all sizes take one way
+  bool prepared = true;      // this rank's device can do what the call needs
 };
 
 /// Whether calls on it can go in two levels: no intercommunicator, nor one within a node.
@@ -39,8 +41,14 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept;
 /// The team by which the call runs; null: stage it. Collective at the calls that vote.
 team* team_for(const call_facts& call) noexcept;
 
+/// The team that a vote has made for the communicator, without asking anybody; null: none. The same
+/// at all ranks.
+team* made_team(MPI_Comm comm) noexcept;
+
 /// Whether all that counts of this rank's buffers is device memory of one device without gaps.
 bool on_one_device(const call_facts& call) noexcept;
+/// Whether this rank's device has the kernel; true where it has no device in the call.
+bool can_reduce(const call_facts& call, const reduction& by) noexcept;
 /// Collective over `comm`: the number that all ranks say, or 0 where they differ.
 int same_everywhere(MPI_Comm comm, int number) noexcept;
 /// Collective over `comm`: the largest number that a rank says; negative: the host MPI failed.

@@ -115,7 +115,23 @@ bool team::split() noexcept {
   return true;
 }
 
+bool team::prepare_room(const memory::place& device, const between::room::vote& all) noexcept {
+  try {
+    room = between::room::make(comm, local, among.own_node(), device, all);
+  } catch (const std::bad_alloc&) {
+  }
+  return room != nullptr;
+}
+
+void team::settle(const char* what, bool all) noexcept {
+  auto& e = ticket::progress();
+  auto held = e.lock();
+  e.wait_until(held, what, [&] { return all ? crossings.settled() : crossings.empty(); });
+}
+
 team::~team() {
+  settle("MPI_Comm_free", true);
+  room.reset();
   free_comm(leaders);
   free_comm(local);
 }

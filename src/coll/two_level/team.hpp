@@ -11,23 +11,13 @@
 #include <vector>
 
 #include "codec/choice.hpp"
+#include "coll/between/crossing.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "coll/memory_ref.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/memory.hpp"
 
 namespace telpher::coll::two_level {
-
-/// An address and what kind of memory it is.
-struct memory_ref {
-  std::byte* at = nullptr;
-  memory::place where;
-
-  static memory_ref of(const void* address) noexcept {
-    return {static_cast<std::byte*>(const_cast<void*>(address)), memory::classify(address)};
-  }
-  memory_ref operator+(std::uint64_t bytes) const noexcept { return {at + bytes, where}; }
-  bool on_device() const noexcept { return where.on_device(); }
-};
 
 /// Ranks of a communicator by node; nodes in the order of their first ranks, ranks ascending.
 struct shape {
@@ -63,8 +53,12 @@ class team {
 
   /// Makes the buffers, for a rank whose memory is at `device`. False: the rank cannot.
   bool prepare(const memory::place& device) noexcept;
+  /// Collective: makes the room. False, at all ranks alike: it cannot be made.
+  bool prepare_room(const memory::place& device, const between::room::vote& all) noexcept;
 
   bool leads() const noexcept { return among.index < among.lanes; }
+  /// Until no non-blocking call uses the room; or is with the host MPI either, if `all`.
+  void settle(const char* what, bool all) noexcept;
   /// Of each slot, TELPHER_COLL_BLOCK bytes: device memory for what this rank has reduced, pinned
   /// memory for what it sends and for what it receives.
   memory_ref device_block(int slot) const noexcept { return part(device_, where_, slot); }
@@ -80,6 +74,8 @@ class team {
   shape among;
   exchange::communicator* devices = nullptr;  // of `local`; null for one rank a node
   bool prepared = false;                      // at all ranks
+  std::unique_ptr<between::room> room;        // for schedules, once prepared
+  between::crossing_queue crossings;          // non-blocking calls in the room
   codec::choices compression;                 // as all ranks said at the last vote
 
  private:

@@ -43,6 +43,8 @@ TELPHER_MPI(Iallreduce,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (auto call = coll::two_level::iallreduce(sendbuf, recvbuf, count, datatype, op, comm))
+    return mpi::hold(std::move(call), comm, request);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallreduce", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -171,6 +173,8 @@ TELPHER_MPI(Iallreduce_c,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (auto call = coll::two_level::iallreduce(sendbuf, recvbuf, count, datatype, op, comm))
+    return mpi::hold(std::move(call), comm, request);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallreduce_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/messages.hpp"
+
+#include <algorithm>
+
+#include "host_mpi/received.hpp"
+#include "path/direct.hpp"
+
+namespace telpher::coll::between {
+namespace {
+
+constexpr int tag = 0;
+constexpr duration_us grow_after{10000};
+
+int as_count(std::uint64_t bytes) {
+  return static_cast<int>(bytes);  // blocks are bounded by TELPHER_COLL_BLOCK
+}
+
+}  // namespace
+
+messages::messages(room& r, device::stream in) noexcept
+    : room_(r), in_stream_(in), direct_(path::direct::serves()) {
+  auto out = memory::stream(r.where, memory::lane::out);
+  if (out)
+    out_stream_ = *out;
+  else
+    fail(status::device_error);
+}
+
+std::uint64_t messages::next_block(std::uint64_t bytes, std::uint64_t from) noexcept {
+  return std::min(bytes - from, room::block_bytes());
+}
+
+bool messages::test(block& b, MPI_Status* s) noexcept {
+  int complete = 0;
+  if (pmpi::Test(&b.request, &complete, s) == MPI_SUCCESS) return complete != 0;
+  fail(status::host_mpi_error);
+  return b.request == MPI_REQUEST_NULL;
+}
+
+// --- out ---
+
+/// False: no slot is free.
+bool messages::start_block(message& m) {
+  block b{&m, m.at + m.cut, next_block(m.bytes, m.cut)};
+  if (!failed(status_) && !direct_) {
+    b.through = room_.out.take();
+    if (!b.through && full_.expired(grow_after)) b.through = room_.out.grow(room_.where);
+    if (!b.through) return false;
+    device::backend& owner = *room_.where.owner;
+    auto* to = static_cast<std::byte*>(b.through->data.data());
+    status s = owner.copy(to, b.at, b.bytes, out_stream_);
+    if (s == status::ok) s = b.through->copied.record(out_stream_);
+    if (failed(s)) fail(s);
+    b.at = to;
+  }
+  m.cut += next_block(m.bytes, m.cut);
+  copying_.push_back(b);
+  return true;
+}
+
+bool messages::cut_blocks(std::uint64_t done) noexcept {
+  bool moved = false;
+  for (message& m : out_) {
+    if (m.cut == m.bytes) continue;
+    if (m.after > done && !failed(status_)) break;
+    while (m.cut < m.bytes) {
+      if (!start_block(m)) return moved;
+      moved = true;
+      full_.moved();
+    }
+  }
+  return moved;
+}
+
+// Copies end in their order, and so blocks are sent in theirs.
+bool messages::send_copied() {
+  bool moved = false;
+  for (; !copying_.empty(); copying_.pop_front(), moved = true) {
+    block b = copying_.front();
+    if (b.through) {
+      const status s = b.through->copied.query();
+      if (s == status::would_block) return moved;
+      if (failed(s)) fail(s);
+    }
+    const std::uint64_t bytes = failed(status_) ? 0 : b.bytes;
+    if (b.through || bytes == 0) b.of->read += b.bytes;
+    if (pmpi::Isend(b.at, as_count(bytes), MPI_BYTE, b.of->peer, tag, room_.wire, &b.request) !=
+        MPI_SUCCESS)
+      fail(status::host_mpi_error);
+    ++b.of->travelling;
+    if (!b.through && bytes == 0) b.bytes = 0;
+    sent_.push_back(b);
+  }
+  return moved;
+}
+
+bool messages::end_sent() noexcept {
+  const std::size_t before = sent_.size();
+  for (auto b = sent_.begin(); b != sent_.end();) {
+    if (!test(*b, MPI_STATUS_IGNORE)) {
+      ++b;
+      continue;
+    }
+    if (b->through)
+      b->through->taken = false;
+    else
+      b->of->read += b->bytes;
+    --b->of->travelling;
+    b = sent_.erase(b);
+  }
+  while (!out_.empty() && out_.front().read == out_.front().bytes && out_.front().travelling == 0)
+    out_.pop_front();
+  return sent_.size() != before;
+}
+
+bool messages::reads(const std::byte* at, std::uint64_t bytes) const noexcept {
+  return std::any_of(out_.begin(), out_.end(), [&](const message& m) {
+    return m.read < m.bytes && at < m.at + m.bytes && m.at < at + bytes;
+  });
+}
+
+// --- in ---
+
+bool messages::post() noexcept {
+  if (direct_) return false;
+  bool moved = false;
+  for (coming& m : in_)
+    while (m.posted < m.bytes) {
+      block b;
+      b.through = room_.in.take();
+      if (!b.through) return moved;
+      b.at = static_cast<std::byte*>(b.through->data.data());
+      b.bytes = next_block(m.bytes, m.posted);
+      if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=
+          MPI_SUCCESS)
+        fail(status::host_mpi_error);
+      m.posted += b.bytes;
+      posted_.push_back(b);
+      moved = true;
+    }
+  return moved;
+}
+
+status messages::take(const block& b, std::size_t got, std::byte* to) noexcept {
+  if (got != b.bytes) return status::peer_lost;
+  if (failed(status_) || !b.through) return status::ok;
+  TELPHER_TRY(room_.where.owner->copy(to, b.at, got, in_stream_));
+  return b.through->copied.record(in_stream_);
+}
+
+status messages::receive(std::byte* to, bool free) noexcept {
+  coming& m = in_.front();
+  if (direct_ && !free) return status::would_block;
+  for (; direct_ && m.posted < m.bytes; m.posted += posted_.back().bytes) {
+    block b{nullptr, to + m.posted, next_block(m.bytes, m.posted)};
+    if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=
+        MPI_SUCCESS)
+      fail(status::host_mpi_error);
+    posted_.push_back(b);
+  }
+  while (m.arrived < m.bytes) {
+    MPI_Status s;
+    if (posted_.empty() || !test(posted_.front(), &s)) return status::would_block;
+    const block b = posted_.front();
+    posted_.pop_front();
+    const status taken = take(b, host_mpi::bytes_of(s), to + m.arrived);
+    m.arrived += b.bytes;
+    if (b.through) emptying_.push_back(b);
+    if (failed(taken)) fail(taken);
+  }
+  in_.pop_front();
+  return status::ok;
+}
+
+bool messages::free_landed() noexcept {
+  bool moved = false;
+  for (; !emptying_.empty(); emptying_.pop_front(), moved = true) {
+    // An event that was not recorded in this call is one of an earlier block, and through.
+    if (emptying_.front().through->copied.query() == status::would_block) return moved;
+    emptying_.front().through->taken = false;
+  }
+  return moved;
+}
+
+bool messages::advance(std::uint64_t done) noexcept {
+  bool moved = free_landed();
+  moved = post() || moved;
+  moved = send_copied() || moved;
+  moved = end_sent() || moved;
+  return cut_blocks(done) || moved;
+}
+
+int messages::awaited() const noexcept {
+  if (!in_.empty()) return in_.front().peer;
+  return out_.empty() ? -1 : out_.front().peer;
+}
+
+}  // namespace telpher::coll::between

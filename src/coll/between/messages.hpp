@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The messages of one rank's schedule. Each goes in blocks of at most room::block_bytes(), which
+// both ends cut alike, one MPI message a block; the host MPI keeps the blocks of two ranks in
+// order. Nothing is announced, and nothing waits:
+//
+//   out   given -> its source is written (device work `after` is done) -> the copy engine brings
+//         block after block to a pinned slot -> an event says so -> Isend -> the slot is free
+//   in    expected -> Irecv into a pinned slot, ahead of the schedule while slots are free ->
+//         `receive` brings it to its place as work on the runner's stream -> the slot is free
+//
+// Where the host MPI takes device memory (path/direct.hpp), and for host memory, blocks are not
+// copied: both ends pass the memory itself.
+//
+// Slots are few. A message that a peer asks for late could keep them from one that it needs sooner;
+// so when all wait for receivers and nothing moves for a while, there is one slot more.
+//
+// Errors ride along: a rank that has failed sends empty blocks, and one that receives a block
+// shorter than it should be has failed.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "coll/between/room.hpp"
+#include "path/stall_clock.hpp"
+
+namespace telpher::coll::between {
+
+class messages {
+ public:
+  /// `in` is the stream of received blocks' copies.
+  messages(room& r, device::stream in) noexcept;
+
+  /// Every message that will come, in the order of `receive`.
+  void expect(int peer, std::uint64_t bytes) { in_.push_back({peer, bytes}); }
+  void send(int peer, std::byte* from, std::uint64_t bytes, std::uint64_t after) {
+    out_.push_back({peer, from, bytes, after});
+  }
+  /// The next expected message: ok when all of it is where it belongs, for work that follows on the
+  /// stream. `free`: work that used the place is done.
+  status receive(std::byte* to, bool free) noexcept;
+
+  /// Does what can be done; `done`: all device work up to this number is. True if something moved.
+  bool advance(std::uint64_t done) noexcept;
+  /// Whether what is being sent lies there: it may not be overwritten.
+  bool reads(const std::byte* at, std::uint64_t bytes) const noexcept;
+  bool idle() const noexcept { return out_.empty() && in_.empty() && emptying_.empty(); }
+  /// The peer of the message that `receive` waits for, or that is being sent; -1.
+  int awaited() const noexcept;
+
+  /// Sends empty blocks from now on.
+  void fail(status s) noexcept {
+    if (failed(status_)) return;
+    status_ = s;
+  }
+  /// The first failure.
+  status outcome() const noexcept { return status_; }
+
+ private:
+  struct message {
+    int peer;
+    std::byte* at;
+    std::uint64_t bytes;
+    std::uint64_t after = 0;
+    std::uint64_t cut = 0;   // blocks so far
+    std::uint64_t read = 0;  // bytes whose place is free again
+    int travelling = 0;      // blocks with the host MPI
+  };
+  struct coming {
+    int peer;
+    std::uint64_t bytes;
+    std::uint64_t posted = 0, arrived = 0;
+  };
+  struct block {
+    message* of = nullptr;
+    std::byte* at = nullptr;
+    std::uint64_t bytes = 0;
+    slot* through = nullptr;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  bool cut_blocks(std::uint64_t done) noexcept;
+  bool start_block(message& m);
+  bool send_copied();
+  bool end_sent() noexcept;
+  bool post() noexcept;
+  bool free_landed() noexcept;
+  bool test(block& b, MPI_Status* s) noexcept;
+  status take(const block& b, std::size_t got, std::byte* to) noexcept;
+  static std::uint64_t next_block(std::uint64_t bytes, std::uint64_t from) noexcept;
+
+  room& room_;
+  device::stream in_stream_;
+  device::stream out_stream_;
+  bool direct_;
+  status status_ = status::ok;
+  std::deque<message> out_;
+  std::deque<block> copying_;  // in the order of the copies
+  std::deque<block> sent_;     // with the host MPI
+  std::deque<coming> in_;
+  std::deque<block> posted_;    // in the order of the schedule
+  std::deque<block> emptying_;  // slots whose copies are on the stream
+  path::stall_clock full_;
+};
+
+}  // namespace telpher::coll::between

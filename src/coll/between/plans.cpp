@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/plans.hpp"
+
+#include <algorithm>
+
+#include "base/settings.hpp"
+#include "coll/algorithms/nodes.hpp"
+#include "coll/between/room.hpp"
+#include "coll/exchange/selection.hpp"
+
+namespace telpher::coll::between {
+namespace {
+
+/// Leaders of few nodes exchange their parts at once; in a larger ring each message still has a
+/// part of the share, but a leader has two peers only. Short vectors go whole.
+constexpr int most_at_once = 8;
+constexpr std::uint64_t short_vector = 16 * 1024;
+
+const algorithm* chosen(const problem& p, std::uint64_t unit) {
+  const auto may = [&](const algorithm* a) {
+    return a && (a->restrictions & restriction::between_nodes) != 0 && allows(*a, p) ? a : nullptr;
+  };
+  if (const auto* forced = may(find_algorithm(p.what, exchange::forced_algorithm(p.what))))
+    return forced;
+  const auto named = [&](const char* name) { return may(find_algorithm(p.what, name)); };
+  const bool few = map_of(p).nodes() <= most_at_once;
+  if (p.count * unit <= short_vector)
+    if (const auto* a = named("two_level_doubling")) return a;
+  return named(few ? "two_level_direct" : "two_level_ring");
+}
+
+/// Elements of a chunk: a block for each leader, smaller ones where a call would be too few chunks
+/// to overlap.
+std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t lanes) {
+  constexpr std::uint64_t worth_a_message = 64 * 1024, chunks_to_overlap = 4;
+  const std::uint64_t wanted =
+      std::max(p.count * unit / lanes / chunks_to_overlap, worth_a_message);
+  const std::uint64_t block = std::min(room::block_bytes(), wanted) / unit;
+  return aligned(p, std::max<std::uint64_t>(block, 1)) * lanes;
+}
+
+}  // namespace
+
+std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank) {
+  const auto leaders = static_cast<std::uint64_t>(lanes);
+  const algorithm* a = chosen(p, unit);
+  if (!a) return std::nullopt;
+  for (p.chunk = first_chunk(p, unit, leaders);;) {
+    plan made{a, a->make(p, rank)};
+    if (made.own.scratch * unit <= room::scratch_bytes()) return made;
+    const std::uint64_t half = aligned(p, p.chunk / leaders / 2) * leaders;
+    if (half == 0 || half >= p.chunk) return std::nullopt;
+    p.chunk = half;
+  }
+}
+
+}  // namespace telpher::coll::between

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/room.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "base/settings.hpp"
+#include "host_mpi/job.hpp"
+#include "ticket/blocking_call.hpp"
+
+namespace telpher::coll::between {
+
+// --- slots ---
+
+slot* slot_ring::take() noexcept {
+  for (slot& s : slots_)
+    if (!s.taken) {
+      s.taken = true;
+      return &s;
+    }
+  return nullptr;
+}
+
+slot* slot_ring::grow(const memory::place& where) noexcept {
+  auto data = memory::buffer::host(room::block_bytes(), where.owner, true);
+  if (!data) return nullptr;
+  auto event = memory::pooled_event::acquire(where);
+  if (!event) return nullptr;
+  data->filled();
+  try {
+    slots_.push_back({std::move(*data), std::move(*event), true});
+    return &slots_.back();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+status slot_ring::fill(const memory::place& where) noexcept {
+  while (slots_.size() < usual) {
+    slot* s = grow(where);
+    if (!s) return status::out_of_memory;
+    s->taken = false;
+  }
+  return status::ok;
+}
+
+void slot_ring::abandon() noexcept {
+  new std::deque<slot>(std::move(slots_));
+}
+
+// --- the room ---
+
+std::uint64_t room::scratch_bytes() noexcept {
+  return config().coll_scratch;
+}
+
+std::uint64_t room::block_bytes() noexcept {
+  return config().coll_block;
+}
+
+std::unique_ptr<room> room::make(MPI_Comm comm, MPI_Comm local, const std::vector<int>& node,
+                                 const memory::place& where, const vote& all) {
+  std::unique_ptr<room> made(new room(node, where));
+  int rank = 0;
+  pmpi::Comm_rank(comm, &rank);
+  made->own_ = made->index_of(rank);
+  if (pmpi::Comm_split(comm, 0, rank, &made->wire) != MPI_SUCCESS) return nullptr;
+  pmpi::Comm_set_errhandler(made->wire, MPI_ERRORS_RETURN);
+  const bool good = made->share_flags(comm, local);
+  const bool filled = made->out.fill(where) == status::ok && made->in.fill(where) == status::ok;
+  if (!all(good && filled)) return nullptr;
+  const auto first = exchange::workspace::first_kind();
+  if (made->share_scratch(comm, local, first, all)) return made;
+  const bool again = first == exchange::workspace_kind::device &&
+                     exchange::workspace::tries_host_next() &&
+                     made->share_scratch(comm, local, exchange::workspace_kind::host, all);
+  return again ? std::move(made) : nullptr;
+}
+
+bool room::share_flags(MPI_Comm comm, MPI_Comm local) {
+  const auto at = ticket::peers().own().arena().take(sizeof(exchange::step_flags));
+  has_flags_ = at.has_value();
+  flags_at_ = at.value_or(0);
+  if (has_flags_)
+    new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr)) exchange::step_flags{};
+  std::vector<std::uint64_t> places(node_.size());
+  const std::uint64_t own = has_flags_ ? flags_at_ + 1 : 0;
+  {
+    ticket::blocking_call blocked;
+    if (pmpi::Allgather(&own, 1, MPI_UINT64_T, places.data(), 1, MPI_UINT64_T, local) !=
+        MPI_SUCCESS)
+      return false;
+  }
+  for (std::size_t i = 0; i < node_.size(); ++i) {
+    const int world = host_mpi::world_rank(ticket::job(), comm, node_[i]);
+    auto* line = places[i] == 0 ? nullptr
+                                : reinterpret_cast<exchange::step_flags*>(e.peer(world).staging(
+                                      places[i] - 1, sizeof(exchange::step_flags), nullptr));
+    if (!line) return false;
+    lines_.push_back(line);
+  }
+  signalled_.resize(node_.size());
+  awaited_.resize(node_.size());
+  return true;
+}
+
+bool room::share_scratch(MPI_Comm comm, MPI_Comm local, exchange::workspace_kind kind,
+                         const vote& all) {
+  spaces_.clear();
+  auto made = exchange::workspace::make(kind, where);
+  if (!all(made.has_value())) return false;
+  own_space_ = std::move(*made);
+  std::vector<path::exported_memory> exports(node_.size());
+  const path::exported_memory own = own_space_.exported();
+  bool good = true;
+  {
+    ticket::blocking_call blocked;
+    good = pmpi::Allgather(&own, sizeof own, MPI_BYTE, exports.data(), sizeof own, MPI_BYTE,
+                           local) == MPI_SUCCESS;
+  }
+  for (std::size_t i = 0; i < node_.size() && good; ++i) {
+    if (i == own_) {
+      spaces_.emplace_back(own_space_);
+      continue;
+    }
+    const int world = host_mpi::world_rank(ticket::job(), comm, node_[i]);
+    auto opened = exchange::mapped_workspace::open(kind, world, exports[i], where);
+    good = opened.has_value();
+    if (good) spaces_.push_back(std::move(*opened));
+  }
+  return all(good);
+}
+
+room::~room() {
+  if (wire == MPI_COMM_NULL) return;
+  spaces_.clear();
+  if (abandoned_) return;  // a peer is lost: nobody can be waited for
+  {
+    ticket::blocking_call blocked;
+    pmpi::Barrier(wire);
+    pmpi::Comm_free(&wire);
+  }
+  if (!has_flags_) return;
+  auto held = ticket::progress().lock();
+  ticket::peers().own().arena().give(flags_at_, sizeof(exchange::step_flags));
+}
+
+void room::abandon() noexcept {
+  out.abandon();
+  in.abandon();
+  own_space_.abandon();
+  abandoned_ = true;
+}
+
+std::size_t room::index_of(int rank) const noexcept {
+  const auto found = std::lower_bound(node_.begin(), node_.end(), rank);
+  return found != node_.end() && *found == rank ? static_cast<std::size_t>(found - node_.begin())
+                                                : node_.size();
+}
+
+std::byte* room::scratch_of(int rank) const noexcept {
+  const std::size_t i = index_of(rank);
+  if (i >= spaces_.size()) return nullptr;
+  exchange::spaces s;
+  exchange::workspace::place_in(s, spaces_[i].base());
+  return reinterpret_cast<std::byte*>(s.scratch);
+}
+
+void room::signal(int peer, bool failed) noexcept {
+  const std::size_t i = index_of(peer);
+  const std::uint64_t value = ++signalled_[i] << 1 | (failed ? 1 : 0);
+  lines_[i]->from[own_].store(value, std::memory_order_release);
+}
+
+status room::wait(int peer) noexcept {
+  const std::size_t i = index_of(peer);
+  const std::uint64_t value = lines_[own_]->from[i].load(std::memory_order_acquire);
+  if (value >> 1 <= awaited_[i]) return status::would_block;
+  ++awaited_[i];
+  return (value & 1) != 0 ? status::peer_lost : status::ok;
+}
+
+}  // namespace telpher::coll::between
