@@ -62,7 +62,7 @@ bool is_ours(const void* piece) noexcept {
 }  // namespace
 
 bool malloc_fails() noexcept {
-  constexpr std::size_t some = 65536;  // of a call and what it leaves under way
+  constexpr std::size_t some = 65536;        // of a call and what it leaves under way
   void* volatile found = std::malloc(some);  // a compiler may leave out what is not used
   std::free(found);
   return found == nullptr;

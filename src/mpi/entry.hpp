@@ -42,8 +42,8 @@ int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
                   MPI_Datatype type) noexcept;
 
 [[gnu::cold, gnu::noinline]] int refuse_unless_freed(MPI_Comm comm, const char* call) noexcept;
-/// Before a message begins: MPI_SUCCESS, or MPI_ERR_NO_MEM, raised, while the host's memory is short
-/// (host_mpi/reserve.hpp).
+/// Before a message begins: MPI_SUCCESS, or MPI_ERR_NO_MEM, raised, while the host's memory is
+/// short (host_mpi/reserve.hpp).
 inline int refuse_if_short(MPI_Comm comm, const char* call) noexcept {
   return host_mpi::memory_is_short() ? refuse_unless_freed(comm, call) : MPI_SUCCESS;
 }

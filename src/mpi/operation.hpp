@@ -2,8 +2,8 @@
 // What stands behind a request that we must complete ourselves, and the table from the program's
 // request handles to it. Every handle is a request of the host MPI: a native one (sends of host
 // bytes, staged collectives), a generalized request (handles.hpp: sends by ticket, receives, pairs,
-// deferred collectives), or an inactive persistent request that holds a place. All functions under the
-// engine's lock.
+// deferred collectives), or an inactive persistent request that holds a place. All functions under
+// the engine's lock.
 #pragma once
 
 #include <memory>

@@ -149,7 +149,8 @@ int collective_operation::start() noexcept {
   done_ = false;
   started_ = true;
   if (const status s = work_->before_start(); s != status::ok)
-    return entry::fail(work_->owner(errors_), call_, s, "its start: a device buffer could not be staged");
+    return entry::fail(work_->owner(errors_), call_, s,
+                       "its start: a device buffer could not be staged");
   return pmpi::Start(&request_);
 }
 

@@ -234,8 +234,8 @@ int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
 }
 
 // The list may be longer than the reserve for want of memory; nothing has been done then.
-std::optional<split> split_of(const char* call, int count, const MPI_Request* requests,
-                              int* rc, bool room_for_statuses = false) noexcept {
+std::optional<split> split_of(const char* call, int count, const MPI_Request* requests, int* rc,
+                              bool room_for_statuses = false) noexcept {
   try {
     return split(count, requests, room_for_statuses);
   } catch (const std::bad_alloc&) {

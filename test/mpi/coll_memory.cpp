@@ -28,8 +28,7 @@ MPI_Comm used() {
 }
 
 /// Rank `g.ranks - 1` runs out of memory in one call: all are right, and in those that follow.
-void check_call(suite& s, const group& g, call_kind what, int n, long nth, bool all,
-                bool& struck) {
+void check_call(suite& s, const group& g, call_kind what, int n, long nth, bool all, bool& struck) {
   formula_call one(g, what, n, 0, as_int(static_cast<std::size_t>(nth)), kind::device,
                    kind::device);
   const bool fails = g.rank == g.ranks - 1;

@@ -11,7 +11,7 @@
 
 namespace mpi_test {
 
-inline std::atomic<long> fails_at{0};   // the n-th call from now on; 0: none
+inline std::atomic<long> fails_at{0};      // the n-th call from now on; 0: none
 inline std::atomic<bool> fails_on{false};  // and all that follow
 inline std::uintptr_t telpher_begin = 0, telpher_end = 0;
 

@@ -130,6 +130,20 @@ void free_a_send() {
 int main(int argc, char** argv) {
   const std::string_view how = argc > 1 ? argv[argc - 1] : "";
   functions();
+  if (how == "library") {  // whose destructors run when it is closed, or at the end of the process
+    start();
+    everything();
+    const std::string program = argv[0];
+    const std::string folder = program.substr(0, program.rfind('/') + 1);
+    void* const library = dlopen((folder + "../../lib/test_ending_library.so").c_str(), RTLD_NOW);
+    if (!library) wrong(dlerror());
+    *static_cast<void (**)()>(dlsym(library, "at_the_end")) = [] {
+      everything();
+      end();
+    };
+    if (rank == 0) dlclose(library);  // now; at the other ranks the process ends first
+    return 0;
+  }
   if (how == "static") {
     static const environment one;
     return 0;

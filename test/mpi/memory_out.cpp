@@ -23,7 +23,8 @@ struct world {
     MPI_Request r = MPI_REQUEST_NULL;
     const int peer = 1 - s.rank;
     int rc = MPI_SUCCESS;
-    if (how == way::send && sends) return class_of(MPI_Send(data, bytes, MPI_BYTE, peer, tag, comm));
+    if (how == way::send && sends)
+      return class_of(MPI_Send(data, bytes, MPI_BYTE, peer, tag, comm));
     if (how == way::send)
       return class_of(MPI_Recv(data, bytes, MPI_BYTE, peer, tag, comm, MPI_STATUS_IGNORE));
     if (how == way::isend)

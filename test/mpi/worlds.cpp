@@ -9,10 +9,19 @@
 //   worlds spawn|spawn_multiple with|without
 //                                 as many children as there are ranks, which must (not) have device
 //                                 memory
+//   worlds connect|join FILE      MPI_Comm_accept and MPI_Comm_connect between the halves of the
+//                                 world, or MPI_Comm_join between their first ranks, which find
+//                                 each other by the file
 #include "memory.hpp"
 
+#include <arpa/inet.h>
 #include <mpi.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <fstream>
+#include <string>
 #include <string_view>
 
 using namespace mpi_test;
@@ -239,12 +248,93 @@ void two_worlds(char* program, char* call, std::string_view children) {
   MPI_Comm_disconnect(&inter);
 }
 
+// --- two halves that meet ---
+
+void leave_word(const std::string& file, const std::string& word) {
+  std::ofstream(file + ".new") << word << std::flush;
+  std::rename((file + ".new").c_str(), file.c_str());
+}
+
+std::string read_word(const std::string& file) {
+  for (std::string word;; ::usleep(10000))
+    if (std::ifstream there(file); there && std::getline(there, word)) return word;
+}
+
+MPI_Comm connected(const std::string& file, bool first, MPI_Comm side, bool leader) {
+  MPI_Comm inter;
+  char port[MPI_MAX_PORT_NAME] = {};
+  if (leader && first) {
+    MPI_Open_port(MPI_INFO_NULL, port);
+    leave_word(file, port);
+  } else if (leader) {
+    read_word(file).copy(port, sizeof port - 1);
+  }
+  if (first)
+    MPI_Comm_accept(port, MPI_INFO_NULL, 0, side, &inter);
+  else
+    MPI_Comm_connect(port, MPI_INFO_NULL, 0, side, &inter);
+  if (leader && first) MPI_Close_port(port);
+  return inter;
+}
+
+// By a TCP connection of this machine.
+MPI_Comm joined(const std::string& file, bool first) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const a = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (first) {
+    const int listener = fd;
+    ::bind(listener, a, size);
+    ::listen(listener, 1);
+    ::getsockname(listener, a, &size);
+    leave_word(file, std::to_string(ntohs(address.sin_port)));
+    fd = ::accept(listener, nullptr, nullptr);
+    ::close(listener);
+  } else {
+    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(read_word(file))));
+    ::connect(fd, a, size);
+  }
+  MPI_Comm inter = MPI_COMM_NULL;
+  MPI_Comm_join(fd, &inter);
+  ::close(fd);
+  return inter;
+}
+
+void two_halves(std::string_view call, const std::string& file) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const bool first = rank < ranks / 2;
+  MPI_Comm side;
+  MPI_Comm_split(MPI_COMM_WORLD, first, 0, &side);
+  MPI_Comm_rank(side, &rank);
+  everywhere(side);
+  if (call == "connect" || rank == 0) {
+    MPI_Comm inter = call == "join" ? joined(file, first) : connected(file, first, side, rank == 0);
+    across(inter);
+    MPI_Comm merged;
+    MPI_Intercomm_merge(inter, !first, &merged);
+    everywhere(merged);
+    report(merged);
+    MPI_Comm_free(&merged);
+    MPI_Comm_disconnect(&inter);
+  }
+  everywhere(side);
+  MPI_Comm_free(&side);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
-  if (argc > 2) {
+  const std::string_view how = argc > 2 ? argv[1] : "";
+  if (how == "connect" || how == "join") {
+    two_halves(how, argv[2]);
+  } else if (argc > 2) {
     two_worlds(argv[0], argv[1], argv[2]);
   } else {
     everywhere(MPI_COMM_WORLD);

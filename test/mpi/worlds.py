@@ -10,6 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 
 BOUND_S = 100
 
@@ -108,6 +109,19 @@ class Driver:
         self.case("spawned, none with", [self.part(1, ["spawn", "without"], False)],
                   said=["2 ranks, 0 of them with device"])
 
+    def connected(self):
+        """Halves of a job that meet: the launchers let no two jobs do so without a server of theirs."""
+        # Under its own launcher MPICH 5.0.2 opens no port ("no space for port_name tag"), without Telpher too.
+        for call in ("connect", "join") if self.is_ompi else ("join",):
+            for label, second, devices in (("all with", True, 2), ("one with", False, 1)):
+                with tempfile.TemporaryDirectory() as folder:
+                    words = [call, folder + "/word"]
+                    devices *= 2 if call == "connect" else 1
+                    self.case(f"{call}, {label}", [self.part(2, words), self.part(2, words, second)],
+                              said=[f" {devices} of them with device memory, 0 failures"]
+                              + ([] if second else ["do without Telpher"]),
+                              unsaid=["[telpher"] if second else [])
+
     def settings(self):
         one, part = ["one"], self.part
         on_a_node = {"COLL": ("auto", "staged"), "SMALL_TICKETS": ("on", "off"), "SLOTS": ("64", "128"),
@@ -135,7 +149,7 @@ def main():
     parser.add_argument("--mpirun", required=True, help="the launcher of the program's MPI")
     parser.add_argument("--program", required=True, help="worlds built for that MPI")
     parser.add_argument("--preload", required=True, help="Telpher's library for that MPI")
-    parser.add_argument("--only", default="one_world,unknown_launcher,spawned,settings")
+    parser.add_argument("--only", default="one_world,unknown_launcher,spawned,connected,settings")
     options = parser.parse_args()
     driver = Driver(options)
     for group in options.only.split(","):

@@ -105,9 +105,9 @@ int most_staying(const memory::place& where) noexcept {
   return std::max(1, about.processors / 2);
 }
 
-/// A burst does not hold the device for ever: work that waits behind the kernel, where a device runs
-/// fewer streams side by side than there are, comes on when the next one is launched. A launch in so
-/// long costs little. The lingering copier has the same bound (path/linger.cpp).
+/// A burst does not hold the device for ever: work that waits behind the kernel, where a device
+/// runs fewer streams side by side than there are, comes on when the next one is launched. A launch
+/// in so long costs little. The lingering copier has the same bound (path/linger.cpp).
 std::chrono::duration<double, std::micro> longest_stay() noexcept {
   return std::chrono::duration<double, std::micro>(20 * config().linger_time.value);
 }
