@@ -36,11 +36,12 @@ void receive_list::check(receive& r, bool last) noexcept {
   // What was read before is in other lists, but for tickets that read_tickets_in() found.
   if (r.posted() || (!unread && !r.redeemed())) return;
   posted_.erase(r);
-  watch(r);
+  if (!r.settled()) return watch(r);
   if (empty()) progress_.dismiss(*this);
 }
 
 void receive_list::forget(receive& r) noexcept {
+  if (!r.listed()) return;
   for (auto* list : {&posted_, &copied_, &moving_, &unpacking_}) list->erase(r);
   if (empty()) progress_.dismiss(*this);
 }
