@@ -118,6 +118,7 @@ int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept {
 #ifdef OPEN_MPI
   return pmpi::Request_get_status(request, flag, status);
 #else
+  if (!world_model) return pmpi::Request_get_status(request, flag, status);
   MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
   pmpi::Comm_get_errhandler(MPI_COMM_SELF, &programs);
   pmpi::Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -11,6 +11,10 @@
 
 namespace telpher::host_mpi {
 
+/// Between MPI_Init and MPI_Finalize: MPI_COMM_WORLD and MPI_COMM_SELF are communicators. A program
+/// with sessions may do without.
+inline bool world_model = false;
+
 /// The object whose error handler hears of an error.
 class error_owner {
  public:

@@ -174,10 +174,10 @@ std::int64_t settings_mark() {
 }
 
 // Where not all ranks are known to carry the library this may never end; the wait has a limit then.
-bool gather(const summary& own, bool all_carry, summary& all) noexcept {
+bool gather(MPI_Comm world, const summary& own, bool all_carry, summary& all) noexcept {
   using clock = std::chrono::steady_clock;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (pmpi::Iallreduce(&own, &all, summary_words, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &request) !=
+  if (pmpi::Iallreduce(&own, &all, summary_words, MPI_INT64_T, MPI_MAX, world, &request) !=
       MPI_SUCCESS)
     return false;
   const auto begin = clock::now();
@@ -227,12 +227,43 @@ status take_settings_of_first(const job& j) {
   return status::ok;
 }
 
-// Of MPI_COMM_WORLD all, or this process alone.
-status make_control(bool whole_world, bool same_settings, job& j) {
-  if (whole_world) j.rank = j.world_rank, j.size = j.world_size;
-  const MPI_Comm of = whole_world ? MPI_COMM_WORLD : MPI_COMM_SELF;
-  if (pmpi::Comm_dup(of, &j.control) != MPI_SUCCESS) return status::host_mpi_error;
+// A session of ours: the job may outlive each of the program's. Its communicators end before it.
+#if TELPHER_HOST_HAS_Session_init
+MPI_Session own_session = MPI_SESSION_NULL;
+
+int make_from_session(bool whole_world, MPI_Comm* control) {
+  if (own_session == MPI_SESSION_NULL)
+    if (const int rc = pmpi::Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &own_session))
+      return rc;
+  MPI_Group group = MPI_GROUP_NULL;
+  int rc = pmpi::Group_from_session_pset(own_session, whole_world ? "mpi://WORLD" : "mpi://SELF",
+                                         &group);
+  if (rc != MPI_SUCCESS) return rc;
+  rc =
+      pmpi::Comm_create_from_group(group, "telpher job", MPI_INFO_NULL, MPI_ERRORS_RETURN, control);
+  pmpi::Group_free(&group);
+  return rc;
+}
+
+void end_session() noexcept {
+  if (own_session != MPI_SESSION_NULL) pmpi::Session_finalize(&own_session);
+}
+#else
+int make_from_session(bool, MPI_Comm*) {
+  return MPI_ERR_OTHER;
+}
+void end_session() noexcept {}
+#endif
+
+// Of all processes of the world, or this one alone.
+status make_control(MPI_Comm world, bool whole_world, bool same_settings, job& j) {
+  const int rc = world != MPI_COMM_WORLD
+                     ? make_from_session(whole_world, &j.control)
+                     : pmpi::Comm_dup(whole_world ? world : MPI_COMM_SELF, &j.control);
+  if (rc != MPI_SUCCESS) return status::host_mpi_error;
   pmpi::Comm_set_errhandler(j.control, MPI_ERRORS_RETURN);
+  pmpi::Comm_rank(j.control, &j.rank);
+  pmpi::Comm_size(j.control, &j.size);
   int* limit = nullptr;
   int found = 0;
   pmpi::Comm_get_attr(j.control, MPI_TAG_UB, &limit, &found);
@@ -256,9 +287,10 @@ void announce() noexcept {
   calling().announce();
 }
 
-status join(bool has_device, bool enabled, std::size_t (*segment_bytes)(), job& j) noexcept {
-  pmpi::Comm_rank(MPI_COMM_WORLD, &j.world_rank);
-  pmpi::Comm_size(MPI_COMM_WORLD, &j.world_size);
+status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment_bytes)(),
+            job& j) noexcept {
+  pmpi::Comm_rank(world, &j.world_rank);
+  pmpi::Comm_size(world, &j.world_size);
   log::set_rank(j.world_rank, j.world_size);
   if (!enabled) return status::ok;
   roll_call& call = calling();
@@ -274,14 +306,14 @@ status join(bool has_device, bool enabled, std::size_t (*segment_bytes)(), job& 
   const std::int64_t mark = settings_mark();
   const summary own{has_device, !has_device, mark, -mark};
   summary all = own;
-  if (whole_world && !gather(own, found == roll_call::answer::all, all))
+  if (whole_world && !gather(world, own, found == roll_call::answer::all, all))
     return status::host_mpi_error;
   if (whole_world) call.end();  // else slower ranks may still ask
   j.any_device = all.has_device != 0;
   j.all_devices = all.has_none == 0;
   if (!j.any_device) return status::ok;
   if (!whole_world) explain_alone(j, call.absent());
-  TELPHER_TRY(make_control(whole_world, all.mark == -all.mark_negated, j));
+  TELPHER_TRY(make_control(world, whole_world, all.mark == -all.mark_negated, j));
   j.peers.resize(static_cast<std::size_t>(j.size));
   auto own_memory = shared_memory::create(segment_bytes(), "telpher");
   TELPHER_TRY(own_memory);
@@ -293,6 +325,8 @@ void leave(job& j) noexcept {
   calling().end();
   if (j.control == MPI_COMM_NULL) return;
   pmpi::Comm_free(&j.control);
+  end_session();
+  j.any_device = false;
   j.peers.clear();
   j.node.clear();
   j.own = shared_memory();

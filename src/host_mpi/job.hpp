@@ -45,11 +45,14 @@ struct job {
 /// Before PMPI_Init, where Telpher is enabled.
 void announce() noexcept;
 
-/// After it. Not `enabled`, a rank only learns its place in the world: for others it is one without
-/// the library. `segment_bytes` says the size of a rank's shared segment by the settings in force,
-/// which are agreed on first. If no rank has a device nothing else is made. Ends the whole program
-/// with an explanation where ranks without the library cannot be left out.
-status join(bool has_device, bool enabled, std::size_t (*segment_bytes)(), job& out) noexcept;
+/// After it. `world`: MPI_COMM_WORLD; of a program without MPI_Init, a communicator of the
+/// program's with all processes of mpi://WORLD, which is not kept. Not `enabled`, a rank only
+/// learns its place in the world: for others it is one without the library. `segment_bytes` says
+/// the size of a rank's shared segment by the settings in force, which are agreed on first. If no
+/// rank has a device nothing else is made. Ends the whole program with an explanation where ranks
+/// without the library cannot be left out.
+status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment_bytes)(),
+            job& out) noexcept;
 
 /// Frees the communicator and the segments.
 void leave(job& j) noexcept;

@@ -93,6 +93,7 @@ presence look_for(const std::string& job, int rank) noexcept {
 }  // namespace
 
 void roll_call::announce() noexcept {
+  if (socket_ >= 0) return;  // by an earlier session
 #ifndef OPEN_MPI
   job_ = pmi_job();
 #endif

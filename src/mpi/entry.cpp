@@ -15,6 +15,7 @@
 #include "mpi/lineage.hpp"
 #include "mpi/operation.hpp"
 #include "mpi/partitioned.hpp"
+#include "mpi/sessions.hpp"
 #include "path/compression.hpp"
 #include "ticket/job_life.hpp"
 #include "ticket/stash.hpp"
@@ -35,13 +36,22 @@ void report_setting_problems() noexcept {
   }
 }
 
-void start(int provided) noexcept {
+bool joined = false;
+
+}  // namespace
+
+bool has_joined() noexcept {
+  return joined;
+}
+
+void start(bool threaded, MPI_Comm world) noexcept {
   report_setting_problems();
-  const status s = ticket::start(provided == MPI_THREAD_MULTIPLE);
+  joined = true;
+  const status s = ticket::start(threaded, world);
   if (s != status::ok) {
-    // Some ranks may have gone on: a job that is half active would hang.
     TELPHER_ERROR("cannot start (%s); run with TELPHER_ENABLE=off to do without", to_string(s));
-    pmpi::Abort(MPI_COMM_WORLD, 1);
+    // Some ranks may have gone on: a job that is half active would hang.
+    pmpi::Abort(world, 1);
   }
   codec::configured();  // says now what is wrong with its text
   if (ticket::job().any_device) {
@@ -54,25 +64,36 @@ void start(int provided) noexcept {
   explain::started();
 }
 
+namespace {
+
+void start_world(int provided) noexcept {
+  host_mpi::world_model = true;
+  if (!joined)
+    start(provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
+  else if (active())
+    mpi::lineage::name_world();  // joined by a session
+}
+
 }  // namespace
 
 int init(int* argc, char*** argv) noexcept {
-  if (config().enable) host_mpi::announce();
+  if (config().enable && !joined) host_mpi::announce();
   const int rc = pmpi::Init(argc, argv);
   int provided = MPI_THREAD_SINGLE;
-  if (rc == MPI_SUCCESS) pmpi::Query_thread(&provided), start(provided);
+  if (rc == MPI_SUCCESS) pmpi::Query_thread(&provided), start_world(provided);
   return rc;
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
-  if (config().enable) host_mpi::announce();
+  if (config().enable && !joined) host_mpi::announce();
   const int rc = pmpi::Init_thread(argc, argv, required, provided);
-  if (rc == MPI_SUCCESS) start(*provided);
+  if (rc == MPI_SUCCESS) start_world(*provided);
   return rc;
 }
 
-int finalize() noexcept {
+void shut_down() noexcept {
   explain::ending();
+  joined = false;
   if (active()) {
     {
       auto held = ticket::progress().lock();
@@ -87,6 +108,11 @@ int finalize() noexcept {
     trace::end();
     active_flag.store(false);
   }
+}
+
+int finalize() noexcept {
+  if (!sessions::keep_job()) shut_down();
+  host_mpi::world_model = false;
   return pmpi::Finalize();
 }
 

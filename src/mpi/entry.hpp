@@ -24,6 +24,12 @@ int init(int* argc, char*** argv) noexcept;
 int init_thread(int* argc, char*** argv, int required, int* provided) noexcept;
 int finalize() noexcept;
 
+/// Joins the job, by MPI_Init or by the first communicator of a session that has all processes.
+void start(bool threaded, MPI_Comm world) noexcept;
+bool has_joined() noexcept;
+/// Leaves it. Collective over the job; before the host MPI's end.
+void shut_down() noexcept;
+
 using host_mpi::fail;
 using ticket::blocking_call;
 

@@ -109,14 +109,21 @@ void start() noexcept {
     key = MPI_KEYVAL_INVALID;
     return;
   }
+  if (host_mpi::world_model) name_world();
+}
+
+void name_world() noexcept {
+  if (key == MPI_KEYVAL_INVALID) return;
   name(MPI_COMM_WORLD, of_text("MPI_COMM_WORLD"));
   name(MPI_COMM_SELF, of_text("MPI_COMM_SELF"));
 }
 
 void stop() noexcept {
   if (key == MPI_KEYVAL_INVALID) return;
-  pmpi::Comm_delete_attr(MPI_COMM_WORLD, key);
-  pmpi::Comm_delete_attr(MPI_COMM_SELF, key);
+  if (host_mpi::world_model) {
+    pmpi::Comm_delete_attr(MPI_COMM_WORLD, key);
+    pmpi::Comm_delete_attr(MPI_COMM_SELF, key);
+  }
   pmpi::Comm_free_keyval(&key);
   key = MPI_KEYVAL_INVALID;
   const std::lock_guard lock(guard);

@@ -14,8 +14,10 @@
 
 namespace telpher::mpi::lineage {
 
-/// In MPI_Init, on all ranks: MPI_COMM_WORLD and MPI_COMM_SELF have names from here on.
+/// On all ranks: communicators that are made from here on have names; with MPI_Init, MPI_COMM_WORLD
+/// and MPI_COMM_SELF.
 void start() noexcept;
+void name_world() noexcept;
 /// Before the host MPI's end.
 void stop() noexcept;
 

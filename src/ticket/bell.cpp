@@ -9,6 +9,7 @@ void bell::start(const host_mpi::job& job) noexcept {
   job_ = &job;
   tag_ = job.tag_limit - 1;  // the reply tags stay below
   rung_.assign(static_cast<std::size_t>(job.size), 0);
+  heard_ = 0;
 }
 
 // The send is empty, so nothing has to live until it is done.

@@ -12,11 +12,11 @@
 
 namespace telpher::ticket {
 
-status start(bool threaded) noexcept {
+status start(bool threaded, MPI_Comm world) noexcept {
   progress().start(threaded);
   if (config().enable) device::discover();
   peer_table& p = peers();
-  TELPHER_TRY(p.join());
+  TELPHER_TRY(p.join(world));
   if (!p.job().any_device) return status::ok;
   p.lay_out_own();
   progress().meet_node();  // every segment is laid out

@@ -6,8 +6,8 @@
 
 namespace telpher::ticket {
 
-/// Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE.
-status start(bool threaded) noexcept;
+/// Joins the job; `threaded` is true for MPI_THREAD_MULTIPLE, `world` as for host_mpi::join.
+status start(bool threaded, MPI_Comm world) noexcept;
 /// Collective: moves messages until no rank can receive or send one any more, and forgets those
 /// that have no receive. `meanwhile` is called between passes.
 void end_messages(held_lock& held, void (*meanwhile)()) noexcept;

@@ -12,9 +12,10 @@ std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-status peer_table::join() noexcept {
-  TELPHER_TRY(
-      host_mpi::join(!device::backends().empty(), config().enable, &path::segment_bytes, job_));
+status peer_table::join(MPI_Comm world) noexcept {
+  job_ = {};
+  TELPHER_TRY(host_mpi::join(world, !device::backends().empty(), config().enable,
+                             &path::segment_bytes, job_));
   if (job_.any_device) bell_.start(job_);
   return status::ok;
 }

@@ -21,7 +21,7 @@ std::uint64_t now_ns() noexcept;
 class peer_table {
  public:
   /// Finds the ranks of the job; job().any_device says whether there is anything to do. Collective.
-  status join() noexcept;
+  status join(MPI_Comm world) noexcept;
   /// Opens the segments of this node; every one has been laid out.
   void open() noexcept;
   void lay_out_own() noexcept;

@@ -1,98 +1,168 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator made of a session's group, beside MPI_Init: messages and collectives of device
-// memory are right on it, and its errors go to its own handler, once, with Telpher's text.
-#include "suite.hpp"
+// Programs with sessions: device memory on their communicators, in programs that never call
+// MPI_Init and beside it, and again after everything was finalized.
+//   test_sessions alone|twice|overlapping|before|beside
+#include <mpi.h>
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#include <array>
 
-namespace {
+#include "memory.hpp"
 
 using namespace mpi_test;
 
-int handled = 0;
-MPI_Comm told = MPI_COMM_NULL;
-char text[MPI_MAX_ERROR_STRING];
-void note_error(MPI_Comm* comm, int* code, ...) {
-  int length = 0;
-  ++handled;
-  told = *comm;
-  MPI_Error_string(*code, text, &length);
+namespace {
+
+int failures = 0;
+
+void expect(bool good, const char* what) {
+  if (good) return;
+  std::printf("FAILED sessions: %s\n", what);
+  ++failures;
 }
 
-struct of_session {
-  MPI_Session session = MPI_SESSION_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
-  of_session() {
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
-    MPI_Group group;
-    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Errhandler handler;
-    MPI_Comm_create_errhandler(note_error, &handler);
-    MPI_Comm_create_from_group(group, "telpher-test", MPI_INFO_NULL, handler, &comm);
-    MPI_Comm_set_errhandler(comm, handler);
-    MPI_Errhandler_free(&handler);
-    MPI_Group_free(&group);
+void expect_none(const std::string& problem, const char* what) {
+  if (!problem.empty()) expect(false, (std::string(what) + ": " + problem).c_str());
+}
+
+struct place {
+  int rank = 0, size = 0;
+  explicit place(MPI_Comm comm) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
   }
-  ~of_session() {
-    MPI_Comm_free(&comm);
-    MPI_Session_finalize(&session);
-  }
-  of_session(const of_session&) = delete;
-  of_session& operator=(const of_session&) = delete;
 };
 
-void messages(suite& s, MPI_Comm comm) {
-  for (const std::size_t bytes : {100, 100000}) {
-    buffer out(kind::device, bytes), in(kind::device, bytes);
-    const std::vector<unsigned char> mine(bytes, static_cast<unsigned char>(s.rank + 1));
-    const std::vector<unsigned char> theirs(bytes, static_cast<unsigned char>(2 - s.rank));
-    out.write(mine.data(), bytes);
+/// Messages, a collective and partitions round a ring of the communicator's ranks.
+void use(MPI_Comm comm, const char* what) {
+  const place p(comm);
+  const kind k = kinds().back();
+  expect(k == kind::device, "there is no device memory");
+  const int next = (p.rank + 1) % p.size, before = (p.rank + p.size - 1) % p.size;
+  for (const std::size_t bytes : {8ul, 3000ul, 400000ul}) {
+    buffer out(k, bytes), in(k, bytes);
+    out.fill(static_cast<std::uint64_t>(p.rank + 1));
     in.clear();
-    const int n = as_int(bytes);
-    MPI_Sendrecv(out.data(), n, MPI_BYTE, 1 - s.rank, 3, in.data(), n, MPI_BYTE, 1 - s.rank, 3,
-                 comm, MPI_STATUS_IGNORE);
-    s.expect_none(in.compare(theirs.data()));
+    const int n = static_cast<int>(bytes);
+    MPI_Sendrecv(out.data(), n, MPI_BYTE, next, 1, in.data(), n, MPI_BYTE, before, 1, comm,
+                 MPI_STATUS_IGNORE);
+    expect_none(in.compare(static_cast<std::uint64_t>(before + 1), bytes), what);
     in.clear();
-    MPI_Allreduce(out.data(), in.data(), n, MPI_BYTE, MPI_BOR, comm);
-    s.expect_none(in.compare(std::vector<unsigned char>(bytes, 3).data()));
+    MPI_Request both[2];
+    MPI_Psend_init(out.data(), 2, static_cast<MPI_Count>(bytes / 2), MPI_BYTE, next, 1, comm,
+                   MPI_INFO_NULL, &both[0]);
+    MPI_Precv_init(in.data(), 1, static_cast<MPI_Count>(bytes), MPI_BYTE, before, 1, comm,
+                   MPI_INFO_NULL, &both[1]);
+    MPI_Startall(2, both);
+    MPI_Pready_range(0, 1, both[0]);
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    expect_none(in.compare(static_cast<std::uint64_t>(before + 1), bytes), what);
+    MPI_Request_free(&both[0]);
+    MPI_Request_free(&both[1]);
   }
+  std::array<int, 64> values{}, wanted{};
+  buffer each(k, sizeof values), sum(k, sizeof values);
+  values.fill(p.rank + 1);
+  wanted.fill(p.size * (p.size + 1) / 2);
+  each.write(reinterpret_cast<unsigned char*>(values.data()), sizeof values);
+  sum.clear();
+  MPI_Allreduce(each.data(), sum.data(), 64, MPI_INT, MPI_SUM, comm);
+  expect_none(sum.compare(reinterpret_cast<unsigned char*>(wanted.data())), what);
 }
 
-void expect_handled(suite& s, MPI_Comm comm, const char* what, const char* words) {
-  s.expect_equal(handled, 1, what);
-  s.expect(told == comm, "the communicator that the handler is told");
-  s.expect(std::string_view(text).find(words) != std::string_view::npos, text);
-  handled = 0;
+MPI_Comm from_set(MPI_Session session, const char* set, const char* tag) {
+  MPI_Group group;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Group_from_session_pset(session, set, &group);
+  MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Group_free(&group);
+  return comm;
 }
 
-void errors(suite& s, MPI_Comm comm) {
-  buffer b(kind::device, 100000);
-  if (s.rank == 0) {
-    MPI_Send(b.data(), 100000, MPI_BYTE, 1, 4, comm);
-  } else {
-    MPI_Recv(b.data(), 50000, MPI_BYTE, 0, 4, comm, MPI_STATUS_IGNORE);
-    expect_handled(s, comm, "errors of a message that is too long", "MPI_Recv");
+struct session {
+  MPI_Session handle = MPI_SESSION_NULL;
+  MPI_Comm world = MPI_COMM_NULL;
+  explicit session(const char* tag) {
+    if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &handle) != MPI_SUCCESS) {
+      std::printf("FAILED sessions: MPI_Session_init\n");
+      std::_Exit(1);
+    }
+    world = from_set(handle, "mpi://WORLD", tag);
   }
-  s.expect_equal(handled, 0, "errors of the sender");
+  void end() {
+    MPI_Comm_free(&world);
+    MPI_Session_finalize(&handle);
+  }
+};
+
+/// Device memory as the buffer of a session's buffered sends.
+void attach(MPI_Session handle) {
+  (void)handle;
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+  buffer room(kinds().back(), 10000);
+  void* given = nullptr;
+  int bytes = 0;
+  MPI_Session_attach_buffer(handle, room.data(), 10000);
+  MPI_Session_detach_buffer(handle, &given, &bytes);
+  expect(given == room.data() && bytes == 10000, "the session's buffer is not what was attached");
+#endif
+}
+
+/// The world, a copy of it, this process alone and every second process.
+void all_of(session& s) {
+  use(s.world, "the world");
+  MPI_Comm copy, half, self = from_set(s.handle, "mpi://SELF", "alone");
+  MPI_Comm_dup(s.world, &copy);
+  MPI_Comm_split(s.world, place(s.world).rank % 2, 0, &half);
+  use(copy, "a copy");
+  use(half, "a half");
+  use(self, "alone");
+  attach(s.handle);
+  MPI_Comm_free(&self);
+  MPI_Comm_free(&half);
+  MPI_Comm_free(&copy);
+}
+
+void alone() {
+  session s("first");
+  all_of(s);
+  s.end();
+}
+
+void overlapping() {
+  session first("first"), second("second");
+  use(first.world, "the first of two");
+  first.end();
+  use(second.world, "the second when the first has ended");
+  second.end();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  suite s(&argc, &argv, 2);
-  {
-    const of_session one;
-    s.run("messages", [&] { messages(s, one.comm); });
-    s.run("errors", [&] { errors(s, one.comm); });
+  const std::string how = argc > 1 ? argv[1] : "alone";
+  if (how == "alone") {
+    alone();
+  } else if (how == "twice") {
+    alone();
+    alone();
+  } else if (how == "overlapping") {
+    overlapping();
+  } else if (how == "before") {  // MPI_Init while a session made the job
+    session s("before");
+    use(s.world, "before MPI_Init");
+    MPI_Init(&argc, &argv);
+    use(MPI_COMM_WORLD, "MPI_COMM_WORLD beside a session");
+    MPI_Finalize();
+    use(s.world, "after MPI_Finalize");
+    s.end();
+  } else {  // a session while MPI_Init made the job
+    MPI_Init(&argc, &argv);
+    session s("beside");
+    all_of(s);
+    s.end();
+    use(MPI_COMM_WORLD, "MPI_COMM_WORLD after a session");
+    MPI_Finalize();
   }
-  return s.finish();
+  if (failures == 0) std::printf("ok sessions/%s\n", how.c_str());
+  return failures == 0 ? 0 : 1;
 }
-
-#else
-
-int main(int argc, char** argv) {
-  mpi_test::suite s(&argc, &argv, 1);
-  return s.finish();
-}
-
-#endif

@@ -9,6 +9,7 @@
 #include "mpi/memory_kinds.hpp"
 #include "mpi/names.hpp"
 #include "mpi/packing.hpp"
+#include "mpi/sessions.hpp"
 #include "mpi/spawn.hpp"
 
 using namespace telpher;
@@ -361,12 +362,7 @@ TELPHER_MPI(Comm_idup_with_info,
 TELPHER_MPI(Comm_create_from_group,
             (MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
              MPI_Comm* newcomm), (group, stringtag, info, errhandler, newcomm)) {
-  if (!entry::active())
-    return pmpi::Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
-  entry::blocking_call guard;
-  const int code = pmpi::Comm_create_from_group(group, stringtag, info, errhandler, newcomm);
-  if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_text(stringtag), *newcomm);
-  return code;
+  return sessions::comm_create_from_group(group, stringtag, info, errhandler, newcomm);
 }
 
 // 7.6 Inter-communication
@@ -390,10 +386,14 @@ TELPHER_MPI(Intercomm_create_from_groups,
 }
 
 // 11.3 The Sessions Model
+TELPHER_MPI(Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session),
+            (info, errhandler, session)) {
+  return sessions::init(info, errhandler, session);
+}
+
+// 11.3 The Sessions Model
 TELPHER_MPI(Session_finalize, (MPI_Session* session), (session)) {
-  if (!entry::active()) return pmpi::Session_finalize(session);
-  entry::blocking_call guard;
-  return pmpi::Session_finalize(session);
+  return sessions::finalize(session);
 }
 
 #endif  // TELPHER_HOST_HAS_Barrier_init
