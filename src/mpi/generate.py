@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the wrappers of generated/ and ../host_mpi/wrapped.def from api.toml, which explains itself.
+"""Makes the wrappers of generated/, ../host_mpi/wrapped.def and docs/coverage.md from api.toml, which explains itself.
 
 usage: generate.py [--check]
 
@@ -11,6 +11,8 @@ import re
 import sys
 import tomllib
 from dataclasses import dataclass, field
+
+import coverage
 
 HERE = pathlib.Path(__file__).resolve().parent
 BANNER = "// SPDX-License-Identifier: BSD-3-Clause\n// generated from api.toml by generate.py; do not edit\n"
@@ -408,12 +410,14 @@ def outputs(api):
         names = [file["name"], *(name for name, _ in file.get("forms", {}).values())]
         for name in names:
             units.setdefault(name, Unit(file["title"], file["include"], file.get("using", [])))
-    for function in read(api):
+    functions = list(read(api))
+    for function in functions:
         units[function.file].functions.append(function)
         listed.append(f"TELPHER_PMPI({function.name})\n")
     files = {HERE / "generated" / f"{name}.cpp": render(unit, api["types"]) for name, unit in units.items()}
     files[HERE.parent / "host_mpi" / "wrapped.def"] = (
         BANNER + "// PMPI functions that Telpher wraps. Those it only calls are in used.def.\n\n" + "".join(listed))
+    files[coverage.ROOT / "docs" / "coverage.md"] = coverage.render(functions, api)
     return files
 
 
