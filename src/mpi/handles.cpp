@@ -76,9 +76,8 @@ int poll(void* state, MPI_Status*) noexcept {
 int wait(int count, void** states, double, MPI_Status*) noexcept {
   ticket::visit v;
   for (int i = 0; i < count; ++i)
-    ticket::progress().wait_until(v.held, "PMPI_Wait past Telpher", [&] {
-      return end_natively(*static_cast<handle*>(states[i]));
-    });
+    ticket::progress().wait_until(v.held, "PMPI_Wait past Telpher",
+                                  [&] { return end_natively(*static_cast<handle*>(states[i])); });
   return MPI_SUCCESS;
 }
 

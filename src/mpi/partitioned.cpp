@@ -14,7 +14,6 @@
 
 namespace telpher::partitioned {
 
-
 namespace {
 
 MPI_Comm control = MPI_COMM_NULL;
@@ -58,8 +57,8 @@ class meeting final : public ticket::worker {
   // A sender never waits for the receiver to have heard it.
   bool detach() noexcept override { return true; }
   void report(log::level at) const noexcept override {
-    log::write(at, TELPHER_SUBSYSTEM, "  %zu partitioned receives whose sender has not been started",
-               waiting_.size());
+    log::write(at, TELPHER_SUBSYSTEM,
+               "  %zu partitioned receives whose sender has not been started", waiting_.size());
   }
 
   void add(receiver& r) noexcept {

@@ -9,7 +9,6 @@
 
 namespace telpher::partitioned {
 
-
 // --- both ends ---
 
 end::end(const init_args& a, int peer, MPI_Request place) noexcept

@@ -30,7 +30,9 @@ namespace telpher::ticket {
 class held_lock : public std::unique_lock<std::recursive_mutex> {
  public:
   held_lock() noexcept { enter(); }
-  explicit held_lock(std::recursive_mutex& m) : std::unique_lock<std::recursive_mutex>(m) { enter(); }
+  explicit held_lock(std::recursive_mutex& m) : std::unique_lock<std::recursive_mutex>(m) {
+    enter();
+  }
   held_lock(const held_lock&) = delete;
   held_lock& operator=(const held_lock&) = delete;
   ~held_lock() { --depth_; }

@@ -51,15 +51,15 @@ void check_windows(suite& s) {
   out.fill(static_cast<std::uint64_t>(s.rank));
   std::vector<buffer> in;
   for (int i = 0; i < window; ++i)
-    in.emplace_back(i % 6 == 5 ? kinds()[static_cast<std::size_t>(i) % kinds().size()] : kind::device,
-                    bytes);
+    in.emplace_back(
+        i % 6 == 5 ? kinds()[static_cast<std::size_t>(i) % kinds().size()] : kind::device, bytes);
   for (int round = 0; round < 3; ++round) {
     std::vector<MPI_Request> requests(2 * window);
     const auto size = [&](int i) { return bytes - static_cast<std::size_t>(i * round) * 1001; };
     for (int i = 0; i < window; ++i) {
       in[static_cast<std::size_t>(i)].clear();
-      MPI_Irecv(in[static_cast<std::size_t>(i)].data(), as_int(bytes), MPI_BYTE, before, i, MPI_COMM_WORLD,
-                &requests[static_cast<std::size_t>(i)]);
+      MPI_Irecv(in[static_cast<std::size_t>(i)].data(), as_int(bytes), MPI_BYTE, before, i,
+                MPI_COMM_WORLD, &requests[static_cast<std::size_t>(i)]);
     }
     for (int i = 0; i < window; ++i) {
       const auto send = i % 4 == 3 ? MPI_Issend : MPI_Isend;
@@ -70,7 +70,8 @@ void check_windows(suite& s) {
     MPI_Waitall(as_int(requests.size()), requests.data(), statuses.data());
     for (int i = 0; i < window; ++i) {
       s.expect_status(statuses[static_cast<std::size_t>(i)], before, i, size(i));
-      s.expect_none(in[static_cast<std::size_t>(i)].compare(static_cast<std::uint64_t>(before), size(i)));
+      s.expect_none(
+          in[static_cast<std::size_t>(i)].compare(static_cast<std::uint64_t>(before), size(i)));
     }
   }
 }

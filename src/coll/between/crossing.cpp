@@ -159,8 +159,8 @@ void crossing_queue::report(log::level at) const noexcept {
   const char* const name = settled()          ? "no collective"
                            : waiting_.empty() ? by_host_.front()->name()
                                               : waiting_.front()->name();
-  log::write(at, TELPHER_SUBSYSTEM, "  %s between nodes, %zu behind it, %zu with the host MPI", name,
-             waiting_.empty() ? 0 : waiting_.size() - 1, by_host_.size());
+  log::write(at, TELPHER_SUBSYSTEM, "  %s between nodes, %zu behind it, %zu with the host MPI",
+             name, waiting_.empty() ? 0 : waiting_.size() - 1, by_host_.size());
 }
 
 }  // namespace telpher::coll::between

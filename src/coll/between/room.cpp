@@ -82,7 +82,8 @@ bool room::share_flags(MPI_Comm comm, MPI_Comm local) {
   has_flags_ = at.has_value();
   flags_at_ = at.value_or(0);
   if (has_flags_)
-    new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr)) exchange::step_flags{};
+    new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr))
+        exchange::step_flags{};
   std::vector<std::uint64_t> places(node_.size());
   const std::uint64_t own = has_flags_ ? flags_at_ + 1 : 0;
   {
