@@ -280,9 +280,10 @@ int allocate(const creation& c, bool on_device, const host_call& host) noexcept 
 
 int allocate_shared(const creation& c, bool on_device, const host_call& host) noexcept {
   if (!on_device) return call_host(host);
-  return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
-                             "shared windows have host memory only: ask MPI_Win_allocate for device "
-                             "memory");
+  return host_mpi::fail_with(
+      c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
+      "shared windows have host memory only: ask MPI_Win_allocate for device "
+      "memory");
 }
 
 // Which memory will be attached nobody knows yet, so the words are shared in any case.

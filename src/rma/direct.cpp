@@ -195,9 +195,8 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
     return std::nullopt;
   }
   const auto at = static_cast<std::uint64_t>(a.displacement);
-  const attachment* const there =
-      attached_at(w, a.rank, at + static_cast<std::uint64_t>(s.low),
-                  at + static_cast<std::uint64_t>(s.high));
+  const attachment* const there = attached_at(w, a.rank, at + static_cast<std::uint64_t>(s.low),
+                                              at + static_cast<std::uint64_t>(s.high));
   if (!there) return outside;
   if (a.rank == w.rank) {
     auto* const own = reinterpret_cast<std::byte*>(at);

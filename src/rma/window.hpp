@@ -8,11 +8,14 @@
 //   way      when                                          operations               synchronisation
 //   direct   all ranks are on one node and can open all    on device memory: this   by the words of
 //            the device memory                             rank's engine, at once;  words.hpp; also
-//                                                          on host memory: the      the host MPI's, if
-//                                                          host MPI's               a rank exposes host
+//                                                          on host memory: the      the host MPI's,
+//                                                          if host MPI's               a rank
+//                                                          exposes host
 //                                                                                   memory
-//   image    else                                          the host MPI's, on host  the host MPI's, and
-//                                                          images                   merges (image.hpp)
+//   image    else                                          the host MPI's, on host  the host MPI's,
+//   and
+//                                                          images                   merges
+//                                                          (image.hpp)
 //
 // Memory of one rank is always served in one way, so that accumulates of all origins exclude each
 // other: host memory by the host MPI, device memory by its exclusion word.
@@ -90,10 +93,10 @@ struct window {
   std::vector<reached> targets;
   std::shared_ptr<const std::vector<int>> processes;  // the job's rank of each
   std::uint64_t fences = 0;
-  bool fenced = false;  // an epoch between fences may be open
+  bool fenced = false;                     // an epoch between fences may be open
   bool accesses = false, exposes = false;  // between start and complete, post and wait
   std::vector<hold> held;
-  std::vector<int> started, posted;  // the groups of the epochs that are open
+  std::vector<int> started, posted;          // the groups of the epochs that are open
   std::vector<std::uint64_t> starts, posts;  // how often, for each rank
 
   // --- operations of the host MPI with images, until they are completed ---

@@ -115,7 +115,8 @@ class window {
 class array {
  public:
   array(kind k, const ints& values) : kind_(k), count_(values.size()) {
-    memory_ = static_cast<int*>(mpi_test::try_allocate(k, sizeof(int) * std::max<std::size_t>(count_, 1)));
+    memory_ = static_cast<int*>(
+        mpi_test::try_allocate(k, sizeof(int) * std::max<std::size_t>(count_, 1)));
     mpi_test::copy(k, memory_, values.data(), sizeof(int) * count_);
   }
   ~array() { mpi_test::release(kind_, memory_); }
@@ -432,8 +433,10 @@ struct program {
     if (how == 1) MPI_Win_lock_all(0, w.handle);
     std::list<array> kept;
     for (int r = 0; r < s.ranks; ++r) {
-      if (how == 2) MPI_Win_lock(mine.chance(50) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, r, 0, w.handle);
-      const int n = 1 + static_cast<int>(mine.below(block)), first = static_cast<int>(mine.below(common));
+      if (how == 2)
+        MPI_Win_lock(mine.chance(50) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, r, 0, w.handle);
+      const int n = 1 + static_cast<int>(mine.below(block)),
+                first = static_cast<int>(mine.below(common));
       const int m = 1 + static_cast<int>(mine.below(static_cast<std::size_t>(common - first)));
       const ints data = row(static_cast<int>(mine.below(1000)), std::max(n, m));
       kept.emplace_back(k, reads ? ints(static_cast<std::size_t>(size()), -1) : data);
@@ -441,9 +444,11 @@ struct program {
       if (reads) {
         MPI_Get(a, size(), MPI_INT, r, w.at(r, 0), size(), MPI_INT, w.handle);
       } else {
-        if (mine.chance(70)) MPI_Put(a, n, MPI_INT, r, w.at(r, block * s.rank), n, MPI_INT, w.handle);
         if (mine.chance(70))
-          MPI_Accumulate(a, m, MPI_INT, r, w.at(r, block * s.ranks + first), m, MPI_INT, op, w.handle);
+          MPI_Put(a, n, MPI_INT, r, w.at(r, block * s.rank), n, MPI_INT, w.handle);
+        if (mine.chance(70))
+          MPI_Accumulate(a, m, MPI_INT, r, w.at(r, block * s.ranks + first), m, MPI_INT, op,
+                         w.handle);
       }
       if (how == 1 && mine.chance(30)) MPI_Win_flush(r, w.handle);
       if (how == 2) MPI_Win_unlock(r, w.handle);
@@ -566,12 +571,18 @@ void refused(suite& s) {
 
 using body = void (*)(suite&, const setting&);
 constexpr std::pair<const char*, body> bodies[] = {
-    {"put and get", put_and_get},       {"own stores", own_stores},
-    {"accumulate", accumulate},         {"operations", operations},
-    {"counters", counters},             {"locked updates", locked_updates},
-    {"post and start", post_and_start}, {"requests", requests},
-    {"derived types", derived_types},   {"large counts", large_counts},
-    {"random epochs", random_epochs},   {"attributes", attributes},
+    {"put and get", put_and_get},
+    {"own stores", own_stores},
+    {"accumulate", accumulate},
+    {"operations", operations},
+    {"counters", counters},
+    {"locked updates", locked_updates},
+    {"post and start", post_and_start},
+    {"requests", requests},
+    {"derived types", derived_types},
+    {"large counts", large_counts},
+    {"random epochs", random_epochs},
+    {"attributes", attributes},
 };
 
 void run(suite& s, const char* name, body b, const setting& t) {
