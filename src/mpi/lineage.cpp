@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "host_mpi/error.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::mpi::lineage {

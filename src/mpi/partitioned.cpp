@@ -240,7 +240,7 @@ int recv_init(const init_args& a, MPI_Request* request, const host_call& host) n
 
 int ready_range(const char* call, int low, int high, MPI_Request request,
                 const host_call& host) noexcept {
-  return ready(call, request, host, [&](const auto& mark) {
+  return ready(call, request, host, [&](const auto& mark) -> int {
     for (int p = low; p <= high; ++p)
       if (const int rc = mark(p)) return rc;
     return MPI_SUCCESS;
@@ -249,7 +249,7 @@ int ready_range(const char* call, int low, int high, MPI_Request request,
 
 int ready_list(const char* call, int length, const int partitions[], MPI_Request request,
                const host_call& host) noexcept {
-  return ready(call, request, host, [&](const auto& mark) {
+  return ready(call, request, host, [&](const auto& mark) -> int {
     for (int i = 0; i < length; ++i)
       if (const int rc = mark(partitions[i])) return rc;
     return MPI_SUCCESS;

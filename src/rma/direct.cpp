@@ -209,16 +209,22 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
   return std::nullopt;
 }
 
+// Of a request that is complete from the beginning.
+int query_ended(void*, MPI_Status* status) {
+  pmpi::Status_set_elements_x(status, MPI_BYTE, 0);
+  pmpi::Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
+}
+int free_ended(void*) {
+  return MPI_SUCCESS;
+}
+int cancel_ended(void*, int) {
+  return MPI_SUCCESS;
+}
+
 int end(const access& a) noexcept {
   if (!a.request) return MPI_SUCCESS;
-  const auto query = [](void*, MPI_Status* status) {
-    pmpi::Status_set_elements_x(status, MPI_BYTE, 0);
-    pmpi::Status_set_cancelled(status, 0);
-    return MPI_SUCCESS;
-  };
-  const int code = pmpi::Grequest_start(
-      query, [](void*) { return MPI_SUCCESS; }, [](void*, int) { return MPI_SUCCESS; }, nullptr,
-      a.request);
+  const int code = pmpi::Grequest_start(query_ended, free_ended, cancel_ended, nullptr, a.request);
   return code == MPI_SUCCESS ? pmpi::Grequest_complete(*a.request) : code;
 }
 
