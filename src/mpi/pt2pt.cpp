@@ -77,38 +77,26 @@ int make_persistent(const Arguments& a, MPI_Request* request,
 int send(const send_args& a) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   progress_engine& e = progress();
-  int peer = -1;
-  const bool by_ticket = mpi::goes_by_ticket(a, &peer);
-  if (!by_ticket && mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
+  if (mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
   mpi::outgoing o = mpi::inspect(a);
   visit v;
   held_lock& held = v.held;
+  if (!o.on_device()) return e.idle() && !held ? mpi::host_send(a) : send_beside(e, held, a);
   int rc = MPI_SUCCESS;
-  std::unique_ptr<operation> op;
-  const bool device = o.on_device();
-  if (device)
-    op = mpi::start_device_send(a, std::move(o), false, &rc);
-  else if (by_ticket)
-    op = mpi::start_host_ticket(a, peer, false, &rc);
-  if (op) return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
-  if (device || rc != MPI_SUCCESS) return rc;
-  return e.idle() && !held ? mpi::host_send(a) : send_beside(e, held, a);
+  auto op = mpi::start_device_send(a, std::move(o), false, &rc);
+  if (!op) return rc;
+  return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);
 }
 
 int isend(const send_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
-  int peer = -1;
-  const bool by_ticket = mpi::goes_by_ticket(a, &peer);
-  if (!by_ticket && mpi::stays_on_host(a)) return mpi::host_isend(a, request);
+  if (mpi::stays_on_host(a)) return mpi::host_isend(a, request);
   mpi::outgoing o = mpi::inspect(a);
-  const bool device = o.on_device();
-  if (!device && !by_ticket) return mpi::host_isend(a, request);
+  if (!o.on_device()) return mpi::host_isend(a, request);
   const visit v;
   int rc = MPI_SUCCESS;
-  auto op = device ? mpi::start_device_send(a, std::move(o), true, &rc)
-                   : mpi::start_host_ticket(a, peer, true, &rc);
-  if (op) return publish(std::move(op), request);
-  return device || rc != MPI_SUCCESS ? rc : mpi::host_isend(a, request);
+  auto op = mpi::start_device_send(a, std::move(o), true, &rc);
+  return op ? publish(std::move(op), request) : rc;
 }
 
 int send_init(const send_args& a, MPI_Request* request) noexcept {

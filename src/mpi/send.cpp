@@ -125,16 +125,26 @@ path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
   return e;
 }
 
-// The ticket has gone, or `s` says why not.
-std::unique_ptr<operation> announced(const char* call, std::unique_ptr<ticket::offer> o, status s,
-                                     bool for_program, int* rc) noexcept {
+std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket::message&& m,
+                                       bool for_program, int* rc) noexcept {
+  const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
+  path::send_end end = end_of(m, mode, peer);
+  if (const path::record* by = path::choose_eager(end))
+    return send_eager(call, mode, m, *by, end, rc);
+  const MPI_Comm comm = m.comm;
+  auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
+  const status s = o->send();
+  if (s == status::would_block || s == status::not_supported) {
+    m = o->take_back();
+    end.may_announce = false;
+    return send_eager(call, mode, m, *path::choose_eager(end), end, rc);
+  }
   if (s == status::host_mpi_error) {  // which has raised it
     *rc = o->host_error();
     return nullptr;
   }
-  const MPI_Comm comm = o->comm();
   if (s != status::ok) {
-    *rc = entry::fail(comm, call, s, "sending the ticket of a message");
+    *rc = entry::fail(comm, call, s, "sending the ticket of a device message");
     return nullptr;
   }
   MPI_Request request = MPI_REQUEST_NULL;
@@ -144,57 +154,8 @@ std::unique_ptr<operation> announced(const char* call, std::unique_ptr<ticket::o
   return op;
 }
 
-std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket::message&& m,
-                                       bool for_program, int* rc) noexcept {
-  const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
-  path::send_end end = end_of(m, mode, peer);
-  if (const path::record* by = path::choose_eager(end))
-    return send_eager(call, mode, m, *by, end, rc);
-  auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
-  const status s = o->send();
-  if (s == status::would_block || s == status::not_supported) {
-    m = o->take_back();
-    end.may_announce = false;
-    return send_eager(call, mode, m, *path::choose_eager(end), end, rc);
-  }
-  return announced(call, std::move(o), s, for_program, rc);
-}
-
 }  // namespace
 
-// A count below it is not looked at: no basic element has more bytes.
-bool goes_by_ticket(const send_args& a, int* peer) noexcept {
-  constexpr MPI_Count largest_element = 32;
-  if (a.count < static_cast<MPI_Count>(ticket::host_ticket_bytes) / largest_element ||
-      a.mode == send_mode::buffered || a.destination == MPI_PROC_NULL)
-    return false;
-  const datatype::layout* l = layout_of(a.type);
-  if (!l || !l->contiguous || !datatype::is_committed(*l, a.type, ticket::job().control) ||
-      static_cast<std::size_t>(a.count) * l->size < ticket::host_ticket_bytes)
-    return false;
-  ticket::peer_table& peers = ticket::peers();
-  *peer = host_mpi::world_rank(peers.job(), a.comm, a.destination);
-  return *peer >= 0 && *peer != peers.job().rank && peers.near(*peer) &&
-         peers.of(*peer).wants_host_blocks();
-}
-
-std::unique_ptr<operation> start_host_ticket(const send_args& a, int peer, bool for_program,
-                                             int* rc) noexcept {
-  const datatype::layout* l = layout_of(a.type);
-  auto* const data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
-  ticket::message m{};
-  m.payload = {{}, data + l->true_lower_bound, static_cast<std::size_t>(a.count) * l->size};
-  m.destination = a.destination;
-  m.tag = a.tag;
-  m.comm = a.comm;
-  m.element_bytes = a.type == MPI_PACKED ? 0 : l->size;
-  m.synchronous = a.mode == send_mode::synchronous;
-  auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
-  const status s = o->send();
-  *rc = MPI_SUCCESS;
-  if (s == status::would_block || s == status::not_supported) return nullptr;
-  return announced(a.call, std::move(o), s, for_program, rc);
-}
 outgoing inspect(const send_args& a) noexcept {
   outgoing o;
   if (a.destination == MPI_PROC_NULL || a.count <= 0) return o;

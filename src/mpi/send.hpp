@@ -32,13 +32,6 @@ outgoing inspect(const pt2pt::send_args& a) noexcept;
 std::unique_ptr<operation> start_device_send(const pt2pt::send_args& a, outgoing&& o,
                                              bool for_program, int* rc) noexcept;
 
-/// A large host buffer for a rank of this node, `peer`, whose device takes such messages: its bytes
-/// go in blocks through shared memory.
-bool goes_by_ticket(const pt2pt::send_args& a, int* peer) noexcept;
-/// As start_device_send. Null with MPI_SUCCESS: the host MPI must send it.
-std::unique_ptr<operation> start_host_ticket(const pt2pt::send_args& a, int peer, bool for_program,
-                                             int* rc) noexcept;
-
 /// MPI_SUCCESS, or the error that the host MPI raises for the arguments of a send that is not
 /// started yet.
 int check_arguments(const pt2pt::send_args& a) noexcept;

@@ -46,10 +46,6 @@ class segment {
     header().tickets_come.store(1);
     return announced_ = header().shared_places.load() == 0;
   }
-  /// See segment_header::wants_host_blocks.
-  bool wants_host_blocks() const noexcept {
-    return header().wants_host_blocks.load(std::memory_order_relaxed) != 0;
-  }
   /// A receiver's change of a slot in its sender's segment, and the ring of the sender's bell.
   void answer(slot& cell, std::uint32_t epoch, slot_state s) const noexcept {
     cell.set(epoch, s);
@@ -108,10 +104,6 @@ class own_segment : public segment {
     return false;
   }
   void leave_shared_place() noexcept { header().shared_places.fetch_sub(1); }
-  void want_host_blocks(bool wanted) noexcept {
-    if (wants_host_blocks() != wanted)
-      header().wants_host_blocks.store(wanted, std::memory_order_relaxed);
-  }
   /// How many tickets ranks of this node have sent here.
   std::uint64_t rung() const noexcept;
 

@@ -147,10 +147,6 @@ struct segment_header {
   /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written
   /// by the owner, read by senders that decide whether to buffer.
   alignas(64) std::atomic<std::uint32_t> blocked;
-  /// The last large message from host memory went to device memory of the owner: senders of this
-  /// node announce such messages, so that their bytes come in blocks that a device copies while the
-  /// next one is written. A hint, written by the owner, read by senders, relaxed.
-  std::atomic<std::uint32_t> wants_host_blocks;
   /// A ticket lies in the program's host buffer until the owner reads it. Receives that overlap
   /// (ticket/written_ranges.hpp) may do without landings only while no ticket can come: the owner
   /// counts them in `shared_places` and then finds `tickets_come` 0; a sender stores 1 there before

@@ -193,7 +193,6 @@ status staged_feed::poll() noexcept {
     const std::size_t at = k % depth_ * block_bytes_;
     TELPHER_TRY(copies_.start(ring_->data() + at, from_.data + plan_.offset(k), plan_.size(k),
                               ring_->uncut(at)));
-    if (!from_.where.on_device()) break;  // a block is written: its receiver need not wait for more
   }
   auto finished = copies_.finished();
   TELPHER_TRY(finished);

@@ -30,13 +30,6 @@ result<const description*> describe_payload(const path::region& r,
       m.device == info.device)
     return &last;
   last.number = 0;
-  if (!r.where.on_device()) {
-    last.memory = {};
-    last.memory.address = last.memory.base = reinterpret_cast<std::uintptr_t>(r.data);
-    last.memory.allocation_bytes = r.bytes;
-    last.memory.device = -1;
-    return &last;
-  }
   TELPHER_TRY(path::export_region(r, info, last.memory));
   last.owner = r.where.owner;
   if (m.exportable) last.number = ++numbers;  // else it may be another time

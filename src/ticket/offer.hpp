@@ -20,7 +20,7 @@
 
 namespace telpher::ticket {
 
-/// A message as the program sent it: in device memory, or a large one in host memory for a device.
+/// A message in device memory, as the program sent it.
 struct message {
   path::region payload;
   device::pointer_info info;  // of the payload's address
@@ -50,7 +50,6 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   int host_error() const noexcept { return host_error_; }
   /// The message of an offer that could not be sent.
   message take_back() noexcept { return std::move(message_); }
-  MPI_Comm comm() const noexcept { return message_.comm; }
   /// The program will not ask for this send again, and may free the buffer when it knows otherwise
   /// that the message has arrived.
   void abandon() noexcept { message_.lease.release(); }

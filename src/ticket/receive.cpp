@@ -84,7 +84,6 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
     write_host(landed, bytes_);
     return settle(status::ok);
   }
-  if (bytes_ >= host_ticket_bytes) peers_.own().want_host_blocks(true);
   auto to = destination();
   if (!to) return settle(to.error());
   path::receive_end e{path::eager, *to, landed, layout_->contiguous};

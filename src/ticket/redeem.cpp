@@ -74,8 +74,6 @@ status receive::choose_path(const path::region& to) noexcept {
   path::slot& cell = sender.cell(ticket_.slot);
   if (cell.take(ticket_.epoch, slot_state::claimed)) {
     if (cell.payload.holds(bytes_)) {
-      // The host MPI is better at messages between host buffers.
-      if (cell.payload.device < 0 && !where_.on_device()) peers_.own().want_host_blocks(false);
       path::receive_end e{ticket_.sender == peers_.job().rank ? path::process : path::node, to};
       e.sender = &sender;
       e.cell = &cell;

@@ -21,9 +21,6 @@ namespace telpher::ticket {
 
 constexpr std::size_t ticket_bytes = 480;
 constexpr std::size_t short_ticket_bytes = 48;
-/// Messages from host memory come as tickets from this size on, where their receiver's device takes
-/// them (segment_header::wants_host_blocks).
-constexpr std::size_t host_ticket_bytes = 128 << 10;
 constexpr bool may_be_ticket(std::size_t bytes) noexcept {
   return bytes == ticket_bytes || bytes == short_ticket_bytes;
 }
