@@ -229,14 +229,17 @@ status take_settings_of_first(const job& j) {
 
 // A session of ours: the job may outlive each of the program's. Its communicators end before it.
 #if TELPHER_HOST_HAS_Session_init
-MPI_Session own_session = MPI_SESSION_NULL;
+MPI_Session& own_session() noexcept {
+  static MPI_Session one = MPI_SESSION_NULL;  // at its first use: no host MPI is asked at load
+  return one;
+}
 
 int make_from_session(bool whole_world, MPI_Comm* control) {
-  if (own_session == MPI_SESSION_NULL)
-    if (const int rc = pmpi::Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &own_session))
+  if (own_session() == MPI_SESSION_NULL)
+    if (const int rc = pmpi::Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &own_session()))
       return rc;
   MPI_Group group = MPI_GROUP_NULL;
-  int rc = pmpi::Group_from_session_pset(own_session, whole_world ? "mpi://WORLD" : "mpi://SELF",
+  int rc = pmpi::Group_from_session_pset(own_session(), whole_world ? "mpi://WORLD" : "mpi://SELF",
                                          &group);
   if (rc != MPI_SUCCESS) return rc;
   rc =
@@ -246,7 +249,7 @@ int make_from_session(bool whole_world, MPI_Comm* control) {
 }
 
 void end_session() noexcept {
-  if (own_session != MPI_SESSION_NULL) pmpi::Session_finalize(&own_session);
+  if (own_session() != MPI_SESSION_NULL) pmpi::Session_finalize(&own_session());
 }
 #else
 int make_from_session(bool, MPI_Comm*) {

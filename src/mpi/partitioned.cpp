@@ -16,7 +16,10 @@ namespace telpher::partitioned {
 
 namespace {
 
-MPI_Comm control = MPI_COMM_NULL;
+MPI_Comm& control() noexcept {
+  static MPI_Comm one = MPI_COMM_NULL;  // at its first use: no host MPI is asked at load
+  return one;
+}
 
 // --- tags ---
 
@@ -77,7 +80,7 @@ class meeting final : public ticket::worker {
       int there = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       hello h;
-      if (pmpi::Improbe(MPI_ANY_SOURCE, hello_tag(), control, &there, &message,
+      if (pmpi::Improbe(MPI_ANY_SOURCE, hello_tag(), control(), &there, &message,
                         MPI_STATUS_IGNORE) != MPI_SUCCESS ||
           !there || pmpi::Mrecv(&h, sizeof h, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return;
@@ -139,7 +142,7 @@ int make_place(const init_args& a, bool sends, MPI_Request* place) noexcept {
 
 /// Whether the communicator is one on which we serve both ends.
 bool is_ours(MPI_Comm comm) noexcept {
-  return control != MPI_COMM_NULL && comm != MPI_COMM_NULL &&
+  return control() != MPI_COMM_NULL && comm != MPI_COMM_NULL &&
          host_mpi::is_ours(ticket::job(), comm) && mpi::lineage::name_of(comm) != 0;
 }
 
@@ -180,7 +183,7 @@ int ready(const char* call, MPI_Request request, const host_call& host, const Li
 }  // namespace
 
 MPI_Comm own_comm() noexcept {
-  return control;
+  return control();
 }
 
 // The highest tag: messages have those below.
@@ -218,16 +221,16 @@ void await_no_more(receiver& r) noexcept {
 }
 
 int start() noexcept {
-  const int rc = pmpi::Comm_dup(ticket::job().control, &control);
-  if (rc == MPI_SUCCESS) pmpi::Comm_set_errhandler(control, MPI_ERRORS_RETURN);
+  const int rc = pmpi::Comm_dup(ticket::job().control, &control());
+  if (rc == MPI_SUCCESS) pmpi::Comm_set_errhandler(control(), MPI_ERRORS_RETURN);
   return rc;
 }
 
 void stop() noexcept {
-  if (control == MPI_COMM_NULL) return;
+  if (control() == MPI_COMM_NULL) return;
   hellos().clear();
-  host_mpi::forget(control);
-  pmpi::Comm_free(&control);
+  host_mpi::forget(control());
+  pmpi::Comm_free(&control());
 }
 
 int send_init(const init_args& a, MPI_Request* request, const host_call& host) noexcept {

@@ -12,6 +12,14 @@ using mpi_test::kind;
 using mpi_test::suite;
 using ints = std::vector<int>;
 
+/// As `mpi_memory_alloc_kinds` names the memory of the back end in use.
+std::string device_kind() {
+  const std::string backend = mpi_test::backend_name();
+  if (backend == "emu") return "telpher_emu:device";
+  if (backend == "hip") return "rocm:device";
+  return (backend == "sycl" ? "level_zero" : backend) + ":device";
+}
+
 bool between_nodes() {
   return std::getenv("TELPHER_PRETENDED_NODES") != nullptr;
 }
@@ -37,7 +45,7 @@ class window {
       MPI_Info info;
       MPI_Info_create(&info);
       MPI_Info_set(info, "mpi_memory_alloc_kinds",
-                   kind_ == kind::device ? "strange,telpher_emu:device" : "system,mpi");
+                   kind_ == kind::device ? ("strange," + device_kind()).c_str() : "system,mpi");
       MPI_Win_allocate(bytes, sizeof(int), info, MPI_COMM_WORLD, &memory_, &handle);
       MPI_Info_free(&info);
     } else {
@@ -552,7 +560,7 @@ void errors(suite& s) {
 void refused(suite& s) {
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "mpi_memory_alloc_kinds", "telpher_emu:device");
+  MPI_Info_set(info, "mpi_memory_alloc_kinds", device_kind().c_str());
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
