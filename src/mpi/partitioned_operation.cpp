@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "mpi/entry.hpp"
+#include "mpi/send.hpp"
 
 namespace telpher::partitioned {
 
@@ -79,6 +80,7 @@ sender::sender(const init_args& a, int peer, const channel& c, MPI_Request place
 }
 
 sender::~sender() {
+  for (auto& copy : copies_) mpi::keep_abandoned(std::move(copy));
   if (hello_.first_tag >= 0) give_tags(peer_, hello_.first_tag);
 }
 
@@ -111,6 +113,7 @@ int sender::partitions_in(std::size_t message) const noexcept {
 int sender::start() noexcept {
   if (active_) return misused("MPI_Start", MPI_ERR_REQUEST, "the request is active already");
   if (const int rc = greet()) return rc;
+  look_at_copies();
   begin(hello_.messages);
   ready_.assign(static_cast<std::size_t>(args_.partitions), false);
   missing_.resize(messages_.size());
@@ -123,13 +126,45 @@ int sender::start() noexcept {
 int sender::send(std::size_t message) noexcept {
   const auto first = message * static_cast<std::size_t>(group_);
   const auto count = static_cast<std::uint64_t>(args_.count);
+  const pt2pt::send_args a{"MPI_Pready",
+                           element(first * count),
+                           static_cast<MPI_Count>(count) * partitions_in(message),
+                           args_.type,
+                           peer_,
+                           hello_.first_tag + static_cast<int>(message),
+                           own_comm()};
+  if (!met_) return send_copy(message, a);
   int rc = MPI_SUCCESS;
-  messages_[message] = mpi::start_send(
-      {"MPI_Pready", element(first * count), static_cast<MPI_Count>(count) * partitions_in(message),
-       args_.type, peer_, hello_.first_tag + static_cast<int>(message), own_comm()},
-      false, &rc);
+  messages_[message] = mpi::start_send(a, false, &rc);
   if (messages_[message]) --unsent_;
   return rc;
+}
+
+// Tickets need no copy: they see to receivers that are blocked.
+int sender::send_copy(std::size_t message, const pt2pt::send_args& a) noexcept {
+  int rc = MPI_SUCCESS;
+  std::unique_ptr<mpi::operation> op;
+  if (mpi::inspect(a).on_device())
+    op = mpi::start_send(a, false, &rc);
+  else if (auto copy = mpi::detach_bytes(a, &rc))
+    op = mpi::start_detached(a, std::move(*copy), &rc);
+  if (!op) return rc;
+  --unsent_;
+  if (op->may_share_handle()) {  // the host MPI's
+    copies_.push_back(std::move(op));
+    complete_[message] = true;
+  } else {
+    messages_[message] = std::move(op);
+  }
+  return MPI_SUCCESS;
+}
+
+void sender::look_at_copies() noexcept {
+  std::erase_if(copies_, [&](auto& copy) {
+    if (!copy->check()) return false;
+    copy->finish_quietly();
+    return met_ = true;
+  });
 }
 
 // A partition that could not be sent may be marked again.

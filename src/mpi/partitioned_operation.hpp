@@ -11,6 +11,9 @@
 // partitions
 //   of that message are ready. It never waits for the receiver, whose partitions may be others: so
 //   what was marked ready needs no further call of the sender to arrive.
+//   A message that the host MPI carries may not end before its receive is posted, and a receiver
+//   that is blocked in the host MPI has not heard the hello. So until a message has ended such
+//   messages leave from a copy, and are complete for the program.
 // - The receiver posts a receive for each message as soon as it is started and knows the hello.
 //   Messages of successive starts have the same tags and are matched in order.
 // A message is a partition of the sender, or several where there are more than `most_messages`. It
@@ -111,11 +114,15 @@ class sender final : public end {
  private:
   int greet() noexcept;
   int send(std::size_t message) noexcept;
+  int send_copy(std::size_t message, const pt2pt::send_args& a) noexcept;
+  void look_at_copies() noexcept;
   int partitions_in(std::size_t message) const noexcept;
 
   hello hello_;
   int group_ = 1;  // partitions in a message
   bool greeted_ = false;
+  bool met_ = false;  // the receiver posts its receives when it is started
+  std::vector<std::unique_ptr<mpi::operation>> copies_;  // complete for the program
   std::vector<bool> ready_;
   std::vector<int> missing_;  // partitions of each message that are not ready
   std::size_t unsent_ = 0;

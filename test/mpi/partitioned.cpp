@@ -439,8 +439,10 @@ int main(int argc, char** argv) {
   }
   s.run("two communicators", [&] { two_communicators(s, k); });
   s.run("beside wildcards", [&] { beside_wildcards(s, k); });
-  s.run("blocked/receiver waits", [&] { blocked(s, k, false); });
-  s.run("blocked/sender waits", [&] { blocked(s, k, true); });
+  for (const kind one : {k, kind::host}) {
+    s.run(std::string("blocked/receiver waits/") + name(one), [&] { blocked(s, one, false); });
+    s.run(std::string("blocked/sender waits/") + name(one), [&] { blocked(s, one, true); });
+  }
   s.run("origins", [&] { origins(s, k); });
   s.run("between groups", [&] { between_groups(s, k); });
   s.run("edges", [&] { edges(s, k); });
