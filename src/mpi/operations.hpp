@@ -50,6 +50,8 @@ class native_send final : public operation, public recycled<native_send> {
   void cancel() noexcept override { pmpi::Cancel(&request_); }
   MPI_Request request() const noexcept override { return request_; }
   bool may_share_handle() const noexcept override { return true; }
+  /// The host MPI reads a copy, which lives as long as this: the program's buffer is free.
+  bool holds_bytes() const noexcept { return static_cast<bool>(bytes_); }
 
  private:
   MPI_Request request_;

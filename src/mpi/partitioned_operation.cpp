@@ -140,7 +140,8 @@ int sender::send(std::size_t message) noexcept {
   return rc;
 }
 
-// Tickets need no copy: they see to receivers that are blocked.
+// Tickets need no copy: they see to receivers that are blocked. What the host MPI reads through the
+// CPU's window on a device is small and needs none either.
 int sender::send_copy(std::size_t message, const pt2pt::send_args& a) noexcept {
   int rc = MPI_SUCCESS;
   std::unique_ptr<mpi::operation> op;
@@ -150,7 +151,8 @@ int sender::send_copy(std::size_t message, const pt2pt::send_args& a) noexcept {
     op = mpi::start_detached(a, std::move(*copy), &rc);
   if (!op) return rc;
   --unsent_;
-  if (op->may_share_handle()) {  // the host MPI's
+  const auto* const native = dynamic_cast<const mpi::native_send*>(op.get());
+  if (native && native->holds_bytes()) {
     copies_.push_back(std::move(op));
     complete_[message] = true;
   } else {
