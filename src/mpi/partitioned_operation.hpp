@@ -4,13 +4,11 @@
 // Protocol. A `channel` joins one MPI_Psend_init and one MPI_Precv_init: the n-th of each with the
 // same communicator (its lineage name), sender, receiver and tag. Everything travels on a private
 // communicator of the job, so that no message of the program can meet it.
-// - At its first start the sender says once how it will send: a `hello` with the channel, the
-// number
-//   of bytes and of messages, and the tag of the first message.
-// - In each start it sends every message once, the i-th with the i-th tag, as soon as the
-// partitions
-//   of that message are ready. It never waits for the receiver, whose partitions may be others: so
-//   what was marked ready needs no further call of the sender to arrive.
+// - At its first start the sender says once how it will send: a `hello` with the channel, how many
+//   bytes and messages, and the tag of the first message.
+// - In each start it sends every message once, the i-th with the i-th tag, as soon as all
+//   partitions of that message are ready. It never waits for the receiver, whose partitions may be
+//   others: so what was marked ready needs no further call of the sender to arrive.
 //   A message that the host MPI carries may not end before its receive is posted, and a receiver
 //   that is blocked in the host MPI has not heard the hello. So until a message has ended such
 //   messages leave from a copy, and are complete for the program.

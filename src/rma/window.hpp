@@ -5,17 +5,13 @@
 //
 // A window with device memory at any rank is served in one of two ways, the same on all its ranks:
 //
-//   way      when                                          operations               synchronisation
-//   direct   all ranks are on one node and can open all    on device memory: this   by the words of
-//            the device memory                             rank's engine, at once;  words.hpp; also
-//                                                          on host memory: the      the host MPI's,
-//                                                          if host MPI's               a rank
-//                                                          exposes host
-//                                                                                   memory
-//   image    else                                          the host MPI's, on host  the host MPI's,
-//   and
-//                                                          images                   merges
-//                                                          (image.hpp)
+//   way      when                               operations              synchronisation
+//   direct   all ranks are on one node and      on device memory: this  by the words of words.hpp;
+//            can open all the device memory     rank's engine, at once; also the host MPI's, if a
+//                                               on host memory: the     rank exposes host memory
+//                                               host MPI's
+//   image    else                               the host MPI's, on      the host MPI's, and
+//                                               host images             merges (image.hpp)
 //
 // Memory of one rank is always served in one way, so that accumulates of all origins exclude each
 // other: host memory by the host MPI, device memory by its exclusion word.

@@ -8,8 +8,7 @@
 // - a receive whose range overlaps that of another one which has not settled does not let the host
 //   MPI write there: it lands in memory of ours (unless no ticket can come, see slot.hpp);
 // - a receive in place is `exposed` from when it is posted until its ticket is read. Who overlaps
-// an
-//   exposed one writes with the CPU only, after it has asked the host MPI for the exposed ones.
+//   an exposed one writes with the CPU only, after it has asked the host MPI for the exposed ones.
 //
 // Ranges that overlap are merged to a region and stay so until all of them have left. A type with
 // gaps is represented by all from its first byte to its last: of types that interleave one lands,
