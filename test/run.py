@@ -28,6 +28,9 @@ TAIL_LINES = 60
 MARK = "CHECK_RUN_ID"
 # What Open MPI's launcher says when it breaks before it has started any rank; seen once in some thousand runs.
 LAUNCHER_BROKE = "The PMIx server's listener thread failed to start"
+# The weight of a test that shares the machine with no other. A test of ranks weighs half a job a rank: ranks wait a
+# part of their time, so four on two cores end sooner than two and two.
+WHOLE = 10 ** 6
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks={leaks}:abort_on_error=0:handle_segv=1:allow_user_segv_handler=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -99,14 +102,14 @@ def rank_test(head: dict, entry: dict, abi: str, ranks: int, variant: dict[str, 
     program = fill([entry["programs"][abi], *entry["arguments"]], head, abi)
     label = f"{entry['name']} {abi} x{ranks}" + "".join(f" {v}" for v in variant.values())
     return Test(label, launch_line(head, abi, ranks, env) + program, LAUNCHER_ENV,
-                entry["timeout"], slots=10 ** 6, variant=variant)
+                entry["timeout"], slots=WHOLE if entry["alone"] else (ranks + 1) // 2, variant=variant)
 
 
 def single_test(head: dict, entry: dict) -> Test:
     env = sanitizer_env(head, leaks=True)
     env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, ""))
     command = fill([entry["programs"][""], *entry["arguments"]], head, "")
-    return Test(entry["name"], command, env, entry["timeout"], slots=10 ** 6 if entry["alone"] else 1)
+    return Test(entry["name"], command, env, entry["timeout"], slots=WHOLE if entry["alone"] else 1)
 
 
 def variants_of(entry: dict, options) -> list[dict[str, str]]:
