@@ -12,15 +12,17 @@
 namespace telpher {
 namespace {
 
-// The upper half of what the process may have, for programs get the lowest free number; but not so
-// high that the system's table of descriptors grows for it.
+// The lowest number that a kept descriptor takes: half of the process's limit, because programs get
+// the lowest free numbers. At most 500, so that the kernel's table of descriptors does not grow for
+// it.
 int first_kept() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 100;
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 2, 500));
 }
 
-// Where all high numbers are taken, any but those of the standard streams will do.
+// Moves a descriptor to a high number. If all high numbers are taken, any number above those of the
+// standard streams will do.
 int moved(int opened) noexcept {
   int high = ::fcntl(opened, F_DUPFD_CLOEXEC, first_kept());
   if (high < 0 && opened <= STDERR_FILENO)
@@ -52,8 +54,8 @@ int descriptor::get() const noexcept {
   return ours ? number_ : -1;
 }
 
-// In another PID namespace the same number may be anybody's: opening a device or a pipe could do
-// something to it, so that is looked at first.
+// In another PID namespace the same pid and number may name anything. Opening a device or a pipe
+// can have side effects, so stat() looks at the file before open().
 int open_of_process(pid_t pid, int number, std::uint64_t bytes) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file descriptor that is kept. It lies among the high numbers, away from those that a program
-// gets, and above all from 0 to 2, which a program may have closed and still write to. A program
-// that closes descriptors it did not open may close this one, and get its number: what is there is
-// looked at before each use.
+// A file descriptor that the library keeps for a long time. It has a high number, away from the
+// numbers that a program gets, and never 0 to 2: a program may have closed those and still write to
+// them. A program that closes descriptors it did not open may close this one and reuse its number.
+// So get() checks device and inode before each use.
 #pragma once
 
 #include <sys/types.h>
@@ -24,9 +24,9 @@ class descriptor {
   }
   ~descriptor();
 
-  /// Its number; -1 if there is none, or it was closed by others.
+  /// Its number; -1 if there is none, or if the program closed it.
   int get() const noexcept;
-  /// Whether one was opened, be it there or not.
+  /// Whether one was opened, even if it has been closed since.
   explicit operator bool() const noexcept { return number_ >= 0; }
 
  private:
@@ -41,8 +41,9 @@ class descriptor {
   ino_t inode_ = 0;
 };
 
-/// Opens, for reading and writing, what another process has at a descriptor: a regular file of so
-/// many bytes; none if something else is there. Not for keeping.
+/// Opens, for reading and writing, the file behind another process's descriptor. It must be a
+/// regular file of `bytes` bytes; -1 otherwise. The caller closes it soon (it is not moved to a
+/// high number).
 int open_of_process(pid_t pid, int number, std::uint64_t bytes) noexcept;
 
 }  // namespace telpher

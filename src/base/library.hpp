@@ -9,12 +9,12 @@ namespace telpher {
 class library {
  public:
   library() = default;
-  /// Opens `name` (RTLD_NOW, RTLD_LOCAL). On failure the object is empty and `why` says what the
-  /// loader said.
+  /// Opens `name` (RTLD_NOW, RTLD_LOCAL). On failure the object is empty and `why` is the loader's
+  /// message.
   static library open(const std::string& name, std::string& why);
   /// As open, but only if the process has it mapped already.
   static library already_open(const std::string& name);
-  ~library() = default;  // never closed: vendors' libraries do not survive it
+  ~library() = default;  // never closed: vendors' libraries cannot be unloaded safely
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   void* symbol(const char* name) const noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A list whose links lie in its members: coming and going costs the same with one member as with a
-// thousand, and nothing is allocated. A cursor goes round for those who look at a part of the list
-// at a time. The list owns nothing.
+// An intrusive doubly linked list. Insertion and removal take constant time and allocate nothing.
+// The list owns no member. A cursor remembers a position for callers that visit a part of the list
+// at a time.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class linked_list {
     ++size_;
   }
 
-  /// Does nothing if it is not in this list.
+  /// Does nothing if the member is not in this list.
   void erase(T& member) noexcept {
     link& l = member;
     if (l.list_ != this) return;
@@ -56,7 +56,7 @@ class linked_list {
     while (first_) erase(*first_);
   }
 
-  /// Where the next look at a part begins; the first one if none was set.
+  /// Where the next partial visit begins: the first member if no cursor was set.
   T* cursor() const noexcept { return cursor_ ? cursor_ : first_; }
   void set_cursor(T* member) noexcept { cursor_ = member; }
 

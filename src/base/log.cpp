@@ -21,7 +21,7 @@ constexpr int line_bytes = 2048;
 
 std::atomic<int> own_rank{-1};
 std::atomic<int> world_size{-1};
-// What was opened before stays: other threads may be writing there.
+// Files opened earlier stay open: other threads may be writing to them.
 struct open_log {
   descriptor file;
   const open_log* before;
@@ -37,7 +37,7 @@ const char* name(level l) {
   return names[static_cast<int>(l)];
 }
 
-// False where the file cannot be opened.
+// False if the file cannot be opened.
 bool open_file() noexcept {
   const int opened = ::open(path_in_use, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (opened < 0) return false;
@@ -45,7 +45,7 @@ bool open_file() noexcept {
   return true;
 }
 
-// A pattern with '%r' waits for the rank; one without is opened at once.
+// A pattern with '%r' is opened when the rank is known, one without at once.
 void open_sink(const char* rank) {
   std::string path(pattern);
   if (const auto at = path.find("%r"); at != std::string::npos) {
@@ -56,7 +56,8 @@ void open_sink(const char* rank) {
   if (!open_file()) std::fprintf(stderr, "[telpher] cannot open log file %s: %m\n", path_in_use);
 }
 
-// Where lines go now. A program that closed the file's descriptor may have one of its own there.
+// The descriptor that lines go to. If the program closed the log file's descriptor, the file is
+// opened again.
 int sink() noexcept {
   const open_log* const now = newest.load();
   if (!now) return STDERR_FILENO;
@@ -108,7 +109,7 @@ void write(level l, const char* subsystem, const char* format, ...) noexcept {
     if (auto* f = observer_function.load()) f(l, line + prefix);
   }
   line[used++] = '\n';
-  // One write per line keeps lines of several ranks whole; nothing can be done if it fails.
+  // One write per line keeps the lines of several ranks whole. A failed write is ignored.
   [[maybe_unused]] const auto written = ::write(sink(), line, static_cast<size_t>(used));
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leveled logging. Levels have a contract of volume: error and warn need a person, info is O(1) per
-// process, debug is O(objects), trace is O(messages). A line reads
+// Leveled logging. The level says how much may be logged: error and warn need a person, info is
+// O(1) per process, debug is O(objects), trace is O(messages). A line reads
 //   [telpher <rank>/<size> <subsystem> <level>] <text>
-// and goes to stderr, or to the file that TELPHER_LOG_FILE names ('%r' in it is the rank).
-// The subsystem is the folder of the source file (TELPHER_SUBSYSTEM, set per CMake target).
+// and goes to stderr, or to the file that TELPHER_LOG_FILE names ('%r' in it is the rank). The
+// subsystem is the folder of the source file (TELPHER_SUBSYSTEM, set per CMake target).
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,14 @@ namespace telpher::log {
 
 enum class level : int { off = 0, error, warn, info, debug, trace };
 
-/// The level in force; read before any argument of a log line is evaluated.
+/// The level in force. The macros read it before they evaluate any argument.
 extern std::atomic<level> threshold;
 
-/// Tells the logger who it speaks for; until then lines carry "-/-".
+/// Sets the rank and size that lines carry; until then they carry "-/-".
 void set_rank(int rank, int size) noexcept;
 
-/// Opens the sink that the settings name and sets the threshold. Called once by settings::load.
+/// Sets the threshold and opens the log file, if `file` names one. Called when the settings are
+/// read (base/settings.cpp).
 void configure(level threshold_level, const char* file) noexcept;
 
 /// Called for each line of level warn or worse; tests use it to fail on unexpected warnings.

@@ -3,8 +3,9 @@
 
 namespace telpher {
 
-/// Begins to fetch a cache line that will be written here soon. The compiler's own form fetches for
-/// reading on x86-64 unless it is told of a processor, and the write would then wait once more.
+/// Prefetches a cache line for writing. On x86-64 the compiler's __builtin_prefetch fetches for
+/// reading unless a processor is named with -march; the later write would then have to wait for the
+/// line a second time.
 inline void prefetch_to_write(void* line) noexcept {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));

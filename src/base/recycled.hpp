@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects that come and go with every message: their memory is kept on a free list of the thread
-// instead of going through malloc, which would give pages back to the system and fetch them again.
+// Per-thread free lists for objects that every message makes and destroys. malloc would return
+// their pages to the system and fetch them again.
 #pragma once
 
 #include <cstddef>
@@ -35,14 +35,14 @@ class recycled {
 
  private:
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  static constexpr std::size_t most_kept = 0;  // their heaps find uses after the end
+  static constexpr std::size_t most_kept = 0;  // their heaps detect uses after free
 #else
   static constexpr std::size_t most_kept = 1024;
 #endif
   struct node {
     node* next;
   };
-  // Without a constructor or a destructor, so that the compiler asks nothing before an access.
+  // No constructor and no destructor, so the compiler adds no initialisation check to an access.
   struct free_list {
     node* first;
     std::size_t length;
@@ -52,7 +52,7 @@ class recycled {
 
   struct end_of_thread {
     ~end_of_thread() {
-      list.length = most_kept;  // objects that die after this are freed
+      list.length = most_kept;  // objects that are destroyed after this go to the heap
       while (list.first) {
         node* n = list.first;
         list.first = n->next;

@@ -34,7 +34,7 @@ constexpr row registry[] = {
 
 constexpr std::string_view prefix = "TELPHER_";
 
-// Set by launchers or read by the tools; not settings of the library.
+// Set by launchers or read by the tools; they are not settings of the library.
 constexpr std::string_view foreign[] = {"TELPHER_LAUNCHED", "TELPHER_HOME"};
 
 std::string variable_of(const char* name) {
@@ -49,7 +49,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// "64k", "1.5m", "inf"; a unit of 1024 as everywhere in this field.
+// Sizes such as "64k", "1.5m" and "inf"; units are powers of 1024.
 bool parse(const std::string& text, std::size_t& value) {
   const std::string t = lower(text);
   if (t == "inf") {
@@ -193,7 +193,7 @@ void take(T& target, const row& r, const std::vector<std::string>& environment,
                                 "; using " + r.default_text});
 }
 
-// The row of a setting of type T. Where the variable's text was not accepted, it has the default.
+// The row of a setting of type T. It shows the default if the variable's text was not accepted.
 template <class T>
 setting_row shown(const row& r, const std::vector<std::string>& environment) {
   std::string storage;
@@ -232,7 +232,7 @@ std::vector<std::string> process_environment() {
   return entries;
 }
 
-// --- as text for other ranks ---
+// --- settings as text, to send to other ranks ---
 
 std::string text_of(bool value) {
   return value ? "on" : "off";
@@ -297,7 +297,7 @@ std::vector<setting_row> setting_rows() {
   return rows;
 }
 
-// Each value ends with a zero byte, which no variable can hold.
+// Each value ends with a zero byte; no environment variable can contain one.
 std::string job_settings() {
   std::string text;
 #define TELPHER_SETTING(type, name, default_text, allowed, folder, help)

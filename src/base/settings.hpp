@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry of settings. Every knob is one line of settings.def; from it come the struct below,
-// the parser of TELPHER_* variables, `telpher info --settings` and docs/settings.md. Settings are
-// read once, before anything else of Telpher runs, and do not change afterwards. This is the only
-// file that calls getenv for a setting.
+// The registry of settings. Every setting is one line of settings.def. That line generates the
+// struct below, the parser of the TELPHER_* variables, `telpher info --settings` and
+// docs/settings.md. Settings are read once, at the first use of config(). Later only
+// adopt_job_settings changes them (and tests). settings.cpp is the only file that reads a setting
+// from the environment.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace telpher {
 
-/// A duration with its unit in the name; settings accept "20us", "1.5ms", "2s", "500ns".
+/// A duration in microseconds; settings accept "20us", "1.5ms", "2s", "500ns".
 struct duration_us {
   double value = 0;
 };
@@ -38,7 +39,7 @@ struct setting_row {
   const char* allowed;  // range "0..1g", choices "a|b|c", or ""
   const char* folder;
   const char* help;
-  std::string value;  // as in force
+  std::string value;  // the value in force
   bool from_environment;
 };
 
@@ -56,28 +57,29 @@ struct setting_problem {
 };
 const std::vector<setting_problem>& setting_problems();
 
-/// The values in force here of the settings that a job must have alike (TELPHER_JOB_SETTING), as
-/// text for other ranks; equal values give equal texts, however they were written.
+/// The values of the job-wide settings (TELPHER_JOB_SETTING) of this rank, as text to send to other
+/// ranks. Equal values give equal texts, however the user wrote them.
 std::string job_settings();
 
-/// Puts the values of another rank's job_settings() in force. Not while others read them.
+/// Replaces this rank's job-wide settings by those in another rank's job_settings() and returns
+/// what changed. No other thread may read settings meanwhile.
 struct replaced_setting {
-  std::size_t index;  // among these settings
+  std::size_t index;  // index among the job-wide settings
   std::string variable;
   std::string here;  // the value that was replaced
   std::string there;
 };
 std::vector<replaced_setting> adopt_job_settings(const std::string& text);
 
-/// How many there are.
+/// The number of job-wide settings.
 std::size_t job_setting_count() noexcept;
 
-/// For tests: reads the given "NAME=value" pairs instead of the environment and returns what they
-/// give, without touching config().
+/// For tests: parses the given "NAME=value" pairs instead of the environment. Does not change
+/// config().
 settings parse_settings(const std::vector<std::string>& environment,
                         std::vector<setting_problem>& problems);
 
-/// For tests: puts other settings in force for the life of the object.
+/// For tests: replaces the settings in force for the life of the object.
 class scoped_settings {
  public:
   explicit scoped_settings(const std::vector<std::string>& environment);

@@ -51,7 +51,7 @@ result<shared_memory> shared_memory::open(const shared_memory_name& name) noexce
   if (file < 0) return status::not_supported;
   void* address =
       ::mmap(nullptr, name.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-  ::close(file);  // only the maker's is asked for
+  ::close(file);  // peers open the creator's descriptor, so this one is not needed
   if (address == MAP_FAILED) return status::not_supported;
   shared_memory m;
   m.address_ = static_cast<std::byte*>(address);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Anonymous memory that other processes of the same user on the same machine can map. It has no
-// name in the file system: a peer opens it through /proc/<pid>/fd, so it is gone with its last
-// user, also when a rank is killed, and nothing about it can be guessed or squatted. Where /proc
-// does not show the peer (another PID namespace) open fails, which is how ranks learn that they do
-// not share a node.
+// name in the file system: a peer opens it through /proc/<pid>/fd. So nothing is left behind when
+// its last user ends, even if a rank is killed, and no other user can guess or take its name. If
+// /proc does not show the peer (another PID namespace), open fails. Ranks learn from this that they
+// do not share a node.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace telpher {
 
-/// Names a segment to other processes; plain data, sent through the host MPI.
+/// Names a segment to other processes; trivially copyable, sent through the host MPI.
 struct shared_memory_name {
   std::int32_t pid;
   std::int32_t descriptor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a function inside Telpher answers: a status, or a result that holds a value or a status.
-// No exception crosses a function on the message path; the wrappers in mpi/ turn a status into an
-// MPI error class.
+// The return types of functions inside Telpher: a status, or a result that holds a value or a
+// status. No exception crosses a function on the message path. The wrappers in mpi/ turn a status
+// into an MPI error class.
 #pragma once
 
 #include <cstdlib>
@@ -13,9 +13,9 @@ namespace telpher {
 
 enum class [[nodiscard]] status : int{
     ok = 0,
-    would_block,       // an answer, not an error: try again later
-    not_supported,     // an answer, not an error: use another way
-    invalid_argument,  // the caller passed something that cannot be
+    would_block,       // not an error: try again later
+    not_supported,     // not an error: use another way
+    invalid_argument,  // the caller passed an impossible argument
     out_of_memory,     // host or device memory ran out
     device_error,      // the vendor's runtime reported a failure
     truncated,         // the message is longer than the receive buffer

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Thread-local variables of the message path: a few bytes each, reached without a call. The C
-// library keeps some room for such variables of libraries that are loaded late (glibc does, musl
-// refuses to load them), so only variables that every message touches are marked.
+// TLS model for the few thread-local variables that every message touches: initial-exec needs no
+// function call for an access. glibc reserves a little static TLS for libraries loaded with dlopen;
+// musl refuses to load such libraries. So only variables on the message path are marked.
 #pragma once
 
-#include <cstdlib>  // defines __GLIBC__ where it holds
+#include <cstdlib>  // defines __GLIBC__ on glibc
 
 #if defined(__GLIBC__) && defined(__PIC__)
 #define TELPHER_NEAR_TLS __attribute__((tls_model("initial-exec")))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks of the message path that are taken only where the program may call MPI from several threads
-// at once (MPI_THREAD_MULTIPLE). A locked instruction costs more than its own cycles there: it
-// waits for all stores before it, and those travel to lines that the other rank has.
+// Locks of the message path, taken only with MPI_THREAD_MULTIPLE. A locked instruction is expensive
+// there: it waits for all earlier stores, and these go to cache lines that the peer holds.
 #pragma once
 
 #include <atomic>
@@ -9,11 +8,11 @@
 
 namespace telpher {
 
-/// Whether several threads may be in the library at once. Written by MPI_Init, before there are
-/// messages; true before that, which is always right.
+/// Whether several threads may be in the library at once. MPI_Init sets it before there are
+/// messages. It is true until then, which is always safe.
 inline std::atomic<bool> several_threads{true};
 
-/// std::lock_guard while several_threads.
+/// A std::lock_guard that locks only while several_threads is true.
 class guard_threads {
  public:
   explicit guard_threads(std::mutex& m) noexcept

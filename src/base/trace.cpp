@@ -30,7 +30,7 @@ constexpr std::size_t flush_bytes = 64 << 10;
 std::mutex guard;
 // Both outlive static destructors.
 auto& file = *new descriptor;
-auto& pending = *new std::string;  // lines not yet written
+auto& pending = *new std::string;  // lines that are not written yet
 
 std::atomic<int> threads{0};
 int thread_number() noexcept {
@@ -78,7 +78,7 @@ std::string first_line(const char* path) {
   return line;
 }
 
-// A name without '%r' gets the rank at its end: no two ranks write one file.
+// A name without '%r' gets the rank as suffix, so that no two ranks write the same file.
 bool open_file(std::string path, int rank) noexcept {
   if (path.empty()) return false;
   if (const auto at = path.find("%r"); at != std::string::npos)
@@ -90,7 +90,7 @@ bool open_file(std::string path, int rank) noexcept {
   return static_cast<bool>(file);
 }
 
-// The boot's identity tells which ranks read the same clock.
+// Ranks with the same boot id read the same clock.
 void write_head(int rank, int size) noexcept {
   char host[64] = "";
   ::gethostname(host, sizeof host - 1);
@@ -102,7 +102,7 @@ void write_head(int rank, int size) noexcept {
       static_cast<long long>(::time(nullptr)));
 }
 
-// --- ranges of a profiler ---
+// --- profiler ranges ---
 
 int (*push_range)(const char*) = nullptr;
 int (*pop_range)() = nullptr;

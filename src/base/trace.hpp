@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `telpher trace` shows: calls, waits, messages and device copies with their times, one JSON
-// object a line in one file a rank, and ranges for NVIDIA's and AMD's profilers. Off, which is the
-// default, every place that could record something costs one relaxed load and a branch.
-// Times are nanoseconds of this machine's monotonic clock; `telpher trace` aligns those of nodes.
+// Records calls, waits, messages and device copies for `telpher trace`: one file for each rank, one
+// JSON object for each line. Also emits ranges for NVIDIA's and AMD's profilers. Tracing is off by
+// default; then each place that could record costs one relaxed load and a branch. Times are
+// nanoseconds of the node's monotonic clock; `telpher trace` aligns the clocks of different nodes.
 #pragma once
 
 #include <atomic>
@@ -12,23 +12,23 @@ namespace telpher::trace {
 
 extern std::atomic<bool> active;
 
-/// Whether anything is recorded; asked before anything else is done for it.
+/// Whether anything is recorded. Ask this before doing any other work for a record.
 inline bool on() noexcept {
   return active.load(std::memory_order_relaxed);
 }
 
-/// Reads the settings trace and trace_ranges. Ranks call it at the same moment, as nearly as they
-/// can: clocks of different nodes are aligned by it at first.
+/// Reads the settings trace and trace_ranges. All ranks call it at nearly the same moment: `telpher
+/// trace` uses this for its first alignment of the nodes' clocks.
 void begin(int rank, int size) noexcept;
-/// Writes what is left and stops.
+/// Writes what is pending and stops recording.
 void end() noexcept;
 
 std::uint64_t now_ns() noexcept;
 
-/// Names and values that go with an event, as JSON. What does not fit is left out.
+/// Names and values of an event, as JSON. Facts that do not fit are left out.
 class facts {
  public:
-  facts() noexcept { text_[0] = '\0'; }  // the rest stays as it is: spans are made at every call
+  facts() noexcept { text_[0] = '\0'; }  // text_ is not cleared: every call makes a span
   facts& add(const char* key, long long value) noexcept;
   /// `value` must need no escaping.
   facts& add(const char* key, const char* value) noexcept;
@@ -39,8 +39,8 @@ class facts {
   int used_ = 0;
 };
 
-/// A call of this thread, from construction to destruction. `describe` answers facts; it runs only
-/// if something is recorded.
+/// A call of this thread, from construction to destruction. `describe` returns the facts; it runs
+/// only while something is recorded.
 class span {
  public:
   template <class Describe>
@@ -68,7 +68,7 @@ class span {
   facts facts_;
 };
 
-/// Something with a beginning and an end; `kind` is "wait", "copy", "send" or "receive".
+/// Records an interval; `kind` is "call", "wait", "copy", "send" or "receive".
 void record(const char* kind, const char* name, std::uint64_t begin_ns, std::uint64_t end_ns,
             const facts& what) noexcept;
 
