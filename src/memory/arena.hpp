@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deals out pieces of a range of offsets, first fit, neighbours merged when freed. Used for the
-// staging part of a rank's shared segment; only the owner of the segment allocates.
+// First-fit allocator over a range of offsets; freed neighbours are merged. Used for the staging
+// part of a rank's shared segment. Only the owner of the segment allocates.
 #pragma once
 
 #include <cstdint>

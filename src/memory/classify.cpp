@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The look-up that runs in every call with a buffer. A driver query costs half a microsecond for an
-// address the driver does not know, so the addresses that certainly are host memory are recognised
-// first: the calling thread's stack, the program's static data and its brk heap. No verdict is
-// cached: an address range that is host memory now may be device memory after an munmap.
+// The look-up that runs in every call with a buffer. A driver query takes half a microsecond for an
+// address that the driver does not know. So the addresses that are certainly host memory are
+// recognised first: the calling thread's stack, the program's static data and its brk heap. No
+// answer is cached: a range that is host memory now may become device memory after an munmap.
 #include <link.h>
 #include <pthread.h>
 
@@ -16,17 +16,18 @@
 #include "device/registry.hpp"
 #include "memory/memory.hpp"
 
-// The C library's record of the break, absent from some. sbrk(0) would ask the same, but host MPIs
-// (UCX in them) replace it by one that sets the break to what it was: beside another thread's
-// malloc that takes memory away from it.
+// The C library's record of the program break; some C libraries have none. sbrk(0) would give the
+// same value. But host MPIs (through UCX) replace sbrk by a version that sets the break to the
+// value it read; if another thread is in malloc at that moment, it loses memory that it has just
+// got.
 extern "C" char* __curbrk __attribute__((weak));
 
 namespace telpher::memory {
 namespace {
 
-// Without a limit of the stack its range reaches down to whatever was mapped last, and device
-// memory may be put into it later (runtimes choose addresses themselves): only the uppermost part
-// counts.
+// If the stack size is unlimited, the stack's range reaches down to the last mapping below it.
+// Device memory may be placed in that range later, because runtimes choose addresses themselves. So
+// only the uppermost part counts as stack.
 constexpr std::uintptr_t most_stack = 8 << 20;
 
 address_range own_stack() noexcept {
@@ -83,7 +84,7 @@ constinit thread_local TELPHER_NEAR_TLS address_range
 
 [[gnu::cold, gnu::noinline]] bool on_stack_slow(std::uintptr_t a) noexcept {
   stack = own_stack();
-  if (stack.last == 0) stack = {1, 1};  // not known: holds nothing, and is not asked again
+  if (stack.last == 0) stack = {1, 1};  // not known: holds no address, and is not looked up again
   return stack.holds(a);
 }
 
@@ -104,7 +105,7 @@ place look_up(const void* address, bool detail, device::pointer_info& info) noex
     if (!b->started() || b->classify(address, detail, info) != status::ok) continue;
     if (info.kind == device::memory_kind::device) return {b, info.device};
     if (info.kind != device::memory_kind::host)
-      return {};  // known to this runtime: no other owns it
+      return {};  // this runtime knows the address, so no other back end owns it
   }
   return {};
 }

@@ -16,7 +16,7 @@ namespace telpher::memory {
 
 namespace {
 
-// Milliseconds are fine enough for what is idle for seconds, and cost a quarter of a reading of the
+// A millisecond clock: entries stay idle for seconds, and reading it costs a quarter of reading the
 // steady clock.
 struct clock {
   using duration = std::chrono::nanoseconds;
@@ -32,8 +32,8 @@ struct clock {
 
 struct ipc_entry {
   ipc_cache::key name;
-  std::size_t bytes;   // as the exporter told when it was opened
-  std::size_t opened;  // that may be touched
+  std::size_t bytes;   // size that the exporter reported when it was opened
+  std::size_t opened;  // size that is mapped and may be accessed
   void* address;
   int users;
   int keepers;  // mappings that rest
@@ -53,7 +53,8 @@ status open(const place& importer, const device::ipc_handle& handle, void*& addr
   return status::ok;
 }
 
-// What the back end says that it has mapped there; what the exporter told where it does not know.
+// The size of the mapping according to the back end, or `told` (the exporter's size) if the back
+// end does not know.
 std::size_t bytes_at(const place& importer, const void* address, std::size_t told) noexcept {
   device::pointer_info info;
   if (importer.owner->classify(address, true, info) != status::ok) return told;
@@ -62,7 +63,7 @@ std::size_t bytes_at(const place& importer, const void* address, std::size_t tol
   return known ? info.bytes - (at - info.base) : told;
 }
 
-// Not an error: the exporter knows its memory, and stages it.
+// A mismatch is not an error: the message is staged, because the exporter can read its own memory.
 status check_size(int process, std::size_t told, std::size_t opened) noexcept {
   if (told <= opened) return status::ok;
   static std::atomic<bool> said{false};
@@ -141,7 +142,7 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   void* address = nullptr;
   status s = open(k.importer, handle, address);
   if (s != status::ok && s != status::not_supported) {
-    trim_locked(0, 0);  // the device may be out of mappings: close all that is idle and try again
+    trim_locked(0, 0);  // the device may be out of mappings: close all idle ones and try again
     s = open(k.importer, handle, address);
   }
   if (s != status::ok) {
@@ -187,15 +188,18 @@ ipc_cache::iterator ipc_cache::drop(iterator e) noexcept {
   return next;
 }
 
-// Nobody may touch a stale mapping, whoever holds it. Memory that is named to us now is alive: its
-// owner keeps it until we have answered, or until the collective that named it has ended. So what
-// lay at its addresses before has been freed, which the owner may do only
-// - after the answer to each message that was pulled from it or pushed into it, and that is given
-//   when the last copy is done (path::transfer; in a thread that is still about to let go of its
-//   mapping, only the count is outstanding, under guard_ as well);
-// - after the end of each collective in which it took part, at which no device uses it any more. A
-//   communicator that keeps the mapping for its next calls looks it up by its generation, which
-//   never comes again.
+// Closes stale mappings, even if somebody holds them. This is safe. An allocation that a peer names
+// to us now is alive: its owner keeps it until we have answered the message, or until the
+// collective that named it has ended. So whatever lay at the same addresses before has been freed.
+// Its owner may free it only
+// - after we have answered each message that was read from it or written into it. We answer when
+//   the
+//   last copy is done (path::transfer). Another thread may still be about to release its mapping,
+//   but
+//   then only the reference count is outstanding, which guard_ protects as well;
+// - after the end of each collective in which it took part, when no device uses it any more. A
+//   communicator that keeps the mapping for its next calls looks it up by its generation, and
+//   generations are never reused.
 void ipc_cache::close_stale(const key& k, std::size_t bytes) noexcept {
   for (auto e = entries_.begin(); e != entries_.end();) {
     const bool overlaps = e->name.process == k.process &&

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other processes' allocations, opened once and kept. An entry is named by the exporting process,
-// the allocation's base address, its generation and the importing device. Safety rules:
-// - an allocation that was freed and made again at the same address has another generation, so it
-//   is another entry; meeting it closes entries of the same process that overlap it (they are
-//   stale), also those that somebody holds for later: CUDA opens nothing over them. Such an entry
-//   stays, closed, until its last user lets go;
-// - otherwise an entry in use (its reference count is not zero) is never closed;
-// - one whose holders all let it rest is closed when it is idle for too long or there are too many
-//   bytes, but never while trimming is paused: a holder pauses it, finds out by base() whether it
-//   still has its mapping, and goes on to use it until the pause ends;
-// - what the exporter says of the allocation's size is compared with what the back end says of the
-//   opened range, so that a damaged description leads to no address outside it;
-// - at most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused,
-//   the least recently used closes first; one unused for TELPHER_IPC_CACHE_IDLE closes at the next
-//   use of the cache. An exporter's freed memory is therefore returned to its device at the latest
+// Cache of other processes' allocations that are open in this process (IPC mappings). The key of an
+// entry is the exporting process, the allocation's base address, its generation and the importing
+// device. Safety rules:
+// - An allocation that was freed and made again at the same address has another generation, so it
+//   is
+//   another entry. When it is first acquired, all entries of the same process that overlap it are
+//   stale and are closed, even those that somebody holds for later, because CUDA opens nothing over
+//   them. A closed entry stays in a list until its last user releases it.
+// - Otherwise an entry in use (users > 0) is never closed.
+// - An entry whose holders have all called rest() is closed if it is idle for too long or too many
+//   bytes are open, but never while trimming is paused. A holder pauses trimming, checks with
+//   base()
+//   that it still has its mapping, and may use it until the pause ends.
+// - The size that the exporter reports is compared with the size that the back end reports for the
+//   opened range. So a damaged description cannot lead to an access outside the mapping.
+// - At most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused;
+//   the
+//   least recently used closes first. An entry that was unused for TELPHER_IPC_CACHE_IDLE closes at
+//   the next use of the cache. So memory that an exporter freed returns to its device at the latest
 //   when the importer next communicates after that time.
 #pragma once
 
@@ -53,9 +57,10 @@ class ipc_cache {
     }
     ~mapping();
     std::byte* base() const noexcept;
-    /// Kept for later, not in use now: it may be closed, and base() is null then.
+    /// Marks the mapping as kept for later, not in use now. It may then be closed; base() is null
+    /// after that.
     void rest() noexcept;
-    /// A resting one was used.
+    /// Notes a use of a resting mapping.
     void touch() noexcept;
     explicit operator bool() const noexcept { return entry_ != nullptr; }
 
@@ -66,7 +71,7 @@ class ipc_cache {
     bool rests_ = false;
   };
 
-  /// While one lives nothing that rests is closed.
+  /// While a pause lives, no resting mapping is closed by trimming.
   class pause {
    public:
     pause() = default;
@@ -85,15 +90,15 @@ class ipc_cache {
 
   static ipc_cache& instance() noexcept;
 
-  /// Opens the allocation or finds it open. not_supported when the vendor refuses, or when the
-  /// exporter names more bytes than were opened (each logged once).
+  /// Finds the allocation open or opens it. not_supported if the vendor refuses, or if the exporter
+  /// reports more bytes than were opened (each is logged once).
   result<mapping> acquire(const key& k, std::size_t bytes,
                           const device::ipc_handle& handle) noexcept;
 
-  /// Closes what has been idle too long and what exceeds the bounds, if it is time to look.
+  /// Closes what has been idle too long and what exceeds the limits, if a check is due.
   void trim_when_due() noexcept;
   pause pause_trimming() noexcept;
-  /// How many resting mappings were closed so far.
+  /// How many resting mappings trimming has closed so far.
   std::uint64_t revoked() const noexcept { return revoked_.load(std::memory_order_relaxed); }
   /// Closes everything that is not in use.
   void clear() noexcept;
@@ -109,11 +114,11 @@ class ipc_cache {
 
   std::mutex guard_;
   std::list<struct ipc_entry> entries_;  // most recently used first
-  std::list<struct ipc_entry> closed_;   // stale, and still held by somebody
+  std::list<struct ipc_entry> closed_;   // closed, but still held by somebody
   std::size_t open_bytes_ = 0;
   int pauses_ = 0;
   std::atomic<std::uint64_t> revoked_{0};
-  std::atomic<std::int64_t> due_ns_{0};  // of the next look
+  std::atomic<std::int64_t> due_ns_{0};  // when trim_when_due looks next
   counters counters_;
 };
 

@@ -11,17 +11,17 @@ namespace telpher::memory {
 struct lease::entry {
   place where;
   device::pointer_info info;
-  std::size_t users = 0;  // leases of it; none: the entry is free
+  std::size_t users = 0;  // number of leases; 0: the entry is free
 
   bool covers(std::uintptr_t address) const noexcept {
     return users > 0 && address - info.base < info.bytes;
   }
 };
 
-// Programs send from few allocations at a time.
+// Eight entries are enough: programs send from few allocations at a time.
 struct lease::table {
   std::mutex guard;
-  std::size_t leases = 0;  // of all entries
+  std::size_t leases = 0;  // total of all entries
   std::array<entry, 8> entries;
 
   void lend(entry& e, lease& to) noexcept {

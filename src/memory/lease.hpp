@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a driver said of an allocation, for as long as messages use it. A program may not free
-// memory that a pending call uses (MPI 4.1, 3.7.2), so while one message of an allocation is under
-// way the answer is true for every address in it, and the next message of it needs no query, which
-// costs 100 to 150 ns. A message that is complete, or that the program will not hear of again
-// (MPI_Request_free), must give its lease back: memory may be freed then.
+// Caches what the driver said about an allocation while messages use it. A program may not free
+// memory that a pending call uses (MPI 4.1, 3.7.2). So while a message of an allocation is in
+// flight, the answer holds for every address in the allocation, and the next message needs no
+// driver query, which costs 100 to 150 ns. A message must release its lease when it completes, or
+// when the program gives up its request (MPI_Request_free): from then on the memory may be freed.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace telpher::memory {
 
-/// One message's part in what is known of an allocation. Movable; given back on destruction.
+/// One message's reference to a cached answer. Movable; released on destruction.
 class lease {
  public:
   lease() = default;
@@ -36,8 +36,8 @@ class lease {
   entry* entry_ = nullptr;
 };
 
-/// memory::classify that asks a driver only where no message holds the allocation. For device
-/// memory `held` is a lease of it then; empty where there are too many of them.
+/// memory::classify that asks the driver only if no message in flight holds a lease of the
+/// allocation. For device memory `held` becomes a lease; it stays empty if all entries are in use.
 place classify(const void* address, device::pointer_info& info, lease& held) noexcept;
 
 }  // namespace telpher::memory

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the message path asks about buffers: the kind of an address in nanoseconds, streams and
-// pools that belong to a device. No MPI here.
+// What the message path asks about buffers: where an address lies (in nanoseconds), and the streams
+// and pools of a device. No MPI here.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace telpher::memory {
 
-/// A buffer's kind as the message path needs it. Managed memory counts as host memory here: the CPU
-/// may touch it, so the host MPI can move it.
+/// Where a buffer lies. Managed memory counts as host memory: the CPU may access it, so the host
+/// MPI can move it.
 struct place {
   device::backend* owner = nullptr;  // null: host memory
   int device = -1;
@@ -21,31 +21,32 @@ struct place {
   friend bool operator==(const place&, const place&) = default;
 };
 
-/// Whether an address certainly is host memory: the stack, the program's data or its heap. What is
-/// not recognised here may be either.
+/// Whether an address is certainly host memory: the stack, the program's data or its heap. False
+/// means unknown.
 bool surely_host(const void* address) noexcept;
 
-/// Where an address lives. Costs a few nanoseconds for the stack, the program's data and its heap,
-/// else one query of each started back end (docs/understand/optimization.md has figures). Never
+/// Where an address lies. A few nanoseconds for the stack, the program's data and its heap;
+/// otherwise one query to each started back end (figures in docs/understand/optimization.md). Never
 /// starts a runtime.
 place classify(const void* address) noexcept;
 
-/// The same, and all that is known of a device address (allocation, generation) in the same query.
+/// The same; `info` also gets the details of a device address (allocation, generation) from the
+/// same query.
 place classify(const void* address, device::pointer_info& info) noexcept;
 
-/// All that is known of a device address; for export and staging.
+/// The details of a device address; used for export and staging.
 result<device::pointer_info> describe(const place& p, const void* address) noexcept;
 
-/// A stream of ours on a device; made at first use, kept for the life of the process.
+/// One of our streams on a device. Created at first use and kept until shut_down().
 enum class lane { in, out, copy, kernel, linger, batch_a, batch_b, batch_c, batch_d, count_ };
 result<device::stream> stream(const place& p, lane l) noexcept;
 
-/// Copies and waits, between any two kinds of memory. `p` is the place of the device side.
+/// Copies between any two kinds of memory and waits. `p` is the place of the device side.
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept;
 
-/// A pooled buffer, given back on destruction. Host buffers are pinned for `owner` where they are
-/// at most TELPHER_LANDING_PINNED_LIMIT or `pinned` is asked for; larger ones are lazily touched
-/// address space.
+/// A pooled buffer, returned to its pool on destruction. A host buffer is pinned if it has at most
+/// TELPHER_LANDING_PINNED_LIMIT bytes or if `pinned` is true, provided there is an `owner`.
+/// Otherwise it is mapped memory whose pages are touched lazily.
 class buffer {
  public:
   buffer() = default;
@@ -72,7 +73,8 @@ class buffer {
   explicit operator bool() const noexcept { return address_ != nullptr; }
   void* data() const noexcept { return address_; }
   std::size_t size() const noexcept { return bytes_; }
-  /// Says that more than the first page was written: of large host memory only so much stays then.
+  /// Says that more than the first page was written. Of large host buffers that were filled, the
+  /// pool keeps only a limited number of bytes.
   void filled() noexcept { filled_ = true; }
 
  private:
@@ -81,12 +83,13 @@ class buffer {
   void give_back() noexcept;
 
   void* address_ = nullptr;
-  std::size_t bytes_ = 0;  // usable; the pool's class may be larger
-  int pool_ = -1;          // which pool it goes back to
+  std::size_t bytes_ = 0;  // usable; the buffer's size class may be larger
+  int pool_ = -1;          // index of its pool
   bool filled_ = false;
 };
 
-/// Gives pooled memory, streams and events back; from MPI_Finalize, before the devices go away.
+/// Releases pooled memory, streams and events. MPI_Finalize calls it before the devices are shut
+/// down.
 void shut_down() noexcept;
 
 }  // namespace telpher::memory

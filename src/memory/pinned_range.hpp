@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes parts of a shared segment reachable for devices when they are first used: chunk by chunk,
-// so that a large segment costs nothing until it is used. A chunk that cannot be registered is used
-// unregistered; copies are slower then, and one line says so.
+// Registers parts of a shared segment with devices at first use. This happens chunk by chunk, so
+// that a large segment costs nothing until it is used. A chunk that cannot be registered is used
+// unregistered: copies are slower then, and one log line says so.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace telpher::memory {
 
 class pinned_range {
  public:
-  /// A device copy must not cross from one registration into the next: CUDA refuses it. Chunks
-  /// begin at multiples of this from the start of the range.
+  /// Chunks begin at multiples of this from the start of the range. A device copy must not cross
+  /// from one registration into the next, because CUDA refuses it.
   static constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 
   pinned_range() = default;

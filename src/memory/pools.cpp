@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pooled buffers. A pool is one kind of memory of one owner; its buffers have power-of-two sizes
-// from one page up, kept on a free list for each size. Allocating pinned or device memory costs
-// tens to hundreds of microseconds and may synchronise the device, so what was allocated is kept,
-// within limits: `kept_of_a_size` idle buffers of a size; of host memory one of any size, and more
-// of them up to so many bytes; of a device so many bytes in all, or the one that came last, because
-// the program wants its memory. Where a pool's memory runs out, what is idle in it is released
-// first.
+// Pooled buffers. A pool holds one kind of memory of one owner. Its buffers have power-of-two sizes
+// from one page up, with a free list for each size. Allocating pinned or device memory takes tens
+// to hundreds of microseconds and may synchronise the device, so idle buffers are kept, within
+// limits:
+// - at most `kept_of_a_size` buffers of a size;
+// - of host memory, buffers of a size up to a number of bytes (below), and always at least one;
+// - of device memory, a number of bytes in all, because the program needs the device's memory; but
+//   always the buffer that was returned last.
+// If a pool cannot allocate, it first releases all its idle buffers and tries again.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -28,24 +30,24 @@ namespace {
 
 constexpr std::size_t smallest = 4096;
 constexpr std::size_t kept_of_a_size = 256;
-// Idle bytes of a size that stay. Mapped memory is worth more of them: to fill fresh pages takes
-// seven times as long as to fill old ones (docs/understand/optimization.md).
+// Idle bytes of one size that a pool keeps. The limit for mapped memory is larger, because filling
+// fresh pages takes seven times as long as filling old ones (docs/understand/optimization.md).
 constexpr std::size_t kept_pinned_bytes = std::size_t{64} << 20;
 constexpr std::size_t kept_mapped_bytes = std::size_t{256} << 20;
-// Idle bytes of a device that stay.
+// Idle bytes of a device that a pool keeps.
 constexpr std::size_t kept_device_bytes = std::size_t{256} << 20;
 
 enum class source { mapped, pinned, device };
 
 struct pool {
   source kind;
-  place where;  // whose pinned or device memory
+  place where;  // the owner of pinned or device memory
   std::array<std::vector<void*>, 48> free;
   std::size_t idle_bytes = 0;
 
   result<void*> make(std::size_t bytes) noexcept;
   void release(void* address, std::size_t bytes) noexcept;
-  /// Releases idle buffers, the largest first, until at most so many bytes of them are left.
+  /// Releases idle buffers, the largest first, until at most `bytes` idle bytes are left.
   void shrink(std::size_t bytes) noexcept;
 };
 
@@ -65,7 +67,7 @@ result<void*> pool::make(std::size_t bytes) noexcept {
   return status::out_of_memory;
 }
 
-// A failure to release is logged by the device layer; there is nothing more to do about it.
+// The device layer logs a failed release; nothing else can be done about it.
 void pool::release(void* address, std::size_t bytes) noexcept {
   [[maybe_unused]] status ignored = status::ok;
   switch (kind) {
@@ -92,7 +94,7 @@ void pool::shrink(std::size_t bytes) noexcept {
 
 std::mutex guard;
 std::deque<pool>& pools() {
-  static auto* one = new std::deque<pool>;  // a deque: addresses stay
+  static auto* one = new std::deque<pool>;  // a deque: elements do not move
   return *one;
 }
 
@@ -138,8 +140,9 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
   return taken{*fresh, index};
 }
 
-// Idle address space that was hardly touched costs nothing: it is kept by number, not by bytes. A
-// landing buffer that only ever sees tickets would otherwise be mapped afresh for each message.
+// Mapped memory that was hardly touched costs almost nothing, so it is limited by number and not by
+// bytes. Otherwise a landing buffer that only receives tickets would be mapped afresh for each
+// message.
 bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool filled) {
   if (waiting >= kept_of_a_size) return false;
   switch (p.kind) {
@@ -159,8 +162,8 @@ void give_to(int index, void* address, std::size_t bytes, bool filled) {
   const std::size_t c = class_of(bytes);
   const std::size_t size = std::size_t{1} << c;
   if (!worth_keeping(p, p.free[c].size(), size, filled)) return p.release(address, size);
-  // Room for the one that was used last: what is made and released for each message would be opened
-  // anew by its receiver each time.
+  // Always keep the buffer that was used last. If it were allocated and released for each message,
+  // its receiver would have to open it anew each time.
   if (p.kind == source::device) p.shrink(kept_device_bytes - std::min(size, kept_device_bytes));
   p.free[c].push_back(address);
   p.idle_bytes += size;

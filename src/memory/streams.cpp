@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our streams and events: one stream for each lane of a device, made at first use, and a free list
-// of events. Streams live until shut_down.
+// Our streams and events: one stream for each lane of a device, created at first use, and a free
+// list of events. All live until shut_down.
 #include "memory/streams.hpp"
 
 #include <array>

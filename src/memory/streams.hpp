@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events that are reused, and the end of our streams. See memory.hpp for streams themselves.
+// Pooled events, and the release of our streams. memory.hpp declares the streams themselves.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace telpher::memory {
 
-/// An event of a device, back in the pool on destruction.
+/// An event of a device; returned to the pool on destruction.
 class pooled_event {
  public:
   pooled_event() = default;
@@ -34,8 +34,8 @@ class pooled_event {
   device::event event_;
 };
 
-/// Waits for the end of what runs on a stream of ours; on the way out after an error. A stream that
-/// cannot be waited for has failed as a whole: nothing runs there.
+/// Waits until one of our streams is idle; used when cleaning up after an error. If the wait itself
+/// fails, the stream has failed as a whole and nothing runs on it.
 void wait_for(const place& p, lane l) noexcept;
 
 /// Destroys every stream and pooled event; part of shut_down.

@@ -24,7 +24,7 @@ void store_plain(std::byte* window, const std::byte* from, std::size_t lines) no
 
 #if defined(__x86_64__)
 
-// Each function is compiled for its own instruction set and called only where the CPU has it.
+// Each function is compiled for its own instruction set and called only if the CPU has it.
 
 [[gnu::target("sse4.1")]] void load_sse41(std::byte* to, const std::byte* window,
                                           std::size_t lines) noexcept {
@@ -87,7 +87,7 @@ std::size_t known() noexcept {
   return __builtin_cpu_supports("avx512f") ? 4 : 3;
 }
 
-// Streaming loads may be served from a buffer filled earlier; this empties it.
+// A streaming load may be served from a buffer that was filled earlier; the fence empties it.
 void begin_loads() noexcept {
   _mm_mfence();
 }
@@ -134,7 +134,8 @@ void load_from_window(const line_copy& by, void* to, const void* window,
   auto* in = static_cast<const std::byte*>(window);
   alignas(line) std::byte whole[line];
   begin_loads();
-  // A part of a line at either end: the whole line is one access of the bus, its bytes are several.
+  // Part of a line at either end. Loading the whole line takes one bus access, loading its bytes
+  // would take several.
   const auto part = [&](std::size_t offset, std::size_t count) {
     by.load(whole, in - offset, 1);
     std::memcpy(out, whole + offset, count);

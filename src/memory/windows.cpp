@@ -20,7 +20,7 @@ struct entry {
   bool write_combined;
 };
 
-// A back end that has no windows at all is not asked again. Read without the lock.
+// A back end without any windows is asked only once. Read without the lock.
 constexpr int vendors = 32;
 std::atomic<bool> without_windows[vendors];
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CPU's windows into device memory, where the device has them: opened once for an allocation
-// and kept while it lives (the generation tells). See device::backend::map_for_cpu.
+// CPU windows into device memory, on devices that support them. A window is opened once for an
+// allocation and cached; an entry is replaced when the allocation's generation has changed. See
+// device::backend::map_for_cpu.
 #pragma once
 
 #include "memory/memory.hpp"
 
 namespace telpher::memory {
 
-/// Device bytes as the CPU sees them. Valid as long as their allocation.
+/// Device memory as the CPU sees it. Valid as long as its allocation.
 class window {
  public:
   window() = default;
@@ -15,13 +16,13 @@ class window {
       : where_(p), address_(address), write_combined_(write_combined) {}
 
   explicit operator bool() const noexcept { return address_ != nullptr; }
-  /// Whether the bytes may be used where they are; else only load() is fast.
+  /// Whether the CPU may use data() in place. If not (write-combined), only load() is fast.
   bool direct() const noexcept { return !write_combined_; }
   const std::byte* data() const noexcept { return address_; }
 
-  /// Reads what the device wrote before the call.
+  /// Copies out of the window; sees what the device wrote before the call.
   void load(void* to, std::size_t bytes) const noexcept;
-  /// Writes; the device's later work sees it.
+  /// Copies into the window; work that the device starts later sees it.
   void store(const void* from, std::size_t bytes) const noexcept;
 
  private:
@@ -30,7 +31,8 @@ class window {
   bool write_combined_ = false;
 };
 
-/// The window at `info`'s byte at `address`; empty if the device has no such windows.
+/// The window at device address `address` of the allocation `info`; empty if the device has no
+/// windows or this allocation cannot be mapped.
 window open_window(const place& p, const device::pointer_info& info, const void* address) noexcept;
 
 /// Closes all windows; part of shut_down.
