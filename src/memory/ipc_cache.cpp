@@ -193,10 +193,8 @@ ipc_cache::iterator ipc_cache::drop(iterator e) noexcept {
 // collective that named it has ended. So whatever lay at the same addresses before has been freed.
 // Its owner may free it only
 // - after we have answered each message that was read from it or written into it. We answer when
-//   the
-//   last copy is done (path::transfer). Another thread may still be about to release its mapping,
-//   but
-//   then only the reference count is outstanding, which guard_ protects as well;
+//   the last copy is done (path::transfer). Another thread may still be about to release its
+//   mapping, but then only the reference count is outstanding, which guard_ protects as well;
 // - after the end of each collective in which it took part, when no device uses it any more. A
 //   communicator that keeps the mapping for its next calls looks it up by its generation, and
 //   generations are never reused.

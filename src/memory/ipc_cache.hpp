@@ -3,22 +3,19 @@
 // entry is the exporting process, the allocation's base address, its generation and the importing
 // device. Safety rules:
 // - An allocation that was freed and made again at the same address has another generation, so it
-//   is
-//   another entry. When it is first acquired, all entries of the same process that overlap it are
-//   stale and are closed, even those that somebody holds for later, because CUDA opens nothing over
-//   them. A closed entry stays in a list until its last user releases it.
+//   is another entry. When it is first acquired, all entries of the same process that overlap it
+//   are stale and are closed, even those that somebody holds for later, because CUDA opens nothing
+//   over them. A closed entry stays in a list until its last user releases it.
 // - Otherwise an entry in use (users > 0) is never closed.
 // - An entry whose holders have all called rest() is closed if it is idle for too long or too many
 //   bytes are open, but never while trimming is paused. A holder pauses trimming, checks with
-//   base()
-//   that it still has its mapping, and may use it until the pause ends.
+//   base() that it still has its mapping, and may use it until the pause ends.
 // - The size that the exporter reports is compared with the size that the back end reports for the
 //   opened range. So a damaged description cannot lead to an access outside the mapping.
 // - At most TELPHER_IPC_CACHE_ENTRIES entries and TELPHER_IPC_CACHE_BYTES bytes stay open unused;
-//   the
-//   least recently used closes first. An entry that was unused for TELPHER_IPC_CACHE_IDLE closes at
-//   the next use of the cache. So memory that an exporter freed returns to its device at the latest
-//   when the importer next communicates after that time.
+//   the least recently used closes first. An entry that was unused for TELPHER_IPC_CACHE_IDLE
+//   closes at the next use of the cache. So memory that an exporter freed returns to its device at
+//   the latest when the importer next communicates after that time.
 #pragma once
 
 #include <atomic>
