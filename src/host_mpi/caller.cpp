@@ -12,18 +12,20 @@
 namespace telpher::host_mpi {
 namespace {
 
-// The objects that called last. One of the host MPI's stays mapped once it is known, so that
-// nothing else can come to lie there; where another was unloaded and a part of the host MPI took
-// its place, that part's calls go through Telpher, which does them no harm.
+// Address ranges of the libraries that called last. A library of the host MPI is kept mapped once
+// it is known (dlopen), so no other library can take its range. Other libraries may be unloaded. If
+// a part of the host MPI is then loaded into such a range, its calls go through Telpher, which does
+// no harm.
 struct known_caller {
   address_range where;
   caller who = caller::other;
 };
 constinit thread_local TELPHER_NEAR_TLS known_caller inside;
-constinit thread_local TELPHER_NEAR_TLS address_range outside[2];  // a tool's and a binding's, say
+constinit thread_local TELPHER_NEAR_TLS address_range
+    outside[2];  // for example a tool and a language binding
 
-// By soname, and by the names of Open MPI's plug-ins. What only stands on MPI is no part of it:
-// bindings of other languages, tools that come with an MPI.
+// Recognises the host MPI by soname, and Open MPI's plug-ins by file name. Libraries that only use
+// MPI do not count: bindings of other languages, tools that come with an MPI.
 caller part_of_host_mpi(std::string_view path, std::string_view soname) noexcept {
   const std::string_view file = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   const kind k = kind_of(soname);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who calls a function of Telpher: two or three comparisons of the return address.
+// Finds out who calls a function of Telpher: two or three comparisons of the return address.
 #pragma once
 
 namespace telpher::host_mpi {
 
-/// `beneath`: an MPI library that lies below the one of the program, which is of the standard ABI.
+/// `beneath`: the vendor's own MPI library below a library of the standard ABI, which the program
+/// uses.
 enum class caller { other, host_mpi, beneath };
 
 caller caller_at(const void* address) noexcept;

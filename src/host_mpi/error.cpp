@@ -28,10 +28,10 @@ int error_class(status s) noexcept {
 
 std::mutex guard;
 
-// --- communicators that are gone ---
+// --- communicators that were freed ---
 
-// How many were freed, and at which of these frees each handle was last among them. Handles are
-// given out again, so there are few different ones.
+// The number of frees so far, and for each freed handle the number of its last free. The host MPI
+// reuses handles, so there are few different ones.
 std::atomic<std::uint64_t> frees{0};
 std::unordered_map<MPI_Comm, std::uint64_t>& freed_at() {
   static auto* one = new std::unordered_map<MPI_Comm, std::uint64_t>;
@@ -40,8 +40,8 @@ std::unordered_map<MPI_Comm, std::uint64_t>& freed_at() {
 
 // --- codes with a text ---
 
-// A code of the class whose text is "<call>: <why>"; made once for each. The class itself is the
-// code where the host MPI makes no more.
+// An error code of the class with the text "<call>: <why>"; each is made once. If the host MPI
+// makes no more codes, the class itself is the code.
 int code_with_text(int error_class, const std::string& text) noexcept {
   static auto& made = *new std::map<std::pair<int, std::string>, int>;
   const std::lock_guard lock(guard);
@@ -125,7 +125,7 @@ int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept {
   const int rc = pmpi::Request_get_status(request, flag, status);
   pmpi::Comm_set_errhandler(MPI_COMM_SELF, programs);
   if (programs != MPI_ERRORS_ARE_FATAL && programs != MPI_ERRORS_RETURN)
-    pmpi::Errhandler_free(&programs);  // a reference
+    pmpi::Errhandler_free(&programs);  // Comm_get_errhandler gave a reference
   return rc;
 #endif
 }

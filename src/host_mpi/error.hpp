@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The border between statuses and MPI's errors: a status becomes an error class, is logged with the
-// call that met it, and goes to the error handler of the object that the call was made on. The code
-// that the program gets has a text which names the call.
+// Turns statuses into MPI errors. A status becomes an error class and is logged with the name of
+// the MPI call. The error handler of the object that the call was made on is called. The program
+// gets an error code whose text names the call.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace telpher::host_mpi {
 
-/// Between MPI_Init and MPI_Finalize: MPI_COMM_WORLD and MPI_COMM_SELF are communicators. A program
-/// with sessions may do without.
+/// True between MPI_Init and MPI_Finalize, while MPI_COMM_WORLD and MPI_COMM_SELF exist. A program
+/// that uses sessions may never have them.
 inline bool world_model = false;
 
-/// The object whose error handler hears of an error.
+/// The object whose error handler is called.
 class error_owner {
  public:
-  /// MPI_COMM_WORLD in place of the null communicator.
+  /// MPI_COMM_WORLD stands in for the null communicator.
   error_owner(MPI_Comm comm) noexcept
       : kind_(kind::communicator), comm_(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm) {}
   static error_owner window(MPI_Win window) noexcept {
@@ -38,7 +38,7 @@ class error_owner {
     return o;
   }
 #endif
-  /// No handler is called: the program has given up its handle.
+  /// No handler is called, because the program has freed its handle.
   static error_owner nobody() noexcept {
     return error_owner(kind::none);
   }
@@ -60,9 +60,9 @@ class error_owner {
   };
 };
 
-/// A communicator as what outlives its call remembers it. The program may free the handle
-/// meanwhile, and the host MPI may give the same one to another communicator: then nobody hears of
-/// errors.
+/// A communicator that an operation remembers after its call has returned. The program may free the
+/// handle meanwhile, and the host MPI may reuse it for another communicator. Then no error handler
+/// is called.
 class kept_comm {
  public:
   kept_comm() noexcept = default;
@@ -74,27 +74,28 @@ class kept_comm {
   std::uint64_t since_ = 0;
 };
 
-/// The program is about to free or disconnect a communicator.
+/// To be called when the program is about to free or disconnect a communicator.
 void note_freed(MPI_Comm comm) noexcept;
 
 /// Calls the error handler of `owner` with `code` and returns `code`, if the handler returns.
 int raise(const error_owner& owner, int code) noexcept;
 
-/// The code of a call that should have made `request`. After an error handler of the program's
-/// MPICH answers MPI_SUCCESS and makes none: nothing would ever complete.
+/// The error code of a call that should have made `request`. If the program's error handler
+/// returned, MPICH returns MPI_SUCCESS but makes no request; waiting for it would never end. This
+/// returns MPI_ERR_OTHER then.
 inline int started(int code, MPI_Request request) noexcept {
   return code == MPI_SUCCESS && request == MPI_REQUEST_NULL ? MPI_ERR_OTHER : code;
 }
 
-/// Logs what `call` could not do and raises the error class of `s`. `detail` may be null.
+/// Logs that `call` failed, and why, and raises the error class of `s`. `detail` may be null.
 int fail(const error_owner& owner, const char* call, status s, const char* detail) noexcept;
 
-/// The same for an error class of MPI's; `why` is all that the log says.
+/// The same for an MPI error class; `why` is the text of the log line.
 int fail_with(const error_owner& owner, const char* call, int error_class,
               const char* why) noexcept;
 
-/// PMPI_Request_get_status that calls no error handler: the call that completes the request does.
-/// MPICH would call the one of MPI_COMM_SELF, whatever communicator the request belongs to.
+/// PMPI_Request_get_status without an error handler; the call that completes the request calls one.
+/// MPICH would call the handler of MPI_COMM_SELF, whatever communicator the request belongs to.
 int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept;
 
 }  // namespace telpher::host_mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finding the program's MPI among the libraries that the process has mapped. Looks only at what is
-// mapped: it never loads a library, since a second MPI in one process ends badly.
+// Finds the program's MPI among the libraries that the process has mapped. It never loads a
+// library, because two MPIs in one process do not work.
 #include "host_mpi/host_mpi.hpp"
 
 #include <dlfcn.h>
@@ -53,8 +53,9 @@ const char* library_for(kind k) {
   return "";
 }
 
-// A library of the standard ABI may sit on top of its vendor's own: where both are mapped, the
-// program speaks the standard ABI. Otherwise one of our kind will do, whatever else is there.
+// A library of the standard ABI may sit on top of its vendor's own library. If both are mapped, the
+// program uses the standard ABI. Otherwise a library of the kind that Telpher was built for is
+// preferred.
 const mapped_library* library_of_the_program(const std::vector<mapped_library>& mapped) {
   const mapped_library* chosen = nullptr;
   for (const auto& candidate : mapped) {
@@ -64,7 +65,7 @@ const mapped_library* library_of_the_program(const std::vector<mapped_library>& 
   return chosen;
 }
 
-// Handles, constants and statuses of another kind of MPI would be misread, so there is no going on.
+// Handles, constants and statuses of another kind of MPI would be misread, so the process ends.
 void check_kind(const mapped_library& program) {
   if (program.flavour == built_for) return;
   log::write(log::level::error, TELPHER_SUBSYSTEM,
@@ -74,7 +75,7 @@ void check_kind(const mapped_library& program) {
   ::_exit(EXIT_FAILURE);
 }
 
-// The handle through which the program's MPI is searched.
+// A handle for dlsym in the program's MPI; null if no MPI is mapped.
 void* private_handle() {
   const auto mapped = mapped_mpi_libraries();
   const auto* program = library_of_the_program(mapped);
@@ -84,7 +85,7 @@ void* private_handle() {
 }
 
 void* handle_of_host_mpi() noexcept {
-  static constinit std::atomic<void*> known{nullptr};  // while no MPI is mapped: none
+  static constinit std::atomic<void*> known{nullptr};  // null as long as no MPI is mapped
   void* handle = known.load(std::memory_order_relaxed);
   if (!handle) known.store(handle = private_handle(), std::memory_order_relaxed);
   return handle;
@@ -92,9 +93,10 @@ void* handle_of_host_mpi() noexcept {
 
 }  // namespace
 
-// What the loader finds behind Telpher, so that a library of the program's own that defines PMPI
-// names is respected; in front of it the same library has been through already. Then the program's
-// MPI, which Python maps privately, and what a program has that is linked with MPI statically.
+// Searches in this order. First the libraries that the loader finds behind Telpher; so a library of
+// the program's that defines PMPI names is respected. (A library in front of Telpher has already
+// been called.) Then the program's MPI, which Python maps privately. Then the whole process, for
+// programs that link MPI statically.
 void* find(const char* name) noexcept {
   void* const handle = handle_of_host_mpi();
   if (void* const next = ::dlsym(RTLD_NEXT, name); next && !is_ours(next)) return next;
@@ -104,7 +106,7 @@ void* find(const char* name) noexcept {
   return is_ours(first) ? nullptr : first;
 }
 
-// A program may have a copy of a variable, which counts then.
+// A program may have its own copy of a variable (copy relocation); that copy is the one to use.
 void* find_global(const char* name) noexcept {
   void* const handle = handle_of_host_mpi();
   if (void* const first = ::dlsym(RTLD_DEFAULT, name)) return first;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host MPI as Telpher calls it: one callable object for each PMPI function, and the only file
-// that includes <mpi.h>. Nothing here refers to a symbol of the host MPI, so the library loads into
-// any process; an address is looked up when its function is first called, wherever the process has
-// mapped its MPI (Python maps it privately). Code that includes this file is compiled once per
-// mpi.h.
+// The host MPI as Telpher calls it: one callable object for each PMPI function. This is the only
+// file that includes <mpi.h>. Nothing here refers to a symbol of the host MPI, so the library loads
+// into any process. The address of a function is looked up when it is first called, wherever the
+// process has mapped its MPI (Python maps it privately). Code that includes this file is compiled
+// once per mpi.h.
 #pragma once
 
 // The wrappers define what mpi.h declares, and must be visible; everything else here is hidden.
@@ -20,30 +20,31 @@
 
 #include "host_mpi/caller.hpp"
 
-// Written at configure time from this very mpi.h: TELPHER_HOST_HAS_<name> is 1 for each PMPI
-// function it declares, and 0 for names in the two lists below that it does not.
+// Generated at configure time from this mpi.h. TELPHER_HOST_HAS_<name> is 1 for each PMPI function
+// that it declares, and 0 for names in the two lists below that it does not declare.
 #include "host_mpi_declared.hpp"
 
 namespace telpher::host_mpi {
 
 /// The address of a function of the program's MPI, or null if that MPI lacks it. Ends the process
-/// with one line of explanation if it is not the kind of MPI this library was compiled for.
+/// with an explanation if that MPI is not of the kind that this library was compiled for.
 void* find(const char* name) noexcept;
-/// The same for a variable, or for what Telpher has no part in: what the program finds.
+/// The same for a variable, or for a function that Telpher does not wrap: searches as the program
+/// would.
 void* find_global(const char* name) noexcept;
 
-/// The MPI_X that belongs to PMPI_X, of a profiling tool behind Telpher; null if there is none.
+/// The MPI_X that belongs to PMPI_X in a profiling tool behind Telpher; null if there is none.
 void* find_tool(const char* pmpi_name) noexcept;
-/// A function as the library of that caller finds it.
+/// The function that the library of `caller` would find under this name.
 void* own_function(const void* caller, const char* name) noexcept;
 
-/// Says that the program's MPI lacks `name`.
+/// Logs that the program's MPI lacks `name`.
 void report_absent(const char* name) noexcept;
 
 template <class Name, class Function>
 class function;
 
-/// A function that mpi.h declares. A call is one relaxed load and one indirect call.
+/// A function that mpi.h declares. A call costs one relaxed load and one indirect call.
 template <class Name, class Result, class... Arguments>
 class function<Name, Result(Arguments...)> {
  public:
@@ -51,7 +52,7 @@ class function<Name, Result(Arguments...)> {
     return address_.load(std::memory_order_relaxed)(arguments...);
   }
 
-  /// Whether the MPI in the process has it: an older one may lack what mpi.h declares.
+  /// Whether the MPI in the process has it. An older MPI may lack functions that mpi.h declares.
   bool available() const noexcept {
     const auto known = address_.load(std::memory_order_relaxed);
     return (known == &first_call ? look_up() : known) != &absent;
@@ -59,13 +60,13 @@ class function<Name, Result(Arguments...)> {
 
   using pointer = Result (*)(Arguments...);
 
-  /// The MPI_X of a profiling tool behind Telpher, which the program's call goes to; mostly null.
+  /// The MPI_X of a profiling tool behind Telpher; the program's call goes to it. Usually null.
   pointer tool() const noexcept {
     const auto known = tool_.load(std::memory_order_relaxed);
     return known == &first_call ? look_up_tool() : known;
   }
 
-  /// Where PMPI_X goes on for a caller inside the host MPI; null for others.
+  /// The function to call when PMPI_X is called from inside the host MPI; null for other callers.
   pointer for_host_mpi(const void* called_from) const noexcept {
     const caller who = caller_at(called_from);
     if (who == caller::other) [[likely]]
@@ -100,10 +101,10 @@ class function<Name, Result(Arguments...)> {
   }
 
   static inline constinit std::atomic<pointer> address_{&first_call};
-  static inline constinit std::atomic<pointer> tool_{&first_call};  // until it was looked for
+  static inline constinit std::atomic<pointer> tool_{&first_call};  // first_call: not looked up
 };
 
-/// A function that mpi.h does not declare: code that asks available() first compiles all the same.
+/// A function that mpi.h does not declare. Code that asks available() first compiles anyway.
 template <class Name>
 class function<Name, void> {
  public:
@@ -116,14 +117,14 @@ class function<Name, void> {
   constexpr bool available() const noexcept { return false; }
 };
 
-/// The text of a name as a template argument.
+/// A string as template argument.
 template <std::size_t Length>
 struct symbol_name {
   constexpr symbol_name(const char (&name)[Length]) { std::copy_n(name, Length, text); }
   char text[Length];
 };
 
-/// The address of a variable of the host MPI, looked up once.
+/// The address of a variable of the host MPI; looked up once.
 template <symbol_name Name>
 void* variable() noexcept {
   static constinit std::atomic<void*> cached{nullptr};
@@ -134,7 +135,7 @@ void* variable() noexcept {
 
 }  // namespace telpher::host_mpi
 
-// Open MPI's MPI_COMM_WORLD, MPI_BYTE and so on are addresses of its variables, through this macro.
+// Open MPI defines MPI_COMM_WORLD, MPI_BYTE and so on by this macro, as addresses of its variables.
 #ifdef OMPI_PREDEFINED_GLOBAL
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) \

@@ -32,15 +32,15 @@ bool same_pretended_node(const job& j, int peer) {
   return nodes == 0 || j.rank * nodes / j.size == peer * nodes / j.size;
 }
 
-// What a rank says of itself so that others can try to open its memory.
+// What each rank tells the others, so that they can try to open its memory.
 struct card {
   shared_memory_name segment;
-  std::uint64_t kernel;    // hash of the running kernel's boot id; 0: not known
-  std::uint64_t nonce[2];  // that of rank 0 counts
+  std::uint64_t kernel;    // hash of the running kernel's boot id; 0: unknown
+  std::uint64_t nonce[2];  // only rank 0's is used
 };
 
-// Two different boot ids are proof that nothing can be shared. Equal ones prove nothing: containers
-// of one machine show the same.
+// Ranks with different boot ids cannot share memory. Equal boot ids prove nothing: containers on
+// one machine show the same.
 std::uint64_t running_kernel() {
   char id[64] = {};
   const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -54,8 +54,9 @@ bool may_share(const card& own, const card& other) {
   return own.kernel == 0 || other.kernel == 0 || own.kernel == other.kernel;
 }
 
-// Two ranks share a node if each could open the other's segment. The host MPI is not asked: it goes
-// by host names, which containers, renamed hosts and its own settings make wrong both ways.
+// Two ranks share a node if each could open the other's segment. The host MPI is not asked, because
+// it compares host names. Containers, renamed hosts and its own settings can make that wrong in
+// both directions.
 status meet_node(job& j) {
   const auto count = static_cast<std::size_t>(j.size);
   std::vector<card> cards(count);
@@ -90,16 +91,17 @@ status meet_node(job& j) {
   return status::ok;
 }
 
-// --- the job's ranks of a communicator's ranks ---
+// --- from ranks of a communicator to ranks of the job ---
 
-/// Of one communicator.
+/// The job ranks of one communicator's ranks.
 struct members {
   std::vector<int> ranks;
   bool ours = false;
 };
 
 std::mutex guard;
-// Counts what was forgotten: a thread's last translation is good while it stands.
+// Counts the translations that were dropped. A thread's cached translation is valid while this is
+// unchanged.
 std::atomic<unsigned> forgotten{0};
 using member_list = std::shared_ptr<const members>;
 std::unordered_map<MPI_Comm, member_list>& translations() {
@@ -159,13 +161,13 @@ constexpr const char* remedy =
 
 [[noreturn]] void end_program() noexcept {
   pmpi::Abort(MPI_COMM_WORLD, 1);
-  std::abort();  // a host MPI that came back from there would go on waiting
+  std::abort();  // abort in case the host MPI's Abort returns: this rank must not go on waiting
 }
 
-/// What all ranks of the world tell each other first: the largest of each.
+/// What all ranks of MPI_COMM_WORLD exchange first; the maximum of each member is taken.
 struct summary {
   std::int64_t has_device, has_none;
-  std::int64_t mark, mark_negated;  // of the settings
+  std::int64_t mark, mark_negated;  // hash of the settings
 };
 constexpr int summary_words = sizeof(summary) / sizeof(std::int64_t);
 
@@ -173,7 +175,8 @@ std::int64_t settings_mark() {
   return static_cast<std::int64_t>(std::hash<std::string>()(job_settings()) >> 1);
 }
 
-// Where not all ranks are known to carry the library this may never end; the wait has a limit then.
+// If it is not known that all ranks carry the library, this may never complete; the wait is then
+// bounded.
 bool gather(MPI_Comm world, const summary& own, bool all_carry, summary& all) noexcept {
   using clock = std::chrono::steady_clock;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -206,7 +209,7 @@ bool bcast(void* bytes, std::size_t count, MPI_Comm comm) noexcept {
   return pmpi::Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, comm) == MPI_SUCCESS;
 }
 
-// Each difference is said once, by the first rank that has it.
+// Each difference is logged once, by the first rank that has it.
 status take_settings_of_first(const job& j) {
   std::string text = job_settings();
   std::uint64_t bytes = text.size();
@@ -227,10 +230,12 @@ status take_settings_of_first(const job& j) {
   return status::ok;
 }
 
-// A session of ours: the job may outlive each of the program's. Its communicators end before it.
+// A session of our own, because the job may outlive each of the program's sessions. Its
+// communicators are freed before it.
 #if TELPHER_HOST_HAS_Session_init
 MPI_Session& own_session() noexcept {
-  static MPI_Session one = MPI_SESSION_NULL;  // at its first use: no host MPI is asked at load
+  static MPI_Session one = MPI_SESSION_NULL;  // set at first use: nothing of the host MPI may be
+                                              // referred to at load time
   return one;
 }
 
@@ -258,7 +263,7 @@ int make_from_session(bool, MPI_Comm*) {
 void end_session() noexcept {}
 #endif
 
-// Of all processes of the world, or this one alone.
+// A communicator of all processes of the world, or of this one alone.
 status make_control(MPI_Comm world, bool whole_world, bool same_settings, job& j) {
   const int rc = world != MPI_COMM_WORLD
                      ? make_from_session(whole_world, &j.control)
@@ -275,7 +280,7 @@ status make_control(MPI_Comm world, bool whole_world, bool same_settings, job& j
 }
 
 void explain_alone(const job& j, const std::vector<int>& absent) {
-  int speaker = 0;  // the first rank that carries the library
+  int speaker = 0;  // the first rank that carries the library logs
   while (std::find(absent.begin(), absent.end(), speaker) != absent.end()) ++speaker;
   if (j.world_rank != speaker) return;
   TELPHER_WARN(
@@ -311,7 +316,7 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
   summary all = own;
   if (whole_world && !gather(world, own, found == roll_call::answer::all, all))
     return status::host_mpi_error;
-  if (whole_world) call.end();  // else slower ranks may still ask
+  if (whole_world) call.end();  // otherwise slower ranks may still ask
   j.any_device = all.has_device != 0;
   j.all_devices = all.has_none == 0;
   if (!j.any_device) return status::ok;
@@ -342,12 +347,12 @@ namespace {
 
 struct translation {
   MPI_Comm comm;
-  const members* found;  // the table's
+  const members* found;  // owned by the table
   unsigned forgotten;
 };
 constinit thread_local TELPHER_NEAR_TLS translation last{};
 
-// Under the guard.
+// The caller holds the guard.
 const member_list& listed(const job& j, MPI_Comm comm) noexcept {
   member_list& found = translations()[comm];
   if (!found) found = std::make_shared<const members>(members_of(j, comm));
@@ -388,8 +393,8 @@ std::shared_ptr<const std::vector<int>> world_ranks(const job& j, MPI_Comm comm)
   return {found, &found->ranks};
 }
 
-// Members are added up after mixing, so that their order, which an intercommunicator's sides see
-// differently, does not matter.
+// Hashes of the members are added after mixing. So their order does not matter; the two sides of an
+// intercommunicator see different orders.
 std::uint64_t group_key(const job& j, MPI_Comm comm) noexcept {
   if (comm == MPI_COMM_WORLD) return 0;
   int inter = 0, size = 0;
@@ -404,7 +409,7 @@ std::uint64_t group_key(const job& j, MPI_Comm comm) noexcept {
     const std::uint64_t mixed = member * 0x9e3779b97f4a7c15u;
     sum += (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
   }
-  return sum >> 12;  // exact as a JSON number
+  return sum >> 12;  // small enough to be exact as a JSON number
 }
 
 void forget(MPI_Comm comm) noexcept {

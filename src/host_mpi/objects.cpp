@@ -26,7 +26,7 @@ const char* soname_of(const dl_phdr_info& object) noexcept {
     if (entry->d_tag == DT_SONAME) offset = entry->d_un.d_val;
   }
   if (!strings || !offset) return "";
-  // glibc relocates DT_STRTAB in place, except where the section is read-only.
+  // glibc relocates DT_STRTAB in place, unless the section is read-only.
   if (strings < object.dlpi_addr) strings += object.dlpi_addr;
   return reinterpret_cast<const char*>(strings + offset);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objects (program and libraries) that the process has mapped: which of them are an MPI, and
+// The objects (program and libraries) that the process has mapped: which of them is an MPI, and
 // which is Telpher.
 #pragma once
 
@@ -13,11 +13,11 @@ namespace telpher::host_mpi {
 
 enum class kind { none, mpich, ompi, mpi_abi };
 
-/// The kind of MPI that a soname says. MPICH's ABI has version 12 whoever builds it: libmpi.so.12,
-/// Debian's libmpich.so.12, Cray's libmpi_cray.so.12. The bindings of other languages do not count.
+/// The kind of MPI that a soname stands for. Every MPI of MPICH's ABI has version 12: libmpi.so.12,
+/// Debian's libmpich.so.12, Cray's libmpi_cray.so.12. Bindings of other languages do not count.
 kind kind_of(std::string_view soname) noexcept;
 
-/// The name inside the library: the file may be called libmpi.so.12.5.2, or libmpi.so.
+/// The object's DT_SONAME. The file may have another name, such as libmpi.so.12.5.2 or libmpi.so.
 const char* soname_of(const dl_phdr_info& object) noexcept;
 
 struct mapped_library {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the message path asks and tells of MPI_Status objects.
+// Reads and writes the size of a message in an MPI_Status.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 
 namespace telpher::host_mpi {
 
-/// How many bytes a message had. The members that hold it are part of MPICH's and of Open MPI's
-/// ABI, and reading them is a tenth of asking; an mpi.h that hides them is asked.
+/// The number of bytes of a message. The members that hold it are part of MPICH's and of Open MPI's
+/// ABI; reading them takes a tenth of the time of a call. If an mpi.h hides them, the host MPI is
+/// asked.
 template <class Status>
 std::size_t bytes_of(const Status& s) noexcept {
-  if constexpr (requires { s.count_lo, s.count_hi_and_cancelled; }) {  // the lowest bit: cancelled
+  if constexpr (requires { s.count_lo, s.count_hi_and_cancelled; }) {  // lowest bit: cancelled
     return static_cast<std::size_t>(static_cast<std::uint32_t>(s.count_hi_and_cancelled) >> 1)
                << 32 |
            static_cast<std::uint32_t>(s.count_lo);
@@ -26,7 +27,7 @@ std::size_t bytes_of(const Status& s) noexcept {
   }
 }
 
-/// Says of a status how many bytes its message had.
+/// Stores the number of bytes of a message in a status.
 template <class Status>
 void set_bytes(Status& s, std::size_t bytes) noexcept {
   if constexpr (requires { s.count_lo, s.count_hi_and_cancelled; }) {
@@ -41,8 +42,8 @@ void set_bytes(Status& s, std::size_t bytes) noexcept {
   }
 }
 
-/// Gives the program a status, which may be MPI_STATUS_IGNORE. Its MPI_ERROR stays: only calls that
-/// complete several requests set it.
+/// Copies a status to the program, which may pass MPI_STATUS_IGNORE. Its MPI_ERROR is preserved,
+/// because only calls that complete several requests set it.
 inline void copy_status(MPI_Status* to, const MPI_Status& from) noexcept {
   if (to == MPI_STATUS_IGNORE) return;
   const int error = to->MPI_ERROR;

@@ -12,8 +12,8 @@
 namespace telpher::host_mpi {
 namespace {
 
-// Blocks have sizes of powers of two, this heading included; one that was given back is used again
-// for its size. Under the guard.
+// Block sizes are powers of two, including this heading. A freed block is reused for its size only.
+// Protected by the guard.
 struct alignas(16) heading {
   std::size_t size;
   heading* next;  // of the free ones
@@ -62,15 +62,15 @@ bool is_ours(const void* piece) noexcept {
 }  // namespace
 
 bool malloc_fails() noexcept {
-  constexpr std::size_t some = 65536;        // of a call and what it leaves under way
-  void* volatile found = std::malloc(some);  // a compiler may leave out what is not used
+  constexpr std::size_t some = 65536;        // enough for a call and what it leaves in flight
+  void* volatile found = std::malloc(some);  // volatile: a compiler may remove an unused malloc
   std::free(found);
   return found == nullptr;
 }
 
 }  // namespace telpher::host_mpi
 
-// The array forms and the sized ones come to these.
+// The array and sized forms call these.
 
 void* operator new(std::size_t bytes) {
   if (void* const found = std::malloc(bytes ? bytes : 1)) [[likely]]

@@ -19,9 +19,9 @@
 namespace telpher::host_mpi {
 namespace {
 
-// --- what launchers tell ---
+// --- what launchers tell in the environment ---
 
-/// The first of the variables that is set, as a number, or -1.
+/// The value of the first of the variables that is set, or -1.
 int number_of(std::initializer_list<const char*> variables) noexcept {
   for (const char* name : variables)
     if (const char* text = std::getenv(name)) return std::atoi(text);
@@ -33,15 +33,15 @@ std::string text_of(const char* variable) {
   return text ? text : "";
 }
 
-// PMIx: a name space is one MPI_COMM_WORLD; its server's folder tells servers of a node apart.
+// PMIx: a namespace is one MPI_COMM_WORLD. The server's folder tells the servers of one node apart.
 std::string pmix_job() {
   const std::string space = text_of("PMIX_NAMESPACE");
   return space.empty() ? space : "pmix " + space + ' ' + text_of("PMIX_SERVER_TMPDIR");
 }
 
 #ifndef OPEN_MPI
-// The launcher's process on this node, which made the socket that PMI talks through. Jobs that were
-// spawned may have the same one.
+// PMI: the launcher's process on this node created the socket that PMI uses. Spawned jobs may share
+// this process, so they are not identified.
 std::string pmi_job() {
   if (std::getenv("PMI_SPAWNED")) return {};
   const int socket = number_of({"PMI_FD"});
@@ -55,7 +55,7 @@ std::string pmi_job() {
 }
 #endif
 
-// --- names ---
+// --- socket names ---
 
 struct address {
   sockaddr_un name{};
@@ -64,7 +64,7 @@ struct address {
 
 address address_of(const std::string& job, int rank) noexcept {
   address a;
-  a.name.sun_family = AF_UNIX;  // sun_path[0] stays zero: an abstract name
+  a.name.sun_family = AF_UNIX;  // sun_path[0] stays zero: an abstract socket name
   const int length =
       std::snprintf(a.name.sun_path + 1, sizeof a.name.sun_path - 1, "telpher %u %016zx %d",
                     static_cast<unsigned>(::getuid()), std::hash<std::string>()(job), rank);
@@ -93,7 +93,7 @@ presence look_for(const std::string& job, int rank) noexcept {
 }  // namespace
 
 void roll_call::announce() noexcept {
-  if (socket_ >= 0) return;  // by an earlier session
+  if (socket_ >= 0) return;  // an earlier session has announced
 #ifndef OPEN_MPI
   job_ = pmi_job();
 #endif
@@ -117,8 +117,8 @@ void roll_call::announce() noexcept {
   end();
 }
 
-// What the launcher told is of this job only if it agrees with what the host MPI says: a job may be
-// started by a rank of another one, and inherits its variables.
+// What the launcher says is used only if the host MPI confirms it. A job may be started by a rank
+// of another job and inherit its variables.
 roll_call::answer roll_call::ask(int rank, int size) noexcept {
   if (size == 1) return answer::all;
   if (socket_ < 0 || rank != rank_ || (size_ >= 0 && size_ != size)) return answer::unknown;

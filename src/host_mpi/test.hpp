@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks the host MPI after one request of ours: ok once, then the handle is null; would_block
-// before.
+// Tests one of our own requests. Returns ok when it completes (the handle is null afterwards) and
+// would_block before.
 #pragma once
 
 #include "base/status.hpp"
@@ -15,7 +15,7 @@ inline status test(MPI_Request& request) noexcept {
   return flag ? status::ok : status::would_block;
 }
 
-/// The same of a receive; `bytes` is how many came.
+/// The same for a receive; `bytes` is the number of bytes received.
 inline status test(MPI_Request& request, std::size_t& bytes) noexcept {
   int flag = 0;
   MPI_Status envelope;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Profiling tools that lie behind Telpher in the order in which the loader searches. Such a tool
-// gets the program's calls if what it passes on comes back to Telpher, that is, if it refers to
-// PMPI_X by name: the loader binds that to Telpher's. One that looks PMPI_X up behind itself (dlsym
-// with RTLD_NEXT) would take device memory to the host MPI; it is left out, and said so.
+// Profiling tools that come after Telpher in the loader's search order. Such a tool may get the
+// program's calls only if the PMPI_X that it calls comes back to Telpher. That holds if it refers
+// to PMPI_X by name, because the loader binds the name to Telpher's function. A tool that looks up
+// PMPI_X behind itself (dlsym with RTLD_NEXT) would pass device memory to the host MPI. It is left
+// out, and a log line says so.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -20,16 +21,17 @@
 namespace telpher::host_mpi {
 namespace {
 
-// Names that an object leaves to others: the first ones of its table of dynamic symbols.
+// The undefined symbols of an object: the first entries of its dynamic symbol table.
 class undefined_names {
  public:
   explicit undefined_names(const link_map& object) noexcept {
     for (const ElfW(Dyn)* d = object.l_ld; d->d_tag != DT_NULL; ++d) {
       ElfW(Addr) at = d->d_un.d_ptr;
-      if (at < object.l_addr) at += object.l_addr;  // glibc has relocated it, but on few systems
+      if (at < object.l_addr) at += object.l_addr;  // on most systems glibc has relocated it
       if (d->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(at);
       if (d->d_tag == DT_STRTAB) strings_ = reinterpret_cast<const char*>(at);
-      // The second word tells how many there are: all, or those before the first defined one.
+      // The second word is the number of symbols: all of them (DT_HASH), or those before the first
+      // defined one (DT_GNU_HASH).
       if (d->d_tag == DT_HASH || d->d_tag == DT_GNU_HASH)
         count_ = std::max(count_, reinterpret_cast<const std::uint32_t*>(at)[1]);
     }
@@ -49,7 +51,7 @@ class undefined_names {
   std::uint32_t count_ = 0;
 };
 
-// A library that refers to no PMPI function at all may be anything, a stand-in for MPI say.
+// A library that refers to no PMPI function at all may be anything, for example a stub MPI.
 void report_left_out(const char* path, const char* name, bool is_tool) noexcept {
   static auto* const mutex = new std::mutex;
   static auto* const reported = new std::set<std::string>;
