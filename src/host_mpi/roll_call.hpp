@@ -11,7 +11,7 @@
 // accepts connections: a queued connection, or a full queue, is the answer.
 //
 // Ranks of other nodes cannot be reached this way, and a launcher may tell nothing. Then the answer
-// is `unknown` (or `some_here`), and job.cpp asks with a collective that has a time limit.
+// is `unknown`, and job.cpp asks with a collective that has a time limit.
 #pragma once
 
 #include <string>
