@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The device interface: the one place that knows what a GPU can do.
+// The device interface. Everything that depends on what a GPU can do goes through it.
 //
-// A `backend` is one vendor's runtime as this process sees it, with the devices it shows. Several
-// may live in one process. Back ends are opened by device/registry; nothing outside src/device
-// names a vendor, a vendor's type or a vendor's call.
+// A `backend` is one vendor's runtime as this process sees it, with the devices it shows. One
+// process may have several. device/registry opens back ends. Nothing outside src/device names a
+// vendor, a vendor's type or a vendor's call.
 //
-// Rules that hold for every implementation:
-// - The program's current device and context are, after each call, what they were before.
-// - No call starts a runtime that the program has not started itself, except those that allocate or
-//   create an object on a device (they start it on that device) and `initialise`.
+// Rules for every implementation:
+// - After each call the program's current device and context are what they were before.
+// - No call starts a runtime that the program has not started, except calls that allocate or create
+//   an object on a device (they start it on that device) and `initialise`.
 // - Streams are our own and do not synchronise with the default stream. Copies and launches are
-//   ordered within a stream only. `query` answers would_block until all work before it is done and
+//   ordered within a stream only. `query` returns would_block until all work before it is done and
 //   visible to the host and to other devices.
-// - Addresses are unified: a copy needs no direction, and the pointer given by ipc_open serves
+// - Addresses are unified: a copy needs no direction. The pointer that ipc_open returns may be used
 //   in copies and kernels on the device it was opened for.
 // - A failed vendor call is logged once, here, with the vendor's text; the caller gets a status.
-//   The vendor's sticky error state is cleared. `not_supported` is an answer and is not logged.
-// - All functions may be called from several threads at once.
-// - Nothing throws. Calls during or after process exit do nothing and answer device_error.
+//   The vendor's sticky error is cleared. `not_supported` is not an error and is not logged.
+// - All functions are thread-safe.
+// - Nothing throws. Calls during or after process exit do nothing and return device_error.
 #pragma once
 
 #include "base/status.hpp"
@@ -35,23 +35,24 @@ class backend {
   virtual const char* name() const noexcept = 0;  // "cuda", "hip", "sycl", "emu"
   virtual int device_count() noexcept = 0;
   virtual status properties(int device, device_properties& out) noexcept = 0;
-  /// Whether copies between the two go direct, and whether memory of `peer` can be opened for
-  /// `device`. Enables nothing: a kernel reaches a peer's memory only through an address that
-  /// ipc_open gave.
+  /// Whether copies between the two devices go directly, and whether memory of `peer` can be opened
+  /// for `device`. Enables nothing: a kernel reaches a peer's memory only through an address from
+  /// ipc_open.
   virtual bool peer_access(int device, int peer) noexcept = 0;
   virtual distance distance_between(int device, int peer) noexcept = 0;
 
   // --- the program's memory ---
-  /// True once the program (or we) started the runtime; before that every pointer is host memory.
+  /// True once the program (or we) started the runtime. Before that every pointer is host memory.
   virtual bool started() noexcept = 0;
-  /// Looks an address up. Memory the runtime does not know is host memory, not an error. `detail`
-  /// false fills kind, owner and device only, at the least cost.
+  /// Looks an address up. Memory that the runtime does not know is host memory, not an error. If
+  /// `detail` is false, only kind, owner and device are filled, at the least cost.
   virtual status classify(const void* address, bool detail, pointer_info& out) noexcept = 0;
-  /// Whether device memory may lie in the program's own heap, as a CPU device's does: addresses
-  /// there must be asked for like any other. Called for each such address.
+  /// Whether device memory may lie in the program's own heap, as with a CPU device. Addresses in
+  /// the heap must then be looked up like any other. Called for each such address.
   virtual bool allocates_from_heap() noexcept { return false; }
-  /// Makes the memory of a queue's context known; `queue` is an object of the vendor's, and stays
-  /// the program's. Only where memory belongs to contexts that cannot be found otherwise (SYCL).
+  /// Makes the memory of a queue's context known. `queue` is a vendor object and stays the
+  /// program's. Only for runtimes whose memory belongs to contexts that cannot be found otherwise
+  /// (SYCL).
   virtual status adopt_queue([[maybe_unused]] const void* queue) noexcept {
     return status::not_supported;
   }
@@ -59,19 +60,19 @@ class backend {
   // --- our memory ---
   virtual result<void*> allocate(int device, std::size_t bytes) noexcept = 0;
   virtual status release(int device, void* address) noexcept = 0;
-  /// Device memory for words that other devices or the CPU poll while kernels run: no cache keeps
-  /// a write to them from anyone. Ends by release().
+  /// Device memory for words that other devices or the CPU poll while kernels run. It is not
+  /// cached, so writes become visible to all. Freed by release().
   virtual result<void*> allocate_flags(int device, std::size_t bytes) noexcept {
     return allocate(device, bytes);
   }
   virtual result<void*> allocate_pinned(std::size_t bytes) noexcept = 0;
   virtual status release_pinned(void* address) noexcept = 0;
-  /// Makes existing host memory (page-aligned) reachable by all devices at its own address.
+  /// Makes existing page-aligned host memory accessible to all devices at its own address.
   virtual status register_host(void* address, std::size_t bytes) noexcept = 0;
   virtual status unregister_host(void* address) noexcept = 0;
-  /// Whether registered host memory serves the device's kernels and copies as its own memory does,
-  /// because its processors are the host's. Then a registered segment that processes share stands
-  /// for device memory that peers can open.
+  /// Whether the device's processors are the host's, so that kernels and copies use registered host
+  /// memory as they use device memory. A registered shared segment can then stand in for device
+  /// memory that peers can open.
   virtual bool shares_host_memory([[maybe_unused]] int device) noexcept { return false; }
   /// Managed memory, for tests and the public C API.
   virtual result<void*> allocate_managed(std::size_t bytes) noexcept = 0;
@@ -83,64 +84,64 @@ class backend {
   virtual result<event> create_event(int device) noexcept = 0;
   virtual void destroy_event(event e) noexcept = 0;
   virtual status record(event e, stream s) noexcept = 0;
-  /// ok when all work before the last record is done, would_block while it is not.
+  /// ok when all work before the last record is done, else would_block.
   virtual status query(event e) noexcept = 0;
   virtual status synchronise(stream s) noexcept = 0;
   virtual status copy(void* to, const void* from, std::size_t bytes, stream s) noexcept = 0;
   virtual status fill(void* to, int byte, std::size_t bytes, stream s) noexcept = 0;
-  /// Starts one of Telpher's kernels. `parameters` is the kernel's parameter struct, copied before
-  /// the call returns; `blocks` and `threads` are for one dimension.
+  /// Launches one of Telpher's kernels. `parameters` is the kernel's parameter struct; it is copied
+  /// before the call returns. The grid is one-dimensional.
   virtual status launch(kernel::id k, const void* parameters, int blocks, int threads,
                         stream s) noexcept = 0;
-  /// Makes a kernel ready, which may take seconds where it is compiled in this process (SYCL).
-  /// not_supported where there is none: launching it would fail.
+  /// Makes a kernel ready to launch. This may take seconds if the kernel is compiled in this
+  /// process (SYCL). not_supported if the kernel does not exist, so that launching it would fail.
   virtual status prepare([[maybe_unused]] int device, [[maybe_unused]] kernel::id k) noexcept {
     return status::ok;
   }
-  /// Whether a kernel may wait while it runs for what the host or another device writes. Where it
-  /// may not, kernels that wait are missing, and a program given to an exchange kernel must have
-  /// reductions of plain memory only.
+  /// Whether a running kernel may wait for writes of the host or another device. If not, the
+  /// kernels that wait do not exist, and programs for an exchange kernel may only contain
+  /// reductions of plain memory.
   virtual bool kernels_may_wait([[maybe_unused]] int device) noexcept { return true; }
-  /// Whether the blocks of a launch may wait for each other.
+  /// Whether the blocks of one launch may wait for each other.
   virtual bool blocks_run_together([[maybe_unused]] int device) noexcept { return true; }
 
   // --- other processes' memory ---
-  /// The handle of the whole allocation that holds `info.base`; not_supported for memory that
-  /// cannot be exported.
+  /// A handle for the whole allocation that holds `info.base`; not_supported for memory that cannot
+  /// be exported.
   virtual result<ipc_handle> ipc_export(const pointer_info& info) noexcept = 0;
-  /// Maps another process's allocation for `device`; gives the address of its first byte. A handle
-  /// must not be open twice for one device. not_supported where the system refuses (another
-  /// container, no peer access, the allocation is gone).
+  /// Maps another process's allocation for `device` and returns the address of its first byte. The
+  /// same handle must not be open twice for one device. not_supported if the system refuses
+  /// (another container, no peer access, the allocation has been freed).
   virtual result<void*> ipc_open(int device, const ipc_handle& handle) noexcept = 0;
   virtual status ipc_close(int device, void* base) noexcept = 0;
 
   // --- the CPU's view of device memory ---
   /// An address at which the CPU may load and store the allocation's bytes (large BAR, GDRCopy, the
-  /// emulated device's window), valid until unmap_for_cpu; not_supported where there are no windows
-  /// at all, another status where this allocation can have none.
+  /// emulated device's window), valid until unmap_for_cpu. not_supported if there are no windows at
+  /// all; another status if this allocation cannot have one.
   virtual result<void*> map_for_cpu(const pointer_info& info) noexcept = 0;
   virtual void unmap_for_cpu(const pointer_info& info, void* window) noexcept = 0;
-  /// Whether the CPU's loads from windows to `device` are slow unless they stream, and its stores
-  /// are combined (memory/window_copy.hpp).
+  /// Whether windows to `device` are write-combined: plain loads of the CPU are slow and must be
+  /// streaming loads (memory/window_copy.hpp).
   virtual bool windows_write_combined(int) noexcept { return false; }
-  /// Between the CPU's accesses through windows and the device's own: after the CPU's stores and
-  /// before its loads.
+  /// Orders the CPU's accesses through windows with the device's own. Called after the CPU's stores
+  /// and before its loads.
   virtual void order_windows(int) noexcept {}
 
   // --- the vendor's own libraries ---
-  /// The library of collectives that fits the device's memory and streams, if there is one.
+  /// The library of collectives for this vendor's memory and streams, if there is one.
   virtual collective_library collectives() noexcept { return {}; }
-  /// The vendor's handle of a stream, for its libraries; null where they take none.
+  /// The vendor's handle of a stream, for its libraries; null if they take none.
   virtual void* native_stream([[maybe_unused]] stream s) noexcept { return nullptr; }
-  /// Calls `work` with the device current, for calls of such a library.
+  /// Calls `work` while `device` is current; for calls of such a library.
   virtual status call_with([[maybe_unused]] int device, [[maybe_unused]] void (*work)(void*),
                            [[maybe_unused]] void* argument) noexcept {
     return status::not_supported;
   }
 
   // --- the kernels' view of device memory ---
-  /// Where a kernel finds the bytes at an address: there, except on the emulated device, whose
-  /// kernels are functions of this process.
+  /// The address at which a kernel finds the bytes of `address`. They differ only on the emulated
+  /// device, whose kernels are functions of this process.
   virtual void* kernel_address(void* address) noexcept { return address; }
 };
 

@@ -18,17 +18,17 @@
 namespace telpher::device {
 namespace {
 
-/// What makes a back end worth opening: a node of the vendor's kernel driver and its user library.
-/// The emulated device needs neither, and is opened only when it is named.
+/// A back end is opened if a device node of the vendor's kernel driver and its user library exist.
+/// The emulated device needs neither; it is opened only when named.
 struct candidate {
   const char* name;
   std::vector<const char*> nodes;      // one of them exists
   std::vector<const char*> libraries;  // one of them opens
   bool must_be_named;
-  // When named it needs no node: its runtime has devices of other kinds, or the plug-in of its name
-  // is one for another vendor's devices.
+  // When named, it needs no device node: its runtime has other kinds of devices (SYCL), or the
+  // plug-in of its name serves another vendor's devices (HIP on CUDA).
   bool needs_no_node = false;
-  // Not named, it is opened only in a program that brought one of the libraries itself.
+  // When not named, it is opened only if the program itself has loaded one of the libraries.
   bool comes_with_program = false;
 };
 
@@ -46,7 +46,7 @@ const auto& candidates = *new std::vector<candidate>{
 struct discovery {
   std::once_flag once;
   std::vector<backend*> opened;
-  std::deque<std::string> reason_texts;  // a deque, so that the pointers below stay
+  std::deque<std::string> reason_texts;  // a deque: the pointers below stay valid
   std::vector<const char*> reasons;
 
   void absent(const char* name, const std::string& why) {
@@ -69,8 +69,8 @@ bool node_exists(const candidate& c, std::string& why) {
   return false;
 }
 
-// A vendor's library may be mapped already under a path of its own; else the loader looks for it.
-// Opening it runs no more than its constructors; the runtime starts with the program's first call.
+// A vendor's library may already be mapped under another path; otherwise the loader searches for
+// it. Opening it only runs its constructors. The runtime starts with the program's first call.
 bool library_opens(const candidate& c, std::string& why) {
   if (c.libraries.empty()) return true;
   if (c.comes_with_program) {
@@ -117,7 +117,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// A name that is none of ours is that of somebody's plug-in.
+// A name that Telpher does not know is the name of a third party's plug-in.
 void open_foreign(const std::string& name, discovery& d) {
   for (const candidate& c : candidates)
     if (name == c.name) return;
@@ -146,7 +146,8 @@ void consider(const candidate& c, discovery& d) {
     return d.absent(c.name, why);
   backend* b = open_plugin(c.name, why);
   if (!b) {
-    // The machine has this vendor's devices, or the user asked: losing them needs a person.
+    // The machine has this vendor's devices, or the user asked for them: somebody must know that
+    // they are not used.
     TELPHER_WARN("cannot open back end %s: %s; its device memory will not be recognised", c.name,
                  why.c_str());
     return d.absent(c.name, why);

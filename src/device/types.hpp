@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plain data that crosses the device interface. Everything here is trivially copyable; a handle
-// that travels in a ticket says so by static_assert.
+// The plain data types of the device interface. All are trivially copyable; a static_assert checks
+// this for handles that travel in a ticket.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace telpher::device {
 
-/// Where bytes live, as the message path sees it.
+/// The kind of memory that an address lies in.
 enum class memory_kind : std::uint8_t {
-  host = 0,  // plain memory, or memory the driver does not know
-  pinned,    // host memory the device can reach (allocated or registered)
-  managed,   // one address, migrates; the CPU may touch it
-  device,    // memory of a GPU; the CPU must not touch it
+  host = 0,  // plain memory, or memory that the driver does not know
+  pinned,    // host memory that the device can access (allocated or registered)
+  managed,   // one address, migrates; the CPU may access it
+  device,    // memory of a GPU; the CPU must not access it
 };
 
 enum class vendor : std::uint8_t { none = 0, cuda, hip, sycl, emu };
-/// Plug-ins from outside this tree take a number of their own from here on.
+/// Plug-ins from outside this tree use numbers from here on.
 constexpr int first_outside_vendor = 16;
 
-/// What the runtime knows about an address. For host memory only `kind` counts.
+/// What the runtime knows about an address. For host memory only `kind` is set.
 struct pointer_info {
   memory_kind kind = memory_kind::host;
   vendor owner = vendor::none;
@@ -32,7 +32,7 @@ struct pointer_info {
   bool exportable = false;       // the vendor's inter-process handles work for it
 };
 
-/// A vendor's inter-process handle of one whole allocation, as it travels in a ticket.
+/// A vendor's IPC handle of one whole allocation, as it travels in a ticket.
 struct ipc_handle {
   static constexpr std::size_t capacity = 128;  // CUDA and HIP take 64, Level Zero by SYCL some 120
   std::uint8_t bytes[capacity];
@@ -53,14 +53,14 @@ struct event {
 /// A shared library with NCCL's interface.
 struct collective_library {
   const char* file = nullptr;
-  bool measured = false;  // where it is faster than Telpher's kernels is known for these devices
+  bool measured = false;  // it is known where it is faster than Telpher's kernels on these devices
 };
 
-/// How near two devices are; the smaller the nearer. Used to rank paths, never for correctness.
+/// How near two devices are; smaller is nearer. Used to rank paths, never for correctness.
 enum class distance : std::uint8_t { same = 0, fabric, pcie, unreachable };
 
-/// Identity of a device that means the same in every process of a node, whatever
-/// CUDA_VISIBLE_DEVICES and its like renumber.
+/// Identity of a device, the same in every process of a node. CUDA_VISIBLE_DEVICES and similar
+/// variables renumber devices, but do not change it.
 struct device_uuid {
   std::uint8_t bytes[16];
   friend bool operator==(const device_uuid&, const device_uuid&) = default;
@@ -71,9 +71,9 @@ struct device_properties {
   device_uuid uuid;
   std::size_t memory_bytes;
   int processors;                       // multiprocessors, compute units, cores
-  int pci_domain, pci_bus, pci_device;  // -1 where there is none
-  int numa_node;                        // -1 where unknown
-  bool runs_together;  // kernels of several processes run side by side (NVIDIA: under MPS)
+  int pci_domain, pci_bus, pci_device;  // -1 if there is none
+  int numa_node;                        // -1 if unknown
+  bool runs_together;  // kernels of several processes run concurrently (NVIDIA: under MPS)
 };
 
 }  // namespace telpher::device

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int device_limit = 64;
 
-// cuda.h renames functions by macros (cuDeviceTotalMem becomes cuDeviceTotalMem_v2); two steps give
-// the name after that, which is the library's.
+// cuda.h renames functions by macros: cuDeviceTotalMem becomes cuDeviceTotalMem_v2. Two levels of
+// macros give the name after that replacement, which is the name in the library.
 #define TELPHER_TEXT_OF(name) #name
 #define TELPHER_TEXT(name) TELPHER_TEXT_OF(name)
 
@@ -33,17 +33,18 @@ driver_table driver;
 
 std::atomic<bool> seen_started{false};
 std::atomic<int> known_count{-1};
-std::atomic<CUcontext> primary[device_limit];  // retained at the device's first use, kept
+std::atomic<CUcontext> primary[device_limit];  // retained at the device's first use and kept
 std::atomic<CUcontext>
     synchronous[device_limit];  // the program's, whose copies end before they return
 
-// The runtime's error numbers are the driver's where both have the error.
+// The runtime and the driver use the same number for an error that both have.
 cudaError_t runtime_error(CUresult r) {
   return static_cast<cudaError_t>(r);
 }
 
-// While a stream of the program is being captured, calls that are unsafe in a capture are refused
-// to this thread, or end the capture. Ours never touch the captured stream.
+// While the program captures a stream, CUDA refuses calls of this thread that are unsafe in a
+// capture, or ends the capture. Our calls never touch the captured stream, so they run in relaxed
+// mode.
 class relaxed_capture {
  public:
   relaxed_capture() { driver.cuThreadExchangeStreamCaptureMode(&mode_); }
@@ -182,7 +183,7 @@ bool cuda_rt::peer_access(int device, int peer) noexcept {
 
 distance cuda_rt::distance_between(int device, int peer) noexcept {
   if (!peer_access(device, peer)) return distance::unreachable;
-  // Atomics of one GPU on another's memory work over NVLink and not over PCIe.
+  // Atomics on a peer's memory work over NVLink and not over PCIe.
   int atomics = 0;
   driver.cuDeviceGetP2PAttribute(&atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, device,
                                  peer);
@@ -193,8 +194,9 @@ distance cuda_rt::distance_between(int device, int peer) noexcept {
 
 namespace {
 
-// Allocations that this thread looked up last. Asking for everything costs the driver several times
-// what the buffer id alone does; an allocation whose id is unchanged is unchanged in all.
+// The allocations that this thread looked up last. Asking for all attributes takes the driver
+// several times as long as asking for the buffer id. While the id is unchanged, all attributes are
+// unchanged.
 struct known_allocations {
   static constexpr std::size_t capacity = 8;
   pointer_info entries[capacity];
@@ -216,15 +218,16 @@ bool still_there(const pointer_info& e, const void* address) noexcept {
          id == e.generation;
 }
 
-// The program's cuMemcpy may return before the bytes are in device memory (from pageable host
-// memory, or from other device memory); then our streams, and other processes, could still read old
-// ones. SYNC_MEMOPS makes it wait for copies of one allocation from now on, and its namesake among
-// the flags of a context for all that is copied there: allocations of pools, mapped and managed
-// ones have no such attribute. Copies of before are waited for here, as far as the default stream's
-// work ends soon: work that waits for MPI must not hang us.
+// The program's cuMemcpy may return before the bytes are in device memory (when it copies from
+// pageable host memory or from other device memory). Our streams and other processes could then
+// still read the old bytes. CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes later cuMemcpy calls on one
+// allocation synchronous. The context flag CU_CTX_SYNC_MEMOPS does this for everything copied in
+// the context; it is needed for allocations of pools, mapped and managed memory, which have no such
+// attribute. Copies made before are waited for here, through the default stream. That wait is
+// bounded, because the default stream may hold work that itself waits for MPI.
 
-// Whether the default stream may be asked. While a stream that waits for it is being captured,
-// whoever uses it ends the capture.
+// Whether the default stream may be queried. While a stream that synchronises with it is being
+// captured, any use of the default stream ends the capture.
 bool default_stream_is_free() noexcept {
   CUstreamCaptureStatus captures{};
   return driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) !=
@@ -239,7 +242,7 @@ void wait_for_default_stream() noexcept {
     std::this_thread::yield();
 }
 
-// False: to be tried again.
+// False: not done, to be tried again.
 bool settle_allocation(const pointer_info& info) noexcept {
   const relaxed_capture relaxed;
   CUdevice current;
@@ -251,7 +254,8 @@ bool settle_allocation(const pointer_info& info) noexcept {
   return true;
 }
 
-// Once for a context; drivers that cannot set the flag wait at every message.
+// Done once for a context. If the driver cannot set the flag, the default stream is waited for at
+// every message.
 void settle_context(int device) noexcept {
   CUcontext current = nullptr;
   if (device < 0 || device >= device_limit || driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
@@ -271,8 +275,8 @@ void settle_context(int device) noexcept {
 
 }  // namespace
 
-// One driver call, or two for an allocation that is new to the thread. The plural form answers
-// zeros for an address that it does not know, sets no error and needs no current context.
+// One driver call, or two for an allocation that is new to the thread. cuPointerGetAttributes
+// returns zeros for an address that it does not know, sets no error and needs no current context.
 cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
   if (const pointer_info* e = known.find(reinterpret_cast<std::uintptr_t>(address)))
     if (still_there(*e, address)) {
@@ -303,7 +307,8 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
     out.kind = memory_kind::pinned;
   else
     return cudaSuccess;
-  // What is known of an allocation makes the next look-up cheap; only these are kept.
+  // The details of an allocation make the next look-up cheap, so they are fetched now. Only
+  // exportable device memory is remembered.
   if (!detail && out.kind == memory_kind::device && exportable) return classify(address, true, out);
   out.owner = vendor::cuda;
   out.device = static_cast<std::int16_t>(ordinal);
@@ -321,7 +326,7 @@ cudaError_t cuda_rt::ipc_get(ipc_handle& out, void* address) noexcept {
   cudaIpcMemHandle_t handle;
   const cudaError_t e = cudaIpcGetMemHandle(&handle, address);
   std::memcpy(out.bytes, &handle, sizeof handle);
-  // Memory that was itself imported, and systems without handles (some containers, WSL).
+  // Memory that was itself imported, or a system without handles (some containers, WSL).
   return e == cudaErrorInvalidValue || e == cudaErrorMapBufferObjectFailed ? cudaErrorNotSupported
                                                                            : e;
 }
@@ -331,7 +336,7 @@ cudaError_t cuda_rt::ipc_open(void** address, const ipc_handle& handle) noexcept
   std::memcpy(&native, handle.bytes, sizeof native);
   const cudaError_t e = cudaIpcOpenMemHandle(address, native, cudaIpcMemLazyEnablePeerAccess);
   switch (e) {
-    case cudaErrorMapBufferObjectFailed:  // no room, or the allocation is gone
+    case cudaErrorMapBufferObjectFailed:  // no room, or the allocation has been freed
     case cudaErrorInvalidResourceHandle:  // another container
     case cudaErrorPeerAccessUnsupported:
     case cudaErrorTooManyPeers:
@@ -357,7 +362,8 @@ void cuda_rt::unmap_for_cpu(const pointer_info&, void* window) noexcept {
 // --- work ---
 
 cudaError_t cuda_rt::stream_create(stream_type* out) noexcept {
-  // Loading a kernel at its first launch can wait for the device; here nothing of ours runs yet.
+  // Loading a kernel at its first launch may wait for the device. Load all kernels now, while none
+  // of our work runs.
   if (const int e = kernel::gpu_load(); e != cudaSuccess) return static_cast<cudaError_t>(e);
   return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CUDA as gpurt::backend needs it: the runtime API, linked statically, for work and memory; the
-// driver API for the current context and for what runs at every message. The plug-in's runtime is
-// its own copy, so its sticky error is not the program's; the two share the devices' primary
-// contexts.
+// CUDA for gpurt::backend. Work and memory use the runtime API, linked statically; the current
+// context and whatever runs at every message use the driver API. The plug-in has its own copy of
+// the runtime, so its sticky error is not the program's. Both share the devices' primary contexts.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +13,8 @@
 
 namespace telpher::device::cuda {
 
-/// Opens the driver's library and finds its functions; starts nothing. False when one is missing.
+/// Opens the driver's library and finds its functions; does not initialise the driver. False if one
+/// is missing.
 bool load_driver(const char*& why) noexcept;
 
 struct cuda_rt {
@@ -34,7 +34,8 @@ struct cuda_rt {
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return cudaGetErrorString(e); }
-  // Events are asked through the driver, whose answers the runtime does not keep.
+  // Events are queried through the driver; the runtime does not record the driver's answers as
+  // errors.
   static void clear_error(error_type e) noexcept {
     if (e != cudaErrorNotReady) static_cast<void>(cudaGetLastError());
   }
@@ -74,7 +75,7 @@ struct cuda_rt {
   static status map_for_cpu(const pointer_info& info, void** window) noexcept;
   static void unmap_for_cpu(const pointer_info& info, void* window) noexcept;
   static bool windows_write_combined(int) noexcept { return true; }
-  static void order_windows(int) noexcept {}  // work submitted later sees what left the CPU
+  static void order_windows(int) noexcept {}  // later work sees stores that left the CPU
 
   static error_type stream_create(stream_type* out) noexcept;
   static void* library_stream(stream_type s) noexcept { return s; }
@@ -93,7 +94,7 @@ struct cuda_rt {
   }
   static error_type copy_by_engine(void* to, const void* from, std::size_t bytes,
                                    stream_type s) noexcept {
-    return copy(to, from, bytes, s);  // CUDA cannot be told
+    return copy(to, from, bytes, s);  // CUDA has no way to choose the engine
   }
   static error_type fill(void* to, int byte, std::size_t bytes, stream_type s) noexcept {
     return cudaMemsetAsync(to, byte, bytes, s);

@@ -12,7 +12,7 @@
 namespace telpher::device::cuda::gdrcopy {
 namespace {
 
-// The library's binary interface, the same in all of GDRCopy 2.
+// The binary interface of the library; the same in all versions of GDRCopy 2.
 struct session;
 struct pinned {
   unsigned long number;
@@ -34,7 +34,7 @@ struct mapping {
 };
 
 constexpr std::uintptr_t gpu_page = 64 * 1024;
-// Pinning takes time with the size, and the window onto the bus is smaller than the memory.
+// Pinning takes time proportional to the size, and the BAR is smaller than the device's memory.
 constexpr std::size_t largest_allocation = std::size_t{256} << 20;
 
 struct state {
@@ -42,7 +42,7 @@ struct state {
   functions call;
   session* opened = nullptr;
   std::mutex guard;
-  std::unordered_map<void*, mapping> mappings;  // by window
+  std::unordered_map<void*, mapping> mappings;  // key: the window's address
 };
 
 state& the() noexcept {

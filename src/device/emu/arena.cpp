@@ -15,11 +15,11 @@
 
 namespace telpher::device::emu {
 
-/// What travels in an ipc_handle.
+/// The content of an ipc_handle.
 struct wire_handle {
   std::int32_t pid;
   std::int32_t descriptor;
-  std::uint64_t cookie;  // of the heap
+  std::uint64_t cookie;  // of the exporting heap
   std::uint64_t offset;
   std::uint64_t bytes;
   std::uint64_t generation;
@@ -31,15 +31,15 @@ static_assert(sizeof(wire_handle) <= ipc_handle::capacity);
 namespace {
 
 constexpr std::size_t page = 4096;
-// Room for what other processes' devices hold, in multiples of our own: address space only, but
-// tools that watch every byte (valgrind) have little of it.
+// Size of the import area, as a multiple of our own heaps. It is only address space, but tools that
+// watch every byte (valgrind) have little of it.
 constexpr std::size_t imports_to_own = 4;
 
 constexpr std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-// Behind the heap in its memfd: the cookie, then the table of generations.
+// The end of a heap's memfd: the cookie, then the table of generations.
 constexpr std::size_t table_bytes(std::size_t heap_bytes) {
   return whole_pages(sizeof(std::uint64_t) * (1 + heap_bytes / page));
 }
@@ -167,7 +167,7 @@ error arena::release(void* address) noexcept {
       number_of(address) - window_ - heap_bytes_ * static_cast<std::size_t>(r.device);
   set_generation(r.device, offset, 0);
   heap& h = heaps_[r.device];
-  // The pages go back to the system; importers that still map them see zeros.
+  // The pages go back to the system. Importers that still map them read zeros.
   if (::madvise(static_cast<std::byte*>(address) + window_bytes_, r.mapped, MADV_REMOVE) != 0)
     TELPHER_DEBUG("cannot give emulated device memory back to the system: %m");
   h.pool.give(offset, r.mapped);
@@ -243,7 +243,7 @@ error arena::ipc_get(void* address, ipc_handle& out) noexcept {
   if (r.from != origin::own) return error::not_supported;
   const heap& h = heaps_[r.device];
   const int file = h.file.get();
-  if (file < 0) return error::not_supported;  // the program closed it: nobody can open it
+  if (file < 0) return error::not_supported;  // the program closed it, so nobody can open it
   const wire_handle wire{
       ::getpid(),  file,
       h.cookie,    at->first - window_ - heap_bytes_ * static_cast<std::size_t>(r.device),
@@ -267,9 +267,9 @@ error arena::ipc_open(int device, const ipc_handle& handle, void** address) noex
   return refuses(device, wire) ? error::already_mapped : map_import(device, wire, address);
 }
 
-// Two things that vendors differ in, each refused by some; the caller must do neither: to open what
-// the device has open already, and to open an allocation while the process still has open what lay
-// at its addresses before (CUDA: "resource already mapped").
+// Refuses two things that some vendor refuses, so that callers avoid both: opening an allocation
+// that this device has open already, and opening an allocation while the process still has an older
+// allocation at the same addresses open (CUDA: "resource already mapped").
 bool arena::refuses(int device, const wire_handle& wire) const noexcept {
   return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
     const range& r = entry.second;

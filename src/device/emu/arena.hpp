@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The emulated devices' memory. One reservation of address space holds the window and, at a fixed
+// Memory of the emulated devices. One reservation of address space holds the window and, at a fixed
 // distance, the alias:
-//   window   what programs get as device addresses: heap of device 0, 1, …, then the import area.
-//   Never
-//            accessible, so that a CPU access by accident ends in a segmentation fault.
-//   alias    the same layout, with the bytes: each heap is a memfd, each import another process's
+//   window   the device addresses that programs get: heap of device 0, 1, ..., then the import
+//   area.
+//            Never accessible, so an accidental CPU access ends in a segmentation fault.
+//   alias    the same layout with the bytes: each heap is a memfd, each import another process's
 //            memfd. Only the emulated engines, kernels and map_for_cpu use it.
-// A heap's memfd ends with a table of generations, one word for each page at which an allocation
-// may start (0: none starts there), so that an importer can tell a live allocation from one that is
-// gone.
+// A heap's memfd ends with a table of generations: one word for each page at which an allocation
+// may start (0: none starts there). An importer uses it to tell a live allocation from a freed one.
 #pragma once
 
 #include <atomic>
@@ -30,21 +29,21 @@ class arena {
  public:
   static arena& instance() noexcept;
 
-  /// Reserves the window and makes the heaps; idempotent. False when the system has no room.
+  /// Reserves the window and makes the heaps; idempotent. False if the system has no room.
   bool start() noexcept;
   bool started() const noexcept { return started_.load(std::memory_order_acquire); }
 
   error allocate(int device, std::size_t bytes, void** address) noexcept;
   error release(void* address) noexcept;
-  /// Host memory of the runtime's own: pinned or managed.
+  /// Host memory allocated by the runtime: pinned or managed.
   error allocate_host(memory_kind kind, std::size_t bytes, void** address) noexcept;
   error release_host(memory_kind kind, void* address) noexcept;
   error register_host(void* address, std::size_t bytes) noexcept;
   error unregister_host(void* address) noexcept;
 
   void classify(const void* address, bool detail, pointer_info& out) noexcept;
-  /// The device that holds an address, -1 for host memory, -2 for an address in the window that is
-  /// not allocated as a whole.
+  /// The device that holds the range; -1 for host memory, -2 for a range in the window that is not
+  /// allocated as a whole.
   int device_of(const void* address, std::size_t bytes) noexcept;
 
   error ipc_get(void* address, ipc_handle& out) noexcept;
@@ -52,20 +51,20 @@ class arena {
   error ipc_close(void* address) noexcept;
 
   enum class origin : std::uint8_t { own, imported, made_host, registered };
-  /// How many ranges of an origin and kind there are.
+  /// The number of ranges of an origin and kind.
   std::int64_t live(origin from, memory_kind kind) noexcept;
-  /// Memory of one device, as configured.
+  /// Bytes of memory of one device, as configured.
   static std::size_t configured_bytes() noexcept;
 
  private:
   struct range {
-    std::size_t bytes;   // as asked for
-    std::size_t mapped;  // whole pages
+    std::size_t bytes;   // as requested
+    std::size_t mapped;  // rounded up to whole pages
     std::uint64_t generation;
     std::int16_t device;
     memory_kind kind;
     origin from;
-    std::uint64_t exporter_cookie = 0;  // of an import
+    std::uint64_t exporter_cookie = 0;  // for an import
     std::uint64_t exporter_generation = 0;
     std::uint64_t exporter_offset = 0;
   };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The emulated device as tests see it when they link it into the program: the back end, counters of
-// what is alive and what was called, and faults. The plug-in exports the counters as
-// telpher_emu_counter.
+// The emulated device for tests that link it into the program: the back end, counters of live
+// objects and of calls, and faults. The plug-in exports the counters as telpher_emu_counter.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace telpher::device::emu {
 
-/// The one back end of this process; starts nothing.
+/// The only back end of this process. Does not start the runtime.
 device::backend* instance() noexcept;
 
 struct counters {
@@ -25,7 +24,7 @@ counters count() noexcept;
 /// A counter by the name of its field; -1 for an unknown name.
 std::int64_t count(const char* name) noexcept;
 
-/// Replaces the faults in force (syntax of TELPHER_EMU_FAULTS) and starts counting calls anew.
+/// Replaces the faults (syntax of TELPHER_EMU_FAULTS) and restarts the counting of calls.
 void set_faults(const char* text) noexcept;
 
 }  // namespace telpher::device::emu

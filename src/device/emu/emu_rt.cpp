@@ -33,7 +33,7 @@ bool strikes(fault_point p) {
   return fault_table::instance().strikes(p);
 }
 
-// How long the topology says that a copy takes; 0 where copies are not timed.
+// How long a copy takes according to the topology; 0 if copies are not timed.
 double copy_time_us(int to, int from, std::size_t bytes) {
   const topology& t = topology::instance();
   if (!t.timing || (to < 0 && from < 0) || to == from) return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The emulated device as a runtime of CUDA's shape: checks and counts a call, lets a fault strike,
-// and hands it to the arena (memory), the engine (streams) or the CPU kernels.
+// The emulated device as a runtime of CUDA's shape. Each call is checked and counted, may be made
+// to fail by an injected fault, and is passed on to the arena (memory), the engine (streams) or the
+// CPU kernels.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ struct emu_rt {
   static constexpr vendor owner = vendor::emu;
   static constexpr const char* name = "emu";
   static constexpr error success = error::success;
-  static constexpr bool blocks_run_together = false;  // one after the other
+  static constexpr bool blocks_run_together = false;  // they run one after the other
   static constexpr bool shares_host_memory = true;    // its kernels are functions of this process
 
   static status to_status(error e) noexcept;

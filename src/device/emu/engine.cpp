@@ -31,7 +31,7 @@ error stream_state::enqueue(std::function<void()> work) noexcept {
 }
 
 bool stream_state::start_thread() noexcept {
-  // The program's signals are for the program's threads.
+  // Block all signals: the program's signals must be handled by the program's threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -54,7 +54,7 @@ void stream_state::run() noexcept {
     busy_ = true;
     lock.unlock();
     next();
-    next = nullptr;  // what it holds goes before the lock is taken
+    next = nullptr;  // destroy the finished work's captures before taking the lock
     lock.lock();
     busy_ = false;
     if (work_.empty()) changed_.notify_all();
@@ -121,7 +121,7 @@ void watch_forks() noexcept {
 }
 
 void wait_until(std::uint64_t start_ns, double microseconds) noexcept {
-  constexpr double sleep_from_us = 100;  // below it a sleep lasts much longer than asked for
+  constexpr double sleep_from_us = 100;  // shorter sleeps last much longer than requested
   const std::uint64_t end_ns = start_ns + static_cast<std::uint64_t>(microseconds * 1e3);
   if (microseconds > sleep_from_us) {
     const timespec end{static_cast<time_t>(end_ns / 1'000'000'000),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The emulated device's streams and events. A stream is a thread of its own, started with its first
-// work, that runs the work in order; streams run truly side by side. Threads are detached and touch
-// only memory that is never freed at exit, so a process may end or fork with work under way: at
-// exit they end with it, in a forked child they do not exist and every call answers error::forked.
+// Streams and events of the emulated device. A stream is a thread, started with its first work,
+// that runs the work in order. Streams run concurrently. Threads are detached and touch only memory
+// that is never freed at exit, so a process may end or fork while work is in flight. At exit the
+// threads end with the process. In a forked child they do not exist, and every call returns
+// error::forked.
 #pragma once
 
 #include <atomic>
@@ -25,10 +26,11 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   int device() const noexcept { return device_; }
   error enqueue(std::function<void()> work) noexcept;
   void synchronise() noexcept;
-  /// A kernel has died, called in its turn; and whether one has since the last time this was asked.
+  /// fail() records that a kernel has died; take_failure() says whether one has since its last
+  /// call.
   void fail() noexcept { failed_.store(true, std::memory_order_relaxed); }
   bool take_failure() noexcept { return failed_.exchange(false, std::memory_order_relaxed); }
-  /// No more work comes; what is queued is still done.
+  /// Declares that no more work comes; queued work is still done.
   void close() noexcept;
 
  private:
@@ -45,21 +47,21 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   std::atomic<bool> failed_{false};
 };
 
-/// Done when the last record's work is done; records are numbered because an earlier one may finish
-/// later, in another stream.
+/// An event is done when the work before its last record is done. Records are numbered, because an
+/// earlier record may finish later, in another stream.
 struct event_state {
   std::atomic<std::uint64_t> recorded{0};
   std::atomic<std::uint64_t> done{0};
-  std::atomic<bool> failed{false};  // a kernel before it died; published by `done`
+  std::atomic<bool> failed{false};  // a kernel before the record died; published by `done`
 };
 
 namespace engine {
 
-/// The stream is known to synchronise_device until it is gone.
+/// synchronise_device waits for the stream until it is destroyed.
 std::shared_ptr<stream_state> make_stream(int device) noexcept;
 
-/// Waits for all work of a device, or of `all_devices`, closed streams included; what freeing
-/// memory does on a GPU.
+/// Waits for all work of a device, or of `all_devices`, including closed streams. Freeing memory on
+/// a GPU does the same.
 constexpr int all_devices = -1;
 void synchronise_device(int device) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the emulated runtime's calls answer.
+// Error codes of the emulated runtime.
 #pragma once
 
 namespace telpher::device::emu {
@@ -7,7 +7,7 @@ namespace telpher::device::emu {
 enum class error : int {
   success = 0,
   not_ready,
-  invalid_value,  // an address or a device that is not there
+  invalid_value,  // an address or device that does not exist
   out_of_memory,
   not_supported,   // the system refuses
   already_mapped,  // registered or opened twice, or not registered

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Injected faults. TELPHER_EMU_FAULTS is a list "call:n" (the n-th call fails, counted from 1) or
-// "call:n+" (it and all after it). Calls: malloc, pinned, memcpy, launch, ipc_get, ipc_open,
-// register, event, kernel: a launch of a kernel that the device does not have, and die: a kernel
-// that is launched and then faults, doing nothing. The next event or synchronisation of its stream
-// says so.
+// Injected faults. TELPHER_EMU_FAULTS is a list of "call:n" (the n-th call fails, counted from 1)
+// and "call:n+" (it and all later ones fail). Calls: malloc, pinned, memcpy, launch, ipc_get,
+// ipc_open, register, event; kernel (a launch of a kernel that the device does not have); die (a
+// kernel that is launched and then faults without doing anything; the next event or synchronisation
+// of its stream reports it).
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class fault_table {
  public:
   static fault_table& instance() noexcept;  // reads the setting at first use
 
-  /// Replaces the table; logs and ignores entries that it cannot read.
+  /// Replaces the table. Entries that cannot be parsed are logged and ignored.
   void set(const char* text) noexcept;
 
   /// Counts a call; true if it must fail.

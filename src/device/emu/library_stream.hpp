@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a library of collectives gets as a stream of the emulated device, and what it needs of it:
-// the place of other work in the stream, and the bytes behind the program's addresses.
+// The stream that a library of collectives gets from the emulated device. It lets the library add
+// work to the stream and find the bytes behind the program's addresses.
 #pragma once
 
 namespace telpher::device::emu {
 
 struct library_stream {
-  /// Appends work to the stream; false where it cannot.
+  /// Appends work to the stream; false if that fails.
   bool (*append)(library_stream& to, void (*work)(void*), void* argument) = nullptr;
-  /// Where this process may load and store what lies at an address of the device.
+  /// The address at which this process may load and store the bytes of a device address.
   void* (*bytes_at)(void* address) = nullptr;
 };
 

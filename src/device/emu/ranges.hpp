@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// First-fit allocation of address space by offset: the heap of an emulated device and the area into
-// which other processes' memory is mapped. Not thread-safe; the owner locks.
+// First-fit allocation of address space by offset: used for the heap of an emulated device and for
+// the import area. Not thread-safe; the owner locks.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class range_pool {
     if (bytes) free_[0] = bytes;
   }
 
-  /// The offset of `bytes`, the lowest that fits, or none.
+  /// The lowest offset where `bytes` fit, or none.
   std::size_t take(std::size_t bytes) {
     for (auto at = free_.begin(); at != free_.end(); ++at) {
       if (at->second < bytes) continue;

@@ -33,7 +33,7 @@ bool read_speed(std::istream& words, link& l) {
   l.latency_us = 0;
   if (!(words >> l.bandwidth_gbps)) {
     words.clear();
-    return true;  // left out
+    return true;  // omitted: keep the defaults
   }
   if (!(words >> l.latency_us)) words.clear();
   return l.bandwidth_gbps >= 0 && l.latency_us >= 0;
@@ -60,7 +60,8 @@ bool read(std::istream& words, bool& value) {
   return true;
 }
 
-// "wc": the window behaves as on a GPU's bus; here that only chooses how the CPU copies.
+// "wc": the CPU copies as it does through a GPU's write-combined BAR; the memory itself is
+// ordinary.
 bool read_window(std::istream& words, topology& t) {
   std::string text;
   if (!(words >> text) || (text != "on" && text != "off" && text != "wc")) return false;

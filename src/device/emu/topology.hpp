@@ -25,7 +25,7 @@ constexpr int device_limit = 16;
 
 struct link {
   distance kind = distance::fabric;
-  double bandwidth_gbps = 0;  // gigabytes a second; 0: as fast as this machine copies
+  double bandwidth_gbps = 0;  // gigabytes per second; 0: as fast as this machine copies
   double latency_us = 0;
 };
 
@@ -36,16 +36,16 @@ struct topology {
   bool cpu_window = true;
   bool window_write_combined = false;
   bool timing = false;
-  bool together = false;  // kernels of several processes run side by side on a device, as under MPS
+  bool together = false;  // kernels of several processes run concurrently on a device, as under MPS
   int numa[device_limit];
   link host;
   link links[device_limit][device_limit];
 
   topology();
-  /// Reads a description; on a mistake `problem` says which line, and the answer is false.
+  /// Parses a description. On an error returns false, and `problem` names the line.
   bool parse(const std::string& text, std::string& problem);
 
-  /// The node of this process; read once, the setting's mistakes are logged.
+  /// The topology of this process. Read once; errors in the file are logged.
   static const topology& instance() noexcept;
 };
 

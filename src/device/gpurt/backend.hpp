@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device::backend for every runtime of CUDA's shape, once. What differs between vendors is in R
-// (gpurt/runtime.hpp); rules of device.hpp that hold for all of them are kept here: the device
-// guard, one log line per failed call, the sticky error cleared, silence after process exit, export
-// handles cached by allocation.
+// device::backend for every runtime of CUDA's shape. R (gpurt/runtime.hpp) holds what differs
+// between vendors. This class keeps the rules of device.hpp that are common to all: the device
+// guard, one log line per failed call, clearing the sticky error, doing nothing after process exit,
+// and a cache of export handles.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace telpher::device::gpurt {
 
-/// True once static destructors run: vendors' runtimes are being torn down then.
+/// begun() is true once static destructors run: vendors' runtimes are being torn down then.
 class process_exit {
  public:
   static void watch() noexcept {
@@ -36,7 +36,7 @@ class process_exit {
   static inline std::atomic<bool> begun_{false};
 };
 
-/// Turns a vendor's answer into a status; logs a failure with the vendor's text.
+/// Converts a vendor error to a status; logs a failure with the vendor's text.
 template <class R>
 status check(typename R::error_type error, const char* call) noexcept {
   if (error == R::success) [[likely]]
@@ -51,7 +51,7 @@ status check(typename R::error_type error, const char* call) noexcept {
   return s;
 }
 
-/// Makes a device current for its life.
+/// Makes a device current for the life of the object.
 template <class R>
 class guard {
  public:
@@ -70,8 +70,8 @@ class guard {
   status status_;
 };
 
-/// Handles of allocations that were exported once; an allocation freed and made again at the same
-/// address has another generation and is asked for again.
+/// Handles of allocations that have been exported. An allocation that was freed and made again at
+/// the same address has another generation, so its handle is requested again.
 class export_cache {
  public:
   bool find(const pointer_info& info, ipc_handle& handle) noexcept {
@@ -97,7 +97,7 @@ class export_cache {
   std::unordered_map<std::uintptr_t, entry> entries_;
 };
 
-/// Addresses, from any thread.
+/// A thread-safe set of addresses.
 class address_set {
  public:
   void insert(const void* address) noexcept {
@@ -344,14 +344,14 @@ class backend final : public device::backend {
 
   bool valid(int device) noexcept { return device >= 0 && device < device_count(); }
 
-  /// For calls that need some device: the one that we last worked on, or whose memory we saw first,
-  /// because another one may have no context yet; else the thread's own.
+  /// A device for calls that need any device: the one that we last worked on or whose memory we saw
+  /// first, because another device may have no context yet. Otherwise the thread's current device.
   int any_device() noexcept {
     const int home = home_.load(std::memory_order_relaxed);
     return home >= 0 || process_exit::begun() ? home : std::max(R::current_device(), 0);
   }
 
-  // --- copies that are not left to the driver ---
+  // --- copies that Telpher does not leave to the driver ---
   enum class copy_choice { driver, engine, kernel };
   static copy_choice configured_choice() noexcept {
     const std::string& wanted = config().device_copy;
@@ -364,8 +364,8 @@ class backend final : public device::backend {
     return classify(to, false, a) == status::ok && a.kind == memory_kind::device &&
            classify(from, false, b) == status::ok && b.kind == memory_kind::device;
   }
-  // What kernels of a device may touch: its own memory, pinned memory, and what was opened for it;
-  // not another device's memory of this process.
+  // Whether a kernel of a device may access an address: its own memory, pinned memory, and memory
+  // opened for it; not memory of another device of this process.
   bool in_reach(int device, const void* address) noexcept {
     pointer_info info;
     if (failed(classify(address, true, info))) return false;

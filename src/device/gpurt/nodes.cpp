@@ -23,7 +23,7 @@ bool read_number(const std::string& path, long long& value) {
   return one;
 }
 
-// How many names in a folder `counts` accepts.
+// The number of names in a folder that `counts` accepts.
 template <class F>
 int count_entries(const char* folder, F counts) {
   DIR* listing = ::opendir(folder);

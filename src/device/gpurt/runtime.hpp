@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a vendor's runtime must offer to serve as gpurt::backend<R>: a struct of types, constants
-// and static functions in CUDA's shape, most of them one-line names of vendor calls. CUDA, HIP and
-// the emulated device have one each; a missing entry is a compile error that names it.
+// The concept for a vendor's runtime R of gpurt::backend<R>: a struct of types, constants and
+// static functions in CUDA's shape, most of them one-line names of vendor calls. CUDA, HIP and the
+// emulated device have one each. A missing entry is a compile error that names it.
 //
-// Every function answers R::error_type and leaves the current device alone, except enter and leave.
-// Calls that work on "the current device" are made between the two.
+// Every function returns R::error_type and leaves the current device alone, except enter and leave.
+// Functions that work on "the current device" are called between these two.
 #pragma once
 
 #include <concepts>
@@ -36,9 +36,9 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   // --- the runtime; these start nothing ---
   { R::started() } -> std::same_as<bool>;
   { R::device_count() } -> std::same_as<int>;
-  // Ordinal of the calling thread's current device, or -1 when it has none.
+  // Ordinal of the calling thread's current device; -1 if it has none.
   { R::current_device() } -> std::same_as<int>;
-  // Makes `device` current and remembers what was; leave puts it back.
+  // enter makes `device` current and saves the previous one; leave restores it.
   { R::enter(device, saved) } -> std::same_as<typename R::error_type>;
   R::leave(saved);
   { R::properties(device, properties) } -> std::same_as<typename R::error_type>;
@@ -60,10 +60,10 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   { R::ipc_get(handle, address) } -> std::same_as<typename R::error_type>;
   { R::ipc_open(address_out, wire) } -> std::same_as<typename R::error_type>;
   { R::ipc_close(address) } -> std::same_as<typename R::error_type>;
-  // Answer not_supported where the CPU cannot reach device memory.
+  // map_for_cpu returns not_supported if the CPU cannot access device memory.
   { R::map_for_cpu(info, address_out) } -> std::same_as<status>;
   R::unmap_for_cpu(info, address);
-  // Asked only of a device that gave a window.
+  // Called only for a device that has given a window.
   { R::windows_write_combined(device) } -> std::same_as<bool>;
   R::order_windows(device);
 

@@ -17,13 +17,13 @@ int attribute(int device, hipDeviceAttribute_t which) {
   return hipDeviceGetAttribute(&value, which, device) == hipSuccess ? value : 0;
 }
 
-// CPU and GPU share one memory (MI300A): its lines are cached on both sides and coherent.
+// CPU and GPU share one memory (MI300A). Both cache it, coherently.
 bool one_memory(int device) {
   return attribute(device, hipDeviceAttributeIntegrated) != 0;
 }
 
-// The register through which the CPU's writes to a GPU's memory are pushed out of the GPU's bus
-// interface, or null. The attribute's value is an address, whatever the function's type says.
+// The HDP flush register, or null. A write to it pushes the CPU's writes to GPU memory out of the
+// GPU's bus interface. The attribute's value is an address, although the function's type is int*.
 volatile std::uint32_t* flush_register(int device) {
   std::uint32_t* address = nullptr;
   return hipDeviceGetAttribute(reinterpret_cast<int*>(&address), hipDeviceAttributeHdpMemFlushCntl,
@@ -32,7 +32,7 @@ volatile std::uint32_t* flush_register(int device) {
              : nullptr;
 }
 
-// ROCm 7 exports by dma-buf, and such an export keeps the memory after hipFree.
+// ROCm 7 exports memory by dma-buf, and such an export keeps the memory allocated after hipFree.
 void note_ipc_mode() {
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;
@@ -52,7 +52,7 @@ bool load(const char*&) noexcept {
   return true;
 }
 
-// HIP starts with any call. The runtime below it says whether it runs, without starting.
+// Any HIP call starts HIP. The runtime below it (HSA) tells whether it runs without being started.
 bool runs() noexcept {
   using get_info = int(int attribute, void* value);
   static get_info* const query = [] {
@@ -78,13 +78,13 @@ distance link_between(int device, int peer) noexcept {
   return known && type == xgmi ? distance::fabric : distance::pcie;
 }
 
-// HIP has no attribute for it; what is not exportable is refused when a handle is asked for.
+// HIP has no attribute for this. If memory is not exportable, the request for a handle fails.
 bool exportable(const void*) noexcept {
   note_ipc_mode();
   return true;
 }
 
-// Uncached memory where the runtime knows it (ROCm 6 and later), else fine-grained.
+// Uncached memory if the runtime has it (ROCm 6 and later), else fine-grained memory.
 hipError_t malloc_flags(void** address, std::size_t bytes) noexcept {
 #if defined(hipDeviceMallocUncached)
   if (hipExtMallocWithFlags(address, bytes, hipDeviceMallocUncached) == hipSuccess)
@@ -95,7 +95,7 @@ hipError_t malloc_flags(void** address, std::size_t bytes) noexcept {
 }
 
 hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept {
-  // hipMemcpyDeviceToDeviceNoCU of ROCm 6.1; older headers have no name for it.
+  // hipMemcpyDeviceToDeviceNoCU of ROCm 6.1; older headers do not define it
   constexpr int number = 1024;
   hipMemcpyKind no_compute_units;
   static_assert(sizeof no_compute_units == sizeof number);
@@ -107,7 +107,8 @@ hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStre
 }
 
 // A GPU with a large BAR, and one that shares its memory with the CPU, show their memory at the
-// device address itself; the process's own map says whether this allocation is there.
+// device address itself. The process's memory map tells whether this allocation is accessible
+// there.
 status map_for_cpu(const pointer_info& info, void** window) noexcept {
   if (!one_memory(info.device) && !attribute(info.device, hipDeviceAttributeIsLargeBar))
     return status::not_supported;

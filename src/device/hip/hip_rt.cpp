@@ -65,7 +65,7 @@ hipError_t hip_rt::enter(int device, saved_type& saved) noexcept {
   if (const hipError_t e = hipGetDevice(&saved.device); e != hipSuccess) return e;
   if (saved.device != device)
     if (const hipError_t e = hipSetDevice(device); e != hipSuccess) return e;
-  // See cuda_rt: a capture of the program's is not to be ended by our calls.
+  // See cuda_rt.cpp: our calls must not end a capture of the program's.
   saved.mode = hipStreamCaptureModeRelaxed;
   static_cast<void>(hipThreadExchangeStreamCaptureMode(&saved.mode));
   return hipSuccess;
@@ -109,14 +109,14 @@ distance hip_rt::distance_between(int device, int peer) noexcept {
 
 // --- memory ---
 
-// Answers success and leaves a value alone where it knows nothing. HIP 5 numbers host memory 0, as
-// later versions number unknown memory: what has no range is unknown. With XNACK kernels may also
-// use memory that HIP never saw: it is host memory here, and managed memory goes the host's way as
-// well. What hipMalloc gives stays device memory on MI300A too, where the CPU's window serves small
-// messages and the GPU's bandwidth the large ones.
+// For unknown memory HIP returns success and leaves a value unchanged. HIP 5 uses 0 for host
+// memory, later versions use 0 for unknown memory; so memory without a range counts as unknown.
+// With XNACK kernels may also use memory that HIP never saw; it is host memory here. Managed memory
+// is also treated as host memory. Memory of hipMalloc is device memory on MI300A, too: the CPU
+// window serves small messages, the GPU's bandwidth the large ones.
 hipError_t hip_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
   unsigned type = 0, managed = 0;
-  unsigned long long buffer = 0;  // HIP writes four bytes of it, CUDA eight
+  unsigned long long buffer = 0;  // HIP writes four bytes, CUDA eight
   int ordinal = -1;
   void* base = nullptr;
   std::size_t bytes = 0;
@@ -147,8 +147,8 @@ hipError_t hip_rt::classify(const void* address, bool detail, pointer_info& out)
   return hipSuccess;
 }
 
-// A kernel uses the host's own address; where the device has another one for registered memory, it
-// cannot serve.
+// Kernels use the host address. If the device has a different address for the registered memory,
+// the registration is useless.
 hipError_t hip_rt::register_host(void* address, std::size_t bytes) noexcept {
   const hipError_t e =
       hipHostRegister(address, bytes, hipHostRegisterPortable | hipHostRegisterMapped);
@@ -176,7 +176,7 @@ hipError_t hip_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
   const hipError_t e = hipIpcOpenMemHandle(address, native, hipIpcMemLazyEnablePeerAccess);
   switch (e) {
     case hipErrorInvalidValue:
-    case hipErrorMapBufferObjectFailed:  // no room, or the allocation is gone
+    case hipErrorMapBufferObjectFailed:  // no room, or the allocation has been freed
     case hipErrorInvalidDevicePointer:
     case hipErrorInvalidDevice:   // the exporter's device is not visible here
     case hipErrorInvalidContext:  // the exporter is this process

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HIP as gpurt::backend needs it, for HIP 5, 6 and 7. The program and the plug-in share one
-// libamdhip64, so a call that fails leaves its error in the program's thread too; nothing that runs
-// at every message may fail, which is why pointers are looked up by hipDrvPointerGetAttributes.
+// HIP (versions 5, 6 and 7) for gpurt::backend. The program and the plug-in share one libamdhip64,
+// so the error of a failed call also appears in the program's thread. Therefore no call that runs
+// at every message may fail. This is why pointers are looked up with hipDrvPointerGetAttributes.
 #pragma once
 
 #include "device/hip/platform.hpp"
@@ -25,8 +25,8 @@ struct hip_rt {
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return hipGetErrorString(e); }
-  // The error may be the program's own, which ROCm 7 keeps until it is asked for: an answer that is
-  // no failure takes nothing but itself away.
+  // The last error may be the program's own; ROCm 7 keeps it until somebody reads it. So
+  // hipErrorNotReady, which is not a failure, clears only itself.
   static void clear_error(error_type e) noexcept {
     if (e != hipErrorNotReady || hipPeekAtLastError() == e) static_cast<void>(hipGetLastError());
   }
@@ -49,7 +49,7 @@ struct hip_rt {
   }
   static error_type free(void* address) noexcept { return hipFree(address); }
   static error_type malloc_pinned(void** address, std::size_t bytes) noexcept {
-    // Coherent: flags of kernels and of the CPU live in it, and ROCm can be set to another default.
+    // Coherent, because it holds flags for kernels and the CPU, and ROCm's default can be changed.
     return hipHostMalloc(address, bytes,
                          hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent);
   }

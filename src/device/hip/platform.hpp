@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What HIP itself does not say, or says differently on AMD's and NVIDIA's hardware. amd.cpp and
-// on_cuda/nvidia.cpp implement it; the build takes one of them. Everything else of the back end is
-// the same source for both.
+// What HIP does not offer, or offers differently on AMD's and NVIDIA's hardware. Implemented by
+// amd.cpp and on_cuda/nvidia.cpp; the build takes one of them. The rest of the back end is the same
+// source for both.
 #pragma once
 
 #ifndef __HIP_PLATFORM_AMD__
-#define __HIP_PLATFORM_AMD__  // the header of on_cuda/ does not look at it
+#define __HIP_PLATFORM_AMD__  // the header in on_cuda/ ignores it
 #endif
 #include <hip/hip_runtime_api.h>
 
@@ -14,26 +14,25 @@
 
 namespace telpher::device::hip::platform {
 
-/// Opens what the functions below need; false, with the reason, where that is not possible.
+/// Opens what the functions below need; on failure returns false and the reason.
 bool load(const char*& why) noexcept;
 
-/// Whether the process runs the driver below HIP already. Starts nothing.
+/// Whether the process already runs the driver below HIP. Starts nothing.
 bool runs() noexcept;
-/// Devices that the process will see, told without starting anything.
+/// The number of devices that the process will see, found without starting anything.
 int visible_devices() noexcept;
 
-/// Of two devices with peer access.
+/// The link between two devices with peer access.
 distance link_between(int device, int peer) noexcept;
 
-/// Whether the vendor's inter-process handles work for this allocation, as far as it can be known
-/// before one is made.
+/// Whether IPC handles work for this allocation, as far as this is known before one is requested.
 bool exportable(const void* address) noexcept;
 
-/// Device memory for words that other devices and the CPU poll: no cache keeps them from others.
+/// Device memory for words that other devices and the CPU poll; it is not cached.
 hipError_t malloc_flags(void** address, std::size_t bytes) noexcept;
 
-/// A copy between device memories by the copy engine, not by a kernel of the vendor's, where the
-/// runtime can be told.
+/// A copy between device memories by the copy engine and not by a vendor's kernel, if the runtime
+/// lets us choose.
 hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept;
 
 // --- the CPU's windows, see device::backend ---

@@ -10,7 +10,7 @@
 namespace telpher::device::sycl {
 namespace {
 
-// Level Zero's functions and struct as its specification 1.0 has them. Compiled, not run.
+// Level Zero's functions and struct according to its specification 1.0. Compiled, but not run.
 struct ze_allocation_properties {
   std::uint32_t structure = 0x17;  // ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES
   void* next = nullptr;
@@ -45,7 +45,7 @@ const level_zero& level_zero_functions() noexcept {
 native_context::native_context(const ::sycl::context& context) : driver_(context.get_backend()) {
   using ::sycl::backend;
   if (driver_ == backend::opencl) {
-    // The reference that get_native adds is kept: this object lives as long as the process.
+    // get_native adds a reference, which is kept: this object lives as long as the process.
     handle_ = ::sycl::get_native<backend::opencl>(context);
     using find_function = void*(cl_platform_id, const char*);
     find_function* find = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What SYCL itself does not tell about an allocation: where it begins, how long it is, and a number
-// that differs when the address is used again. Asked from the driver below (OpenCL's unified memory
-// extension, Level Zero), which is in the process already.
+// Properties of an allocation that SYCL itself does not report: where it begins, its size, and a
+// number that differs when the address is reused. They are asked from the driver below (OpenCL's
+// unified memory extension, Level Zero), which is already in the process.
 #pragma once
 
 #include <sycl/context.hpp>
@@ -15,17 +15,17 @@ namespace telpher::device::sycl {
 struct allocation {
   std::uintptr_t base = 0;
   std::size_t bytes = 0;
-  std::uint64_t identity = 0;  // 0: the driver tells none
+  std::uint64_t identity = 0;  // 0: the driver has none
 };
 
-/// One context as its driver knows it. Plain data; lives as long as the context.
+/// A context as its driver knows it. Trivially copyable; lives as long as the context.
 class native_context {
  public:
   native_context() = default;
   /// Throws what SYCL throws.
   explicit native_context(const ::sycl::context& context);
 
-  /// not_supported for an address that the driver does not know, or a driver that cannot be asked.
+  /// not_supported if the driver does not know the address or cannot be asked.
   status describe(const void* address, allocation& out) const noexcept;
 
  private:

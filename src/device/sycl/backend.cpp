@@ -39,7 +39,7 @@ const place& place_at(int device) {
   return places::instance().at(device);
 }
 
-// "0000:3a:00.0"
+// Parses an address such as "0000:3a:00.0".
 void read_pci(const ::sycl::device& d, device_properties& out) {
   out.pci_domain = out.pci_bus = out.pci_device = -1;
   if (!d.has(::sycl::aspect::ext_intel_pci_address)) return;
@@ -96,14 +96,14 @@ bool backend::peer_access(int device, int peer) noexcept {
   if (device == peer) return true;
   if (!started()) return false;
   return guarded("peer access", [&] {
-           ::sycl::device asking = place_at(device).device;  // the question is no const function
+           ::sycl::device asking = place_at(device).device;  // the query is not a const function
            const bool can = place_at(device).context == place_at(peer).context &&
                             asking.ext_oneapi_can_access_peer(place_at(peer).device);
            return can ? status::ok : status::not_supported;
          }) == status::ok;
 }
 
-// SYCL does not tell a link between GPUs from PCIe.
+// SYCL does not distinguish links between GPUs from PCIe.
 distance backend::distance_between(int device, int peer) noexcept {
   if (!valid(device) || !valid(peer)) return distance::unreachable;
   if (device == peer) return distance::same;
@@ -135,7 +135,7 @@ status backend::classify(const void* address, bool detail, pointer_info& out) no
     out.base = a.base;
     out.bytes = a.bytes;
     out.generation = a.identity ? a.identity : generation_of(a.base);
-    // Without a number of the driver's, memory made anew at an address would pass for the old.
+    // Without an id from the driver, new memory at an old address could not be told from the old.
     out.exportable = out.kind == memory_kind::device && where->exports && a.identity != 0;
     return status::ok;
   });
@@ -231,7 +231,7 @@ status backend::release_managed(void* address) noexcept {
   return give_back(0, address);
 }
 
-// A CPU device reaches all memory as it is.
+// A CPU device can access all memory as it is.
 status backend::register_host(void* address, std::size_t bytes) noexcept {
   if (!started()) return status::not_supported;
   return guarded("host memory registration", [&] {
@@ -297,7 +297,7 @@ void backend::destroy_event(event e) noexcept {
   if (e && !process_exit::begun()) delete &object_of(e);
 }
 
-// The event of the last work, not one more command.
+// Takes the event of the last work instead of submitting another command.
 status backend::record(event e, stream s) noexcept {
   return guarded("event record", [&] {
     auto last = queue_of(s).last();
@@ -328,7 +328,7 @@ status backend::synchronise(stream s) noexcept {
 
 namespace {
 
-/// The place of a device address that the queue's context does not know; -1 where it does.
+/// The place of a device address that the queue's context does not know; -1 if it knows it.
 int foreign_place(const work_queue& q, const void* address) {
   if (!places::instance().several_contexts()) return -1;
   pointer_info info;
@@ -338,11 +338,11 @@ int foreign_place(const work_queue& q, const void* address) {
   return foreign ? info.device : -1;
 }
 
-// Between contexts no queue knows both addresses: through the host, done on return.
+// No queue knows addresses of two contexts. The copy goes through the host and is done on return.
 void copy_across(work_queue& q, void* to, int to_place, const void* from, int from_place,
                  std::size_t bytes) {
   std::vector<std::byte> between(bytes);
-  q.wait();  // the stream's order
+  q.wait();  // keeps the stream's order
   work_queue reader(from_place >= 0 ? from_place : q.device());
   reader.copy(between.data(), from, bytes);
   reader.wait();
@@ -388,13 +388,13 @@ status backend::prepare(int device, kernel::id k) noexcept {
   });
 }
 
-// --- other processes' memory. Compiled, not run: the CPU device has no such aspect. ---
+// --- other processes' memory. Compiled, but not run: the CPU device lacks this aspect. ---
 
 namespace {
 
-// How SYCL's handle, of a length that the driver chooses, lies in ours. On Level Zero it holds a
-// file descriptor of this process, which the opening process duplicates: the handle must stay until
-// the allocation is gone, so it is never put back.
+// How SYCL's handle, whose length the driver chooses, is stored in an ipc_handle. On Level Zero it
+// contains a file descriptor of this process, which the opening process duplicates. So the handle
+// must stay valid until the allocation is freed, and it is never returned to SYCL (put).
 struct wire_handle {
   std::uint16_t bytes;
   std::byte data[ipc_handle::capacity - sizeof(std::uint16_t)];
@@ -436,7 +436,7 @@ result<void*> backend::ipc_open(int device, const ipc_handle& handle) noexcept {
     try {
       base = ipc_memory::open(data, p.context, p.device);
     } catch (const ::sycl::exception& e) {
-      // Another container, or a system that does not let processes duplicate descriptors.
+      // Another container, or the system does not let processes duplicate descriptors.
       TELPHER_INFO("another process's memory cannot be opened: %s", e.what());
       return status::not_supported;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device::backend over SYCL 2020 with DPC++'s extensions. SYCL has no current device: nothing of
-// the program's is changed. What the runtime throws is caught by guarded().
+// device::backend over SYCL 2020 with DPC++'s extensions. SYCL has no current device, so there is
+// nothing to restore. guarded() catches what the runtime throws.
 #pragma once
 
 #include <atomic>
@@ -52,13 +52,13 @@ class backend final : public device::backend {
                 stream s) noexcept override;
   status prepare(int device, kernel::id k) noexcept override;
   bool blocks_run_together(int) noexcept override { return false; }
-  bool kernels_may_wait(int) noexcept override { return false; }  // SYCL promises no such progress
+  bool kernels_may_wait(int) noexcept override { return false; }  // SYCL promises no progress
 
   result<ipc_handle> ipc_export(const pointer_info& info) noexcept override;
   result<void*> ipc_open(int device, const ipc_handle& handle) noexcept override;
   status ipc_close(int device, void* base) noexcept override;
 
-  // A SYCL program has no window of the CPU to device memory.
+  // SYCL offers no CPU window into device memory.
   result<void*> map_for_cpu(const pointer_info&) noexcept override { return status::not_supported; }
   void unmap_for_cpu(const pointer_info&, void*) noexcept override {}
 
@@ -70,7 +70,7 @@ class backend final : public device::backend {
   status give_back(int device, void* address) noexcept;
 
   std::mutex mutex_;
-  // Memory that was allocated here, where the driver numbers none; base → generation.
+  // Generations of memory that was allocated here, if the driver has no ids; base → generation.
   std::map<std::uintptr_t, std::uint64_t> generations_;
   std::uint64_t next_generation_ = 1;
   struct range {

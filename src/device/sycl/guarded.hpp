@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The border between SYCL, which throws, and the device interface, which does not: every call into
-// SYCL is made inside guarded(). A failure is logged here, once, with SYCL's text.
+// Converts SYCL's exceptions to statuses: every call into SYCL is made inside guarded(). A failure
+// is logged here, once, with SYCL's text.
 #pragma once
 
 #include <sycl/exception.hpp>
@@ -24,7 +24,7 @@ inline status status_of(const ::sycl::exception& e) noexcept {
   return status::device_error;
 }
 
-/// Runs `call`, which answers a status.
+/// Runs `call`, which returns a status.
 template <class F>
 status guarded(const char* what, F&& call) noexcept {
   if (process_exit::begun()) return status::device_error;

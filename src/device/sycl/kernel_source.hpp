@@ -7,12 +7,12 @@
 namespace telpher::device::sycl {
 
 struct source_file {
-  const char* name;  // as #include names it
+  const char* name;  // the name in #include
   const char* text;
 };
 
 std::span<const source_file> kernel_headers() noexcept;
-/// The texts that are compiled, each by itself.
+/// The texts that are compiled, each as a unit.
 std::span<const source_file> kernel_units() noexcept;
 
 }  // namespace telpher::device::sycl

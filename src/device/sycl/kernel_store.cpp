@@ -21,14 +21,14 @@
 namespace telpher::device::sycl {
 namespace {
 
-constexpr std::uint64_t magic = 0x31304c4359534854;  // grows with the layout of the file
+constexpr std::uint64_t magic = 0x31304c4359534854;  // changes with the layout of the file
 constexpr std::size_t largest_file = std::size_t{256} << 20;
 
 struct file_header {
   std::uint64_t magic;
   std::uint64_t identity_bytes;
   std::uint64_t content_bytes;
-  std::uint64_t checksum;  // of both
+  std::uint64_t checksum;  // of both parts
 };
 
 std::uint64_t fnv(std::string_view bytes, std::uint64_t hash = 0xcbf29ce484222325u) {
@@ -40,7 +40,7 @@ bool ours_alone(const struct stat& s) {
   return s.st_uid == ::geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Makes the folder and those above it that are missing, for the user alone.
+// Creates the folder and its missing parents, accessible to the user only.
 bool make_folder(const std::string& folder) {
   for (std::size_t at = folder.find('/', 1); at != std::string::npos; at = folder.find('/', at + 1))
     ::mkdir(folder.substr(0, at).c_str(), 0700);

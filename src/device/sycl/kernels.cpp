@@ -29,7 +29,7 @@ using bundle = ::sycl::kernel_bundle<::sycl::bundle_state::executable>;
 
 constexpr auto kernel_count = static_cast<std::size_t>(kernel::id::count_);
 
-// A text that is compiled; in the order of CMakeLists.txt's units.
+// The texts that are compiled, in the order of the units in CMakeLists.txt.
 enum class unit : std::uint8_t { kernels, codecs, reductions, none };
 constexpr const char* unit_names[] = {"kernels", "codecs", "reduce"};
 
@@ -56,7 +56,7 @@ std::string reduction_name(kernel::id k) {
   return std::string(ops[pair / kernel::value_types]) + ", " + types[pair % kernel::value_types];
 }
 
-/// What one compilation makes: all kernels of a text, or one reduction.
+/// One compilation: all kernels of a text, or one reduction.
 struct order {
   explicit order(kernel::id k)
       : which(kernel::has_reduction(k) ? unit::reductions
@@ -69,7 +69,7 @@ struct order {
   std::string name() const {
     return is_reduction() ? "the reduction (" + reduction_name(only) + ")" : text().name;
   }
-  /// The text with what selects from it.
+  /// The text, preceded by the macro that selects a reduction.
   std::string source() const {
     return is_reduction()
                ? "#define TELPHER_REDUCTIONS(X) X(" + reduction_name(only) + ")\n" + text().text
@@ -83,10 +83,11 @@ struct order {
 struct made_kernels {
   const place* where;
   order what;
-  std::vector<std::optional<::sycl::kernel>> kernels;  // by id; of a reduction the one
+  std::vector<std::optional<::sycl::kernel>> kernels;  // by id; for a reduction only the one
 };
 
-// The codecs' results are the CPU's bit by bit: no sum or product of floating point may change.
+// The codecs' results must equal the CPU's bit by bit, so no floating-point optimisation is
+// allowed.
 const std::vector<std::string>& options() {
   static const auto& list = *new std::vector<std::string>{
       "-std=c++20", "-O3", "-ffp-model=precise", "-ffp-contract=off", "-DTELPHER_DEVICE_PASS",
@@ -94,7 +95,7 @@ const std::vector<std::string>& options() {
   return list;
 }
 
-// All that the compiled code depends on.
+// Everything that the compiled code depends on.
 std::string identity_of(const ::sycl::device& d, const order& what) {
   std::string text = "SYCL " + std::to_string(__LIBSYCL_MAJOR_VERSION) + "." +
                      std::to_string(__LIBSYCL_MINOR_VERSION);
@@ -108,7 +109,7 @@ std::string identity_of(const ::sycl::device& d, const order& what) {
   return text + '\n' + what.source();
 }
 
-// Code of another device or release is an exception, which is an answer here.
+// Code for another device or release throws; the result is then empty.
 std::optional<bundle> open_bundle(const place& where, std::vector<char>& content,
                                   const char* origin) {
   try {
@@ -155,7 +156,7 @@ std::optional<bundle> find_or_compile(const place& where, const order& what) {
     if (store.load(content))
       if (auto b = open_bundle(where, content, store.path().c_str())) return b;
   }
-  ::sycl::device device = where.device;  // the question is no const function
+  ::sycl::device device = where.device;  // the query is not a const function
   if (!device.ext_oneapi_can_compile(experimental::source_language::sycl)) return std::nullopt;
   bundle made = compile(where, what);
   store.save(made.ext_oneapi_get_content());
@@ -173,7 +174,7 @@ std::string function_of(kernel::id reduction) {
   return name.replace(name.find(", "), 2, "_");
 }
 
-// A place without kernels is remembered as such: trying again would cost seconds each time.
+// If compilation fails this is remembered, because each attempt takes seconds.
 made_kernels make(const place& where, const order& what) {
   made_kernels made{&where, what, {}};
   made.kernels.resize(what.is_reduction() ? 1 : kernel_count);
@@ -200,7 +201,7 @@ made_kernels make(const place& where, const order& what) {
 
 const ::sycl::kernel* kernel_of(const place& where, kernel::id k) {
   static auto* mutex = new std::mutex;
-  static auto* all = new std::list<made_kernels>;  // a list: kernels stay where they are
+  static auto* all = new std::list<made_kernels>;  // a list: elements do not move
   const order wanted(k);
   if (wanted.which == unit::none) return nullptr;
   std::lock_guard lock(*mutex);

@@ -24,12 +24,12 @@ namespace {
 
 std::atomic<bool> forked{false};  // contexts and queues do not survive a fork
 
-// Drivers that SYCL loads when it first looks for devices, and not before.
+// Drivers that SYCL loads when it first looks for devices, not earlier.
 constexpr const char* drivers[] = {"libur_adapter_level_zero.so.0",
                                    "libur_adapter_level_zero_v2.so.0", "libur_adapter_opencl.so.0",
                                    "libOpenCL.so.1"};
 
-// How many libraries were ever loaded; asking for names is worth it only after a change.
+// How many libraries were ever loaded. Searching by name is needed only after this has changed.
 unsigned long long libraries_loaded() noexcept {
   unsigned long long loaded = 0;
   dl_iterate_phdr(
@@ -66,7 +66,7 @@ int intel_gpus() noexcept {
   return found;
 }
 
-// The name it has had since oneAPI 2025.1, or the older one.
+// The name since oneAPI 2025.1, or the older one.
 template <class Platform>
 ::sycl::context default_context(const Platform& p) {
   if constexpr (requires { p.khr_get_default_context(); })
@@ -75,8 +75,8 @@ template <class Platform>
     return p.ext_oneapi_get_default_context();
 }
 
-// An Intel GPU shows through Level Zero and through OpenCL: the first is the one to use. CPU
-// devices only where there is no GPU.
+// An Intel GPU appears under Level Zero and under OpenCL; Level Zero is used. CPU devices are used
+// only if there is no GPU.
 std::vector<::sycl::device> chosen_devices() {
   std::vector<::sycl::device> best;
   int best_rank = 0;
@@ -94,8 +94,8 @@ std::vector<::sycl::device> chosen_devices() {
   return best;
 }
 
-// A device of several tiles spreads an allocation over them, and Level Zero's handle names the part
-// on one tile only: such memory is staged. Compiled, not run.
+// A device of several tiles spreads an allocation over them, and Level Zero's handle covers the
+// part on one tile only. Such memory is staged. Compiled, but not run.
 bool has_whole_handles(const ::sycl::device& d) {
   return d.has(::sycl::aspect::ext_oneapi_ipc_memory) &&
          d.get_info<::sycl::info::device::partition_max_sub_devices>() <= 1;
@@ -148,7 +148,7 @@ status places::adopt(const ::sycl::queue& queue) noexcept {
 
 int places::count() noexcept {
   if (started()) return count_.load(std::memory_order_acquire);
-  // Named by the user, SYCL has at least the CPU device; asking would start the runtime.
+  // If the user names SYCL, it has at least the CPU device; asking would start the runtime.
   return std::max(intel_gpus(), config().backend == "sycl" ? 1 : 0);
 }
 
@@ -163,7 +163,7 @@ const place* places::look_up(const void* address, pointer_info& out) {
   const ::sycl::context* asked = nullptr;
   for (int i = 0; i < count; ++i) {
     const place& p = *entries_[i];
-    if (asked && *asked == p.context) continue;  // a context's devices stand next to each other
+    if (asked && *asked == p.context) continue;  // devices of one context are adjacent
     asked = &p.context;
     const ::sycl::usm::alloc kind = ::sycl::get_pointer_type(address, p.context);
     if (kind == ::sycl::usm::alloc::unknown) continue;
@@ -198,7 +198,7 @@ void places::add(const ::sycl::context& context, const ::sycl::device& device) {
   count_.store(n + 1, std::memory_order_release);
 }
 
-// Memory of a tile counts as its whole device's, where the tile is not listed itself.
+// Memory of a tile counts as memory of the whole device, unless the tile itself is listed.
 int places::number_of(const ::sycl::context& context, ::sycl::device device) const {
   const int count = count_.load();
   for (;;) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The devices as Telpher numbers them. A number stands for a device in a context, because in SYCL
-// memory belongs to a context: first the devices in their platforms' default contexts, then those
-// of the contexts that the program registered. So streams, pools and copies work in the very
-// context that owns the memory they touch. Numbers never change and entries are never removed.
+// Numbers the devices. A number stands for a device in a context, because in SYCL memory belongs to
+// a context. First come the devices in their platforms' default contexts, then those of contexts
+// that the program registered. So streams, pools and copies work in the context that owns the
+// memory they touch. Numbers never change and entries are never removed.
 #pragma once
 
 #include <sycl/context.hpp>
@@ -23,30 +23,30 @@ struct place {
   ::sycl::device device;
   native_context native;
   bool exports = false;    // other processes can open its device memory
-  bool registers = false;  // plain host memory can be made reachable for it
+  bool registers = false;  // plain host memory can be made accessible to it
 };
 
 class places {
  public:
   static places& instance() noexcept;
 
-  /// Whether the program, or we, made the runtime look for devices. Starts nothing.
+  /// Whether the program, or we, made the runtime look for devices. Does not start it.
   bool started() noexcept;
-  /// Starts the runtime if need be and lists its devices.
+  /// Starts the runtime if necessary and lists its devices.
   status start() noexcept;
-  /// Adds the devices of the queue's context; the runtime is running, since the queue exists.
+  /// Adds the devices of the queue's context. The runtime is running, because the queue exists.
   status adopt(const ::sycl::queue& queue) noexcept;
 
-  /// Listed devices once started; before that, what the system's files tell.
+  /// The number of listed devices; before start(), the number that system files tell.
   int count() noexcept;
-  /// Whether memory of one place may be unknown to the queues of another.
+  /// Whether queues of one place may not know memory of another.
   bool several_contexts() const noexcept { return several_.load(std::memory_order_relaxed); }
   bool has_cpu() const noexcept { return cpu_.load(std::memory_order_relaxed); }
   /// Throws std::out_of_range for a number that is not listed.
   const place& at(int device) const;
 
-  /// The kind of an address; fills kind, owner and device of `out`, and answers the place whose
-  /// context knows it, or null for host memory. Throws what SYCL throws.
+  /// Looks up an address; fills kind, owner and device of `out`. Returns the place whose context
+  /// knows the address, or null for host memory. Throws what SYCL throws.
   const place* look_up(const void* address, pointer_info& out);
 
  private:

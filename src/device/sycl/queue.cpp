@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_slots = 8;
 
-// Failures of work under way come here when somebody waits for it.
+// SYCL reports failures of asynchronous work here when somebody waits for it.
 void report(const ::sycl::exception_list& errors) {
   for (const std::exception_ptr& e : errors) {
     const status s = guarded("work in a queue", [&]() -> status { std::rethrow_exception(e); });
@@ -78,7 +78,7 @@ work_queue::parameter_slot& work_queue::free_slot() {
 status work_queue::launch(kernel::id k, const void* parameters, int blocks, int threads) {
   const ::sycl::kernel* code = kernel_of(where_, k);
   if (!code) return status::not_supported;
-  // Bodies take any block size; a device may allow fewer work items than was asked for.
+  // Kernel bodies accept any block size, and a device may allow fewer work items than requested.
   const auto most =
       code->get_info<::sycl::info::kernel_device_specific::work_group_size>(where_.device);
   const auto local = std::min(static_cast<std::size_t>(threads), most);
@@ -95,7 +95,7 @@ status work_queue::launch(kernel::id k, const void* parameters, int blocks, int 
 }
 
 void work_queue::wait() {
-  // Not under the lock: other threads may give work to the queue meanwhile.
+  // Without the lock: other threads may submit work meanwhile.
   if (const auto e = last()) ::sycl::event(*e).wait_and_throw();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream: an in-order queue of our own in a place's context, the event of the last work given to
-// it, and memory for the parameters of the kernels under way. Thread-safe. Functions throw what
-// SYCL throws.
+// A stream: an in-order queue in a place's context, the event of the last work submitted, and
+// memory for the parameters of kernels in flight. Thread-safe. Functions throw what SYCL throws.
 #pragma once
 
 #include <sycl/event.hpp>
@@ -28,11 +27,11 @@ class work_queue {
   void fill(void* to, int byte, std::size_t bytes);
   status launch(kernel::id k, const void* parameters, int blocks, int threads);
   void wait();
-  /// The last work given to the queue; none if it never had any.
+  /// The event of the last work submitted; none if there was none.
   std::optional<::sycl::event> last();
 
  private:
-  // A kernel reads its parameters from `device`; on a GPU they are copied there from `host`, so
+  // A kernel reads its parameters from `device`. On a GPU they are copied there from `host`, so
   // that its work items do not read them over the bus. Both are null until first used.
   struct parameter_slot {
     void* host = nullptr;
@@ -46,7 +45,7 @@ class work_queue {
   std::mutex mutex_;
   ::sycl::queue queue_;
   std::optional<::sycl::event> last_;
-  std::list<parameter_slot> slots_;  // oldest use first
+  std::list<parameter_slot> slots_;  // least recently used first
 };
 
 bool is_done(const ::sycl::event& e);

@@ -11,7 +11,7 @@
 namespace telpher::device::hip::platform {
 namespace {
 
-// The driver's functions that start nothing, or that the runtime has no equal of.
+// Driver functions that do not start the runtime, or that it has no equivalent for.
 struct driver_table {
   decltype(&::cuDeviceGetCount) device_count = nullptr;
   decltype(&::cuDeviceGetP2PAttribute) p2p_attribute = nullptr;
@@ -43,7 +43,7 @@ int visible_devices() noexcept {
   return gpurt::visible_of("CUDA_VISIBLE_DEVICES", gpurt::nvidia_device_files());
 }
 
-// Atomics of one GPU on another's memory work over NVLink and not over PCIe.
+// Atomics on a peer's memory work over NVLink and not over PCIe.
 distance link_between(int device, int peer) noexcept {
   int atomics = 0;
   driver.p2p_attribute(&atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, device, peer);
@@ -62,7 +62,7 @@ hipError_t malloc_flags(void** address, std::size_t bytes) noexcept {
 }
 
 hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept {
-  return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s);  // CUDA cannot be told
+  return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s);  // CUDA gives no choice
 }
 
 status map_for_cpu(const pointer_info& info, void** window) noexcept {
@@ -84,7 +84,7 @@ void order_windows(int) noexcept {}
 
 }  // namespace telpher::device::hip::platform
 
-// The driver's error numbers are the runtime's where both have the error.
+// The driver and the runtime use the same number for an error that both have.
 hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* asked, void** answers,
                                       void* address) {
   const CUresult r = telpher::device::hip::platform::driver.pointer_attributes(

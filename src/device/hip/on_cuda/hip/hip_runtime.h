@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HIP's interface for units with kernels, on NVIDIA's hardware: see hip_runtime_api.h beside it.
-// Inside a kernel nvcc's own built-ins serve; HIP took their names over.
+// HIP's interface for units with kernels, on NVIDIA's hardware; see hip_runtime_api.h beside it. In
+// kernels nvcc's own built-ins are used, because HIP has the same names.
 #ifndef TELPHER_HIP_ON_CUDA_RUNTIME_H
 #define TELPHER_HIP_ON_CUDA_RUNTIME_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HIP's host interface on NVIDIA's hardware, as far as src/device/hip and the kernels use it: types
-// are CUDA's own, each function is the CUDA runtime's of the same meaning. Found in place of HIP's
-// header of this name when TELPHER_HIP_ON_CUDA is set, so that the very sources of the HIP back end
-// can run where there is no AMD GPU.
+// HIP's host interface on NVIDIA's hardware, as far as src/device/hip and the kernels use it. Types
+// are CUDA's own; each function calls the CUDA runtime function with the same meaning. With
+// TELPHER_HIP_ON_CUDA this file is found in place of HIP's header. So the sources of the HIP back
+// end can run without an AMD GPU.
 #ifndef TELPHER_HIP_ON_CUDA_RUNTIME_API_H
 #define TELPHER_HIP_ON_CUDA_RUNTIME_API_H
 
@@ -55,7 +55,7 @@ constexpr auto hipDeviceAttributePciDomainID = cudaDevAttrPciDomainId;
 constexpr auto hipDeviceAttributePciBusId = cudaDevAttrPciBusId;
 constexpr auto hipDeviceAttributePciDeviceId = cudaDevAttrPciDeviceId;
 
-// What the pointer attribute HIP_POINTER_ATTRIBUTE_MEMORY_TYPE answers.
+// Values of the pointer attribute HIP_POINTER_ATTRIBUTE_MEMORY_TYPE.
 constexpr unsigned hipMemoryTypeDevice = CU_MEMORYTYPE_DEVICE;
 constexpr unsigned hipMemoryTypeUnified = CU_MEMORYTYPE_UNIFIED;
 constexpr auto HIP_POINTER_ATTRIBUTE_MEMORY_TYPE = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
@@ -148,7 +148,7 @@ inline hipError_t hipIpcOpenMemHandle(void** address, hipIpcMemHandle_t handle, 
 inline hipError_t hipIpcCloseMemHandle(void* address) {
   return cudaIpcCloseMemHandle(address);
 }
-/// The runtime does not tell an allocation's extent: nvidia.cpp asks the driver.
+/// The runtime does not report the extent of an allocation; nvidia.cpp asks the driver.
 hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* asked, void** answers,
                                       void* address);
 
