@@ -11,7 +11,7 @@
 namespace telpher::net {
 namespace {
 
-// What we can work with; the provider answers with the bits that it insists on.
+// The registration modes that we support; the provider returns those that it requires.
 constexpr int registration_modes =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT | FI_MR_HMEM;
 
@@ -58,7 +58,7 @@ class endpoint final : public fabric {
  public:
   explicit endpoint(const libfabric& lib) noexcept : lib_(lib) {}
   ~endpoint() override {
-    ep_.reset();  // before what it is bound to
+    ep_.reset();  // before the objects that it is bound to
     if (info_) lib_.freeinfo(info_);
   }
 
@@ -115,8 +115,8 @@ int endpoint::choose(const char* provider, std::uint64_t more) noexcept {
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode = registration_modes;
-  hints->domain_attr->threading = FI_THREAD_DOMAIN;  // the engine's lock is held
-  hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;   // a finished write is in the peer's memory
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;  // all calls are made under the engine's lock
+  hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;   // a completed write is in the peer's memory
   if (std::string_view(provider) != "auto") hints->fabric_attr->prov_name = ::strdup(provider);
   const int code = lib_.getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints, &info_);
   lib_.freeinfo(hints);

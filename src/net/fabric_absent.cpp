@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where libfabric's headers were not there at build time.
+// Used if libfabric's headers are missing at build time.
 #include "base/log.hpp"
 #include "net/fabric.hpp"
 

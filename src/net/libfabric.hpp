@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few functions of libfabric that are symbols of its library (the others are calls through
-// tables that these return), opened at run time.
+// The few functions that libfabric's library exports as symbols, opened at run time. All others are
+// called through tables that these return.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -22,7 +22,7 @@ struct libfabric {
   decltype(&::fi_fabric) fabric = nullptr;
   decltype(&::fi_strerror) strerror = nullptr;
 
-  /// Opened once; not_supported, with a log line, where it is not there.
+  /// Opened once. not_supported, with a log line, if the library is missing.
   static result<const libfabric*> instance() noexcept;
 };
 

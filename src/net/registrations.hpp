@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocations of this process that the network can reach, registered once and kept. Named by base
-// address and generation, as imported allocations are (memory/ipc_cache.hpp), with the same rules:
-// an allocation freed and made again at the same address has another generation and is registered
-// anew, entries that it overlaps are stale and go; an entry in use never goes; of those that are
-// not, at most TELPHER_RDMA_CACHE_ENTRIES stay, the least recently used goes first.
-// Device memory is registered by its own address where the provider takes it, else through the
-// CPU's window; where there is neither, `acquire` answers not_supported and blocks are staged.
-// Under the engine's lock.
+// Cache of this process's allocations that are registered with the network. The key is base address
+// and generation, as for imported allocations (memory/ipc_cache.hpp), and the rules are the same.
+// An allocation that was freed and made again at the same address has another generation and is
+// registered anew; entries that it overlaps are stale and are removed. An entry in use is never
+// removed. At most TELPHER_RDMA_CACHE_ENTRIES unused entries stay; the least recently used is
+// removed first. Device memory is registered at its own address if the provider accepts that, else
+// through the CPU window. If neither is possible, `acquire` returns not_supported and blocks are
+// staged. Called under the engine's lock.
 #pragma once
 
 #include <list>
@@ -28,8 +28,8 @@ class registrations {
 
     memory::place where;
     device::pointer_info info;
-    void* window = nullptr;      // a window of our own: nobody else may close it
-    std::byte* begin = nullptr;  // as the network sees it: the allocation itself or the window
+    void* window = nullptr;      // our own window: nobody else may close it
+    std::byte* begin = nullptr;  // for the network: the allocation itself or the window
     std::unique_ptr<registration> held;
     int users = 0;
   };
@@ -49,7 +49,7 @@ class registrations {
     }
     explicit operator bool() const noexcept { return entry_ != nullptr; }
     const registration& held() const noexcept { return *entry_->held; }
-    /// The address by which the network reaches a device address of the allocation.
+    /// The address that the network uses for a device address of the allocation.
     std::byte* reach(const void* device_address) const noexcept {
       return entry_->begin + (reinterpret_cast<std::uintptr_t>(device_address) - entry_->info.base);
     }
