@@ -8,7 +8,7 @@
 // Rules for every implementation:
 // - After each call the program's current device and context are what they were before.
 // - No call starts a runtime that the program has not started, except calls that allocate or create
-//   an object on a device (they start it on that device) and `initialise`.
+//   an object on a device (they start it on that device).
 // - Streams are our own and do not synchronise with the default stream. Copies and launches are
 //   ordered within a stream only. `query` returns would_block until all work before it is done and
 //   visible to the host and to other devices.
@@ -60,8 +60,8 @@ class backend {
   // --- our memory ---
   virtual result<void*> allocate(int device, std::size_t bytes) noexcept = 0;
   virtual status release(int device, void* address) noexcept = 0;
-  /// Device memory for words that other devices or the CPU poll while kernels run. It is not
-  /// cached, so writes become visible to all. Freed by release().
+  /// Device memory for words that other devices or the CPU poll while kernels run. No
+  /// cache hides a write to it from the others. Freed by release().
   virtual result<void*> allocate_flags(int device, std::size_t bytes) noexcept {
     return allocate(device, bytes);
   }
