@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic accesses with a scope: `system` is seen by the host and other devices, `device` by one
-// device. The languages differ here and in vec.hpp and nowhere else. Addresses are already
-// resolved.
+// Atomic accesses with a scope: `system` includes the host and other devices, `device` is one
+// device. Only this file and vec.hpp differ between the languages. Addresses are already resolved.
 #pragma once
 
 #include "kernel/lang.hpp"
 
 namespace telpher::kernel {
 
-/// 16 bytes that are read together, or the high word first.
+/// 16 bytes, loaded as one access, or the high word first.
 struct alignas(16) word_pair {
   std::uint64_t low;
   std::uint64_t high;
@@ -16,8 +15,8 @@ struct alignas(16) word_pair {
 
 #if defined(TELPHER_LANGUAGE_CUDA)
 
-// Acquire and release are all that is asked of it; __threadfence_system() is sequentially
-// consistent, and slower.
+// Callers need acquire and release only. __threadfence_system() is sequentially consistent, which
+// is slower.
 TELPHER_DEVICE void fence_system() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
@@ -42,7 +41,7 @@ TELPHER_DEVICE void store_release_system(std::uint64_t* at, std::uint64_t value)
   asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
-/// A word that carries its own flag: one access of 8 bytes, no order with others.
+/// Loads 8 bytes in one access, unordered with other accesses: for words that carry their own flag.
 TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
   std::uint64_t value;
   asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
@@ -53,7 +52,8 @@ TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value)
   asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
-/// By a work item after its fence of system scope, which on a CPU is this store's own.
+/// A store after the work item's system-scope fence. On a CPU the fence is part of this store
+/// (release).
 TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
   store_relaxed_system(at, value);
 }
@@ -61,7 +61,7 @@ TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
 
-/// Adds and gives the old value; acquire and release among the device's blocks.
+/// Adds and returns the old value; acquire and release at device scope.
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   std::uint32_t old;
   asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;"
@@ -129,7 +129,7 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return __hip_atomic_fetch_add(at, value, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
 }
 
-// HIP has no 16-byte atomic. A volatile 16-byte vector load is one instruction on every gfx9; each
+// HIP has no 16-byte atomic. A volatile 16-byte vector load is one instruction on every gfx9. Each
 // half of a command carries its own sequence number, so nothing more is needed.
 TELPHER_DEVICE word_pair load_pair_system(const void* at) {
   using vector = std::uint64_t __attribute__((ext_vector_type(2)));
@@ -143,7 +143,7 @@ TELPHER_DEVICE void store_pair_system(void* at, word_pair pair) {
 
 #elif defined(TELPHER_LANGUAGE_SYCL)
 
-word_pair load_pair_system(const void*);  // for kernels that poll, which SYCL has none of
+word_pair load_pair_system(const void*);  // only used by kernels that poll; SYCL has none
 void store_pair_system(void*, word_pair);
 
 namespace sycl_detail {
@@ -152,7 +152,7 @@ auto atomic(T* at) {
   return sycl::atomic_ref<T, sycl::memory_order::relaxed, scope,
                           sycl::access::address_space::global_space>(*at);
 }
-/// For a word that a block shares.
+/// For a word in a block's shared memory.
 template <class T>
 auto shared_atomic(T* at) {
   return sycl::atomic_ref<T, sycl::memory_order::relaxed, sycl::memory_scope::work_group,
@@ -204,8 +204,8 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
 
 #else
 
-// One thread is the block: the acquiring loads and releasing stores around a fence order
-// everything.
+// A block is one thread. The acquiring loads and releasing stores around a fence give all the order
+// that is needed.
 TELPHER_DEVICE void fence_system() {}
 
 TELPHER_DEVICE std::uint32_t load_acquire_system(const std::uint32_t* at) {
@@ -243,8 +243,8 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return __atomic_fetch_add(at, value, __ATOMIC_ACQ_REL);
 }
 
-// The high word before and after the low one: what was written before the high word is seen with
-// it. A high word of 0 stands for a pair that is being stored.
+// The high word is accessed before and after the low one: whoever sees the high word also sees what
+// was written before it. A high word of 0 marks a pair that is being stored.
 TELPHER_DEVICE word_pair load_pair_system(const void* at) {
   const auto* words = static_cast<const std::uint64_t*>(at);
   const std::uint64_t high = __atomic_load_n(words + 1, __ATOMIC_ACQUIRE);
@@ -260,7 +260,7 @@ TELPHER_DEVICE void store_pair_system(void* at, word_pair pair) {
 
 #endif
 
-// --- within one block, in its shared memory; no order ---
+// --- within one block's shared memory; relaxed ---
 
 /// Sets bits of a word that several work items of the block write.
 TELPHER_DEVICE void or_shared(std::uint32_t* at, std::uint32_t value) {
@@ -273,7 +273,7 @@ TELPHER_DEVICE void or_shared(std::uint32_t* at, std::uint32_t value) {
 #endif
 }
 
-/// Makes a word at least `value`: among the work items of a block, or among the device's blocks.
+/// Raises a word to at least `value`; atomic among the device's blocks.
 TELPHER_DEVICE void raise_device(std::uint32_t* at, std::uint32_t value) {
 #if defined(TELPHER_LANGUAGE_CPU)
   std::uint32_t seen = __atomic_load_n(at, __ATOMIC_RELAXED);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words as sets of bits: counting, and turning a matrix of bits, so that word k holds bit k of each
-// of a group of words. The codecs work on these planes instead of on single bits.
+// Operations on words as sets of bits: counting, and transposing a matrix of bits, so that word k
+// holds bit k of each word of a group. The codecs work on these bit planes instead of on single
+// bits.
 #pragma once
 
 #include "kernel/lang.hpp"
 
 namespace telpher::kernel {
 
-/// The number of zeros below the lowest one; `x` is not 0.
+/// The number of zeros below the lowest set bit; `x` is not 0.
 TELPHER_DEVICE unsigned trailing_zeros(std::uint64_t x) {
 #if defined(TELPHER_LANGUAGE_CPU) || defined(TELPHER_LANGUAGE_SYCL)
   return static_cast<unsigned>(__builtin_ctzll(x));
@@ -29,7 +30,7 @@ TELPHER_DEVICE std::uint64_t low_bits(std::uint64_t x, unsigned n) {
   return n < 64 ? x & ((std::uint64_t{1} << n) - 1) : x;
 }
 
-/// A mask of `width` ones every 2 * width bits, from bit 0 on.
+/// A mask with `width` ones at the start of every 2 * width bits, from bit 0 on.
 template <class U>
 TELPHER_BOTH constexpr U stripes(unsigned width) {
   U mask = 0;

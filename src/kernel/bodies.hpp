@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kernel body that kernel.def names, for the instantiation units; SYCL's take what they need.
+// All kernel bodies that kernel.def names, for the instantiation units. SYCL's units include what
+// they need instead.
 #pragma once
 
 #include "kernel/copy_batch.hpp"

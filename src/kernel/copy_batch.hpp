@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // copy_batch: many contiguous pieces in one launch (parameters in kernel.hpp).
 //
-// Synchronisation. arrivals[i] is written by the blocks of piece i only and is 0 before and after
-// the launch: each block adds one when its share is written; the block that finds all others there
-// puts it back to 0 and, after a fence of system scope, stores done_value to done[i], which the
-// host reads with acquire. A piece of one block does without the counter. The fence of publish()
-// comes before the addition, so the last block's store follows every block's bytes.
+// Synchronisation. arrivals[i] is written only by the blocks of piece i; it is 0 before and after
+// the launch. Each block adds one when it has written its share. The block that finds all others
+// counted resets the counter to 0 and, after a fence of system scope, stores done_value to done[i],
+// which the host reads with acquire. A piece of one block does not use the counter. The fence of
+// publish() comes before the addition, so the last block's store follows every block's bytes.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -14,7 +14,7 @@
 
 namespace telpher::kernel {
 
-/// The piece that block belongs to: the last one whose first block is not behind it.
+/// The piece of a block: the last one whose first block is not after it.
 TELPHER_DEVICE unsigned piece_of(const copy_batch& p, unsigned block) {
   unsigned low = 0;
   unsigned high = p.count;
@@ -37,7 +37,7 @@ TELPHER_DEVICE void copy_batch_body(W w, const copy_batch& p) {
   copy_span(index, std::uint64_t{blocks} * w.size(),
             resolve(static_cast<std::uint8_t*>(p.pieces[i].to)),
             resolve(static_cast<const std::uint8_t*>(p.pieces[i].from)), p.pieces[i].bytes);
-  if (p.done == nullptr) return;  // the launch itself is waited for
+  if (p.done == nullptr) return;  // the host waits for the launch itself
   w.publish();
   if (w.id() != 0) return;
   if (blocks > 1) {
@@ -49,8 +49,9 @@ TELPHER_DEVICE void copy_batch_body(W w, const copy_batch& p) {
   store_published(resolve(p.done) + i, p.done_value);
 }
 
-/// Host side: deals at most `most` blocks to the pieces set in `p` (count and bytes), in proportion
-/// to bytes, at least one each and at most one per `bytes_per_block`. Gives the number of blocks.
+/// Host side: distributes at most `most` blocks among the pieces in `p` (count and bytes), in
+/// proportion to their bytes: at least one block for each piece, at most one for each
+/// `bytes_per_block`. Returns the number of blocks.
 inline int deal_blocks(copy_batch& p, int most, std::uint64_t bytes_per_block) {
   std::uint64_t total = 0;
   for (int i = 0; i < p.count; ++i) total += p.pieces[i].bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels as functions of this process, one block at a time; what the emulated device launches.
+// The kernels as functions of this process, run one block at a time; the emulated device launches
+// them.
 #pragma once
 
 #include "kernel/kernel.hpp"

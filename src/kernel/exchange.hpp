@@ -10,31 +10,34 @@
 // Addresses are as mapped in this process; one with `packed_mark` names packed memory.
 //
 // Slices. Block b of n does slice b of every span: [units * b / n, units * (b + 1) / n) of its
-// units of 64 bytes. The cut depends on the span's length only, so block b of a reader needs what
-// block b of the writer wrote, and waits for no other block: not on its device and not on a peer's.
+// units of 64 bytes. The slices depend only on the span's length. So block b of a reader needs only
+// what block b of the writer wrote, and waits for no other block, neither on its device nor on a
+// peer's.
 //
-// Flags. flags[q][block * 64 + p] is written by rank p's block `block` only, and holds
-// epoch << 16 | number of p's last signal to q. Numbers count a pair's signals in one call from 1,
-// epochs grow with every call on the communicator, so a flag only grows (64 bits do not wrap) and
-// needs no reset: number k has come when the flag is at least epoch << 16 | k.
+// Flags. flags[q][block * 64 + p] is written by rank p's block `block` only. It holds epoch << 16 |
+// number of p's last signal to q. Numbers count the signals from p to q in one call, from 1. Epochs
+// grow with every call on the communicator, so a flag only grows (64 bits do not wrap) and needs no
+// reset. Signal k has arrived when the flag is at least epoch << 16 | k.
 //   signal  all work items' writes, barrier, system fence, then store (release, system scope)
-//   wait    load (acquire, system scope) until it has come, then barrier
+//   wait    load (acquire, system scope) until it has arrived, then barrier
 //
-// Packed memory. A word of 8 bytes holds 4 bytes of data and the call's packed_epoch; whoever reads
-// it waits until the epoch is the call's. Data and flag are one store, so there is neither fence
-// nor signal. A word is written once and read by its owner only, in one call; the next call that
-// uses it begins when all ranks have ended this one (coll/exchange/agreement.hpp), so it is never
-// overwritten before it was read. Before the epoch wraps, the host clears the memory.
+// Packed memory. A word of 8 bytes holds 4 bytes of data and the call's packed_epoch. The reader
+// waits until the epoch is the call's. Data and flag are one store, so neither fence nor signal is
+// needed (as in NCCL's LL protocol). In one call a word is written once and read only by its owner.
+// The next call that uses it begins when all ranks have ended this one
+// (coll/exchange/agreement.hpp), so a word is never overwritten before it was read. Before the
+// epoch wraps, the host clears the memory.
 //
-// Pauses. A driver's call that waits for the device (to free memory, say) holds up this process's
-// other launches, and a kernel that waits for a peer's would wait for that call's end: two
-// processes could wait for each other so for ever. So a kernel waits for a bounded time only. A
-// block whose wait lasts longer writes down its place (the step, and how far each work item was in
-// it; waits begin anew) and ends, and says so in its word of `done`; when all have ended, the host
-// launches the kernel again. What is done stays done: no element is reduced twice. `stop` (the
-// host's, after a failure elsewhere) makes a block pause at once, and the host does not go on.
+// Pauses. A driver call that waits for the device (for example to free memory) blocks this
+// process's other launches. If a kernel waited without a limit for a peer's kernel, and the peer's
+// launch were blocked by such a call, two processes could wait for each other for ever. So a kernel
+// waits for a bounded time. A block whose wait lasts longer saves its place (the step, and how far
+// each work item was in it; waits start anew), says so in its word of `done`, and ends. When all
+// blocks have ended, the host launches the kernel again. Completed work is not repeated: no element
+// is reduced twice. The host sets `stop` after a failure elsewhere; a waiting block then pauses at
+// once, and the host does not launch again.
 //
-// A kernel may stay for the calls after its own: kernel/exchange_stay.hpp.
+// A kernel may stay on the device for later calls: kernel/exchange_stay.hpp.
 #pragma once
 
 #include "kernel/exchange_reduce.hpp"
@@ -48,7 +51,7 @@ template <class W>
 TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, const exchange_call& c,
                                      std::uint64_t number, std::uint64_t peers) {
   w.publish();
-  w.barrier();  // the fence comes before any of the stores
+  w.barrier();  // the fence comes before all of the stores
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size())
     if (peers >> peer & 1)
       store_release_system(resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me,
@@ -71,7 +74,7 @@ TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchan
 
 // --- the interpreter ---
 
-/// A block's part of a call has ended, or pauses.
+/// Reports that a block's part of a call has ended or paused.
 template <class W>
 TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_value,
                                  bool pauses = false) {
@@ -80,7 +83,7 @@ TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_valu
     store_published(resolve(p.done) + w.block(), exchange::ended(done_value, pauses));
 }
 
-/// One step from `begin` on, for a work item; where it paused, or `through`.
+/// One step for a work item, starting at `begin`. Returns where it paused, or `through`.
 template <class Reduction, class W>
 TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_call& c,
                                       const std::uint64_t* step, std::uint64_t begin) {
@@ -116,18 +119,19 @@ TELPHER_DEVICE std::uint32_t words_of(const std::uint64_t* step) {
   }
 }
 
-/// A block's part of one call, from its start or from the block's place; false if the block pauses.
+/// A block's part of one call, from the start or from the block's saved place; false if the block
+/// pauses.
 template <class Reduction, class W>
 TELPHER_DEVICE bool run_call(W w, const exchange& p, const exchange_call& c, bool again) {
   exchange_place* place = p.places ? resolve(p.places) + w.block() : nullptr;
   std::uint32_t at = again ? place->word : 0;
-  if (again && at >= c.words) return true;  // was through when others paused
+  if (again && at >= c.words) return true;  // it had finished when other blocks paused
   std::uint64_t begin = again ? place->offset[w.id()] : 0;
   bool ended = true;
   while (at < c.words) {
     const std::uint64_t reached = run_step<Reduction>(w, p, c, c.code + at, begin);
     begin = 0;
-    // All have ended the step: the next one may read what other work items wrote.
+    // All have ended the step, so the next one may read what other work items wrote.
     if (!w.all(reached == through)) {
       place->offset[w.id()] = reached;
       ended = false;
@@ -149,7 +153,7 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
                   w.blocks(),
                   p.epoch};
   std::uint64_t number = p.first_command;
-  std::uint32_t parts = 0;  // of all calls together
+  std::uint32_t parts = 0;  // of all calls
   bool again = p.again != 0, stays = true;
   while (stays) {
     bool ended = true;
@@ -158,7 +162,7 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
       end_exchange(w, p, c.done_value, !ended);
       if (p.next) arrive(w, p);
     } else if (p.next) {
-      w.barrier();  // all of the block have read the command before, which next_call overwrites
+      w.barrier();  // all work items have read the previous command, which next_call overwrites
     }
     parts += c.blocks;
     again = false;

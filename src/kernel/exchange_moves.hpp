@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the steps of an exchange program are made of (protocol in exchange.hpp): slices, patience,
-// operands in plain and packed memory, and the steps that only move.
+// The parts of which the steps of an exchange program are made (protocol in exchange.hpp): slices,
+// patience, operands in plain and packed memory, and the steps that only copy.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -14,10 +14,10 @@ enum class exchange_op : std::uint8_t { copy = 1, copies, spread, reduce, signal
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;
 constexpr std::uint64_t slice_unit = 64;
 
-/// A work item has nothing left to do in a step.
+/// Position of a work item that has finished a step.
 constexpr std::uint64_t through = ~std::uint64_t{0};
 
-/// The part of a span that a block does.
+/// The part of a span that a block works on.
 struct slice {
   std::uint64_t begin, bytes;
 };
@@ -28,17 +28,18 @@ TELPHER_BOTH slice slice_of(std::uint64_t bytes, unsigned block, unsigned blocks
   return {begin, (end < bytes ? end : bytes) - (begin < bytes ? begin : bytes)};
 }
 
-/// What differs between the calls that one launch does.
+/// What differs between the calls of one launch.
 struct exchange_call {
   const std::uint64_t* code;
   std::uint32_t words;
   std::uint32_t packed_epoch;
   std::uint32_t done_value;
-  std::uint32_t blocks;  // that do it: the first of the launch
+  std::uint32_t blocks;  // number of blocks that work on the call: the first ones of the launch
   std::uint64_t epoch;
 };
 
-/// Whether a work item may go on waiting; looks at the clock and asks the host now and then.
+/// Decides whether a work item may go on waiting. It reads the clock and the host's `stop` now and
+/// then.
 class patience {
  public:
   TELPHER_DEVICE patience(const exchange& p, const exchange_call& c)
@@ -50,7 +51,7 @@ class patience {
   }
 
  private:
-  static constexpr std::uint32_t polls_between_looks = 128;  // of some 0.5 us each
+  static constexpr std::uint32_t polls_between_looks = 128;  // some 0.5 us each
 
   TELPHER_DEVICE void look() {
     const std::uint64_t now = now_ns();
@@ -73,13 +74,13 @@ TELPHER_DEVICE bool is_packed(std::uint64_t operand) {
 TELPHER_DEVICE std::uint8_t* plain(std::uint64_t operand) {
   return resolve(reinterpret_cast<std::uint8_t*>(static_cast<std::uintptr_t>(operand)));
 }
-/// The packed word that holds the payload bytes from `byte` (a multiple of 4) on.
+/// The packed word that holds the payload from `byte` (a multiple of 4) on.
 TELPHER_DEVICE std::uint64_t* packed_word(std::uint64_t operand, std::uint64_t byte) {
   return resolve(reinterpret_cast<std::uint64_t*>(
              static_cast<std::uintptr_t>(operand & ~packed_mark))) +
          byte / 4;
 }
-/// False: patience ended first.
+/// False if patience ended first.
 TELPHER_DEVICE bool await_word(const std::uint64_t* at, std::uint64_t seen, std::uint32_t epoch,
                                patience& p, std::uint32_t& word) {
   while (static_cast<std::uint32_t>(seen >> 32) != epoch) {
@@ -95,7 +96,7 @@ TELPHER_DEVICE void store_word(std::uint64_t* at, std::uint32_t data, std::uint3
 
 // --- copy ---
 
-/// Up to 4 bytes; the rest of the word is 0.
+/// Loads up to 4 bytes; the rest of the word is 0.
 TELPHER_DEVICE std::uint32_t load_few(const std::uint8_t* from, std::uint64_t bytes) {
   if (bytes >= 4 && reinterpret_cast<std::uintptr_t>(from) % 4 == 0)
     return load<std::uint32_t>(from);
@@ -110,13 +111,13 @@ TELPHER_DEVICE void store_few(std::uint8_t* to, std::uint32_t word, std::uint64_
   for (unsigned i = 0; i < 4 && i < bytes; ++i) to[i] = static_cast<std::uint8_t>(word >> 8 * i);
 }
 
-/// As many work items as do one span together, and which of them this one is.
+/// The work items that work on one span together, and the number of this one.
 struct share {
   std::uint64_t item, items;
 };
 
-// Steps of packed memory begin at `at` (0, or where the work item paused) and answer where it
-// paused, or `through`. Words under way together lie `step` bytes apart.
+// Steps on packed memory start at `at` (0, or where the work item paused) and return where it
+// paused, or `through`. Words in flight together lie `step` bytes apart.
 TELPHER_DEVICE_CALL std::uint64_t copy_packed(const exchange& p, const exchange_call& c, share part,
                                               std::uint64_t to, std::uint64_t from, slice s,
                                               std::uint64_t at) {
@@ -160,9 +161,9 @@ TELPHER_DEVICE_CALL std::uint64_t copy_step(W w, const exchange& p, const exchan
   return through;
 }
 
-// The block's work items are dealt to the copies, whole wavefronts where there are enough: a copy
-// may wait for what a peer does after another copy. Where one paused: the copy in the upper 16
-// bits.
+// The block's work items are distributed over the copies, as whole wavefronts if there are enough,
+// because one copy may wait for what a peer does after another copy. A saved position has the copy
+// in its upper 16 bits.
 template <class W>
 TELPHER_DEVICE_CALL std::uint64_t copies_step(W w, const exchange& p, const exchange_call& c,
                                               const std::uint64_t* step, std::uint64_t begin) {
@@ -183,14 +184,14 @@ TELPHER_DEVICE_CALL std::uint64_t copies_step(W w, const exchange& p, const exch
   return through;
 }
 
-/// All addresses have the same distance to a 16-byte boundary.
+/// Whether all addresses have the same offset from a 16-byte boundary.
 TELPHER_DEVICE bool aligned_alike(std::uint64_t to, const std::uint64_t* others, unsigned n) {
   std::uint64_t apart = 0;
   for (unsigned i = 0; i < n; ++i) apart |= others[i] ^ to;
   return apart % 16 == 0;
 }
 
-// What all targets get is read once.
+// The source is read once for all targets.
 template <class W>
 TELPHER_DEVICE_CALL void spread_step(W w, unsigned blocks, const std::uint64_t* step) {
   const slice s = slice_of(step[1], w.block(), blocks);
@@ -198,7 +199,7 @@ TELPHER_DEVICE_CALL void spread_step(W w, unsigned blocks, const std::uint64_t* 
   const std::uint8_t* from = plain(step[2]) + s.begin;
   const std::uint64_t vectors = s.bytes / 16, step_vectors = w.size();
   std::uint64_t done = 0;
-  if (step[2] % 16 == 0 && aligned_alike(step[2], step + 3, targets)) {  // slices begin so too
+  if (step[2] % 16 == 0 && aligned_alike(step[2], step + 3, targets)) {  // as slices are
     constexpr unsigned at_once = 4;
     for (std::uint64_t first = w.id(); first < vectors; first += at_once * step_vectors) {
       decltype(load<bytes16>(from)) values[at_once] = {};

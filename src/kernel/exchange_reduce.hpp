@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reduce step of an exchange program (protocol in exchange.hpp): in vectors of 16 bytes where
-// all operands are aligned alike, value by value else, and over packed memory.
+// The reduce step of an exchange program (protocol in exchange.hpp): in vectors of 16 bytes if all
+// operands have the same alignment, else value by value; and over packed memory.
 #pragma once
 
 #include "kernel/exchange_moves.hpp"
@@ -8,8 +8,9 @@
 
 namespace telpher::kernel {
 
-/// Of 16 bytes, for each work item. What crosses a link takes a microsecond or more: that many
-/// loads are under way before the first is used. Single bytes would need too many registers.
+/// How many 16-byte vectors each work item has in flight. A load over a link takes a microsecond or
+/// more, so several are issued before the first is used. More vectors of single bytes would need
+/// too many registers.
 template <class T>
 constexpr unsigned vectors_at_once = sizeof(T) == 1 ? 2 : 4;
 
@@ -38,7 +39,7 @@ TELPHER_DEVICE void reduce_one(std::uint8_t* to, const std::uint64_t* sources, u
   assign(reinterpret_cast<T*>(to + byte), wide<T>::to(sum));
 }
 
-/// Vectors of 16 bytes from `first` on, `step` bytes apart, before `end`.
+/// Reduces vectors of 16 bytes from `first` to `end`, `step` bytes apart.
 template <class Op, class T>
 TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
                                    std::uint64_t first, std::uint64_t step, std::uint64_t end) {
@@ -106,7 +107,7 @@ struct packed_group {
   static constexpr unsigned words = bytes / 4;
 };
 
-/// Values of a plain source; those behind the end are 0.
+/// Loads values of a plain source; those behind the end are 0.
 template <class T>
 TELPHER_DEVICE void load_values(T* values, std::uint64_t from, std::uint64_t byte,
                                 std::uint64_t left) {
@@ -191,7 +192,7 @@ struct reduction {
   }
 };
 
-/// For programs that only move data.
+/// The reduction of programs that only move data.
 struct no_reduction {
   template <class W>
   TELPHER_DEVICE static std::uint64_t run(W, const exchange&, const exchange_call&,

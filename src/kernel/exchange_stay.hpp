@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an exchange kernel stays on the device for the calls after its own, which then need no
-// launch. Each call is done by the first so many of its blocks.
+// How an exchange kernel stays on the device for later calls, which then need no launch. A later
+// call may use fewer blocks: the first ones of the kernel.
 //
-// Protocol. Commands have numbers, in the order in which one lane gives them; a launch is told the
-// least number that it is to take (first_command), which is larger than any before.
-//   host: writes command s when all earlier ones are done, every word of the command, and after it
-//     (release) the number beside it.
-//   block 0: when its part of a call has ended, waits for a number from s on. Its program readers
-//     load the first entries together, 16 bytes at a time, the number not before the word; the
-//     other entries if the numbers say so. The same number everywhere: the command is whole. Where
-//     the kernel has other blocks it writes the command to the relay, in the same form. Then the
-//     program, now in shared memory, is run as the launch's own.
-//   block b: waits for the relay as block 0 for the mailbox, but for ever. It may miss commands: of
-//     those that it has a part in, it is waited for before the next is given; the others are not
-//     for it. It may look while another command is written, so pairs in the relay are stored whole.
+// Protocol. The commands of one lane are numbered in order. A launch is told the smallest number
+// that it may take (first_command); it is larger than all earlier ones.
+//   host: writes command s when all earlier ones are done: every word of the command, and after
+//     each word (release) the number beside it.
+//   block 0: when its part of a call has ended, it waits for a number from s on. Its program
+//     readers load the first entries together, 16 bytes at a time, never the number before the
+//     word. They load the other entries if the numbers say so. If all numbers are equal, the
+//     command is whole. If the kernel has other blocks, block 0 copies the command to the relay in
+//     the same form. Then it runs the program, which is now in shared memory, like the one of the
+//     launch.
+//   block b: waits for the relay as block 0 waits for the mailbox, but without a time limit. It may
+//     miss commands. That is harmless: before the next command is given, the host waits for every
+//     block that has a part in this one, and commands without a part need not be seen. It may look
+//     while another command is being written, so pairs in the relay are stored whole.
 //   block 0 leaves when told to (a length of 0), when no command came for stay_ns, and after a call
 //     in which it paused. When all blocks have ended their parts of all calls (each adds 1 to
-//     arrivals), it sets arrivals to 0, relays a command to leave, and stores gone = first_command
-//     (release), its last act. A block b that paused leaves at once.
-//   host: polls done, and gone while it waits for a command's end. Gone and not done: the command
-//     was not taken, or will never be, and the host launches the call. After a pause the host tells
-//     the kernel to leave before it launches again.
+//     arrivals), it sets arrivals to 0, relays a command to leave, and as its last act stores gone
+//     = first_command (release). A block b that paused leaves at once.
+//   host: polls done, and gone while it waits for a command's end. If the kernel is gone and the
+//     command is not done, the command was not and will never be taken, and the host launches the
+//     call. After a pause the host tells the kernel to leave before it launches again.
 // The mailbox is written by the host only, the relay and `gone` by block 0 only. A command is
-// overwritten only when it was done, or when the kernel that was to take it has gone or has been
-// told to leave: a later launch is in the same stream, so it cannot read before that kernel has
-// ended, and waits for a larger number.
+// overwritten only when it is done, or when the kernel that was to take it has gone or was told to
+// leave. A later launch is in the same stream, so it cannot read before that kernel has ended, and
+// it waits for a larger number.
 #pragma once
 
 #include "kernel/exchange_moves.hpp"
@@ -43,8 +45,8 @@ inline void write_command(exchange_command& to, std::uint64_t number, const std:
   }
 }
 
-/// Loads a part of a command into `words`; what stands beside the words, if all of the part carries
-/// the same, else 0.
+/// Loads a part of a command into `words`. Returns the number beside the words if it is the same
+/// for the whole part, else 0.
 template <class W>
 TELPHER_DEVICE std::uint64_t read_part(W w, const exchange_command* from, unsigned part,
                                        std::uint64_t* words) {
@@ -61,7 +63,7 @@ TELPHER_DEVICE std::uint64_t read_part(W w, const exchange_command* from, unsign
   return w.readers_agree(W::program_readers, mine && seen == first) ? first : 0;
 }
 
-/// Run by the program readers together: the number of the next command from `number` on; 0 when
+/// Called by all program readers. Returns the number of the next command from `number` on, or 0 if
 /// none came in time.
 template <class W>
 TELPHER_DEVICE std::uint64_t await_call(W w, const exchange_command* from, std::uint64_t number,
@@ -80,7 +82,7 @@ TELPHER_DEVICE std::uint64_t await_call(W w, const exchange_command* from, std::
   }
 }
 
-/// Run by the program readers together.
+/// Called by all program readers.
 template <class W>
 TELPHER_DEVICE void relay_call(W w, const exchange& p, std::uint64_t mark,
                                const std::uint64_t* command) {
@@ -90,8 +92,8 @@ TELPHER_DEVICE void relay_call(W w, const exchange& p, std::uint64_t mark,
     store_pair_system(&resolve(p.relay)->at[i], {command[i], mark});
 }
 
-/// Waits for a command from `number` on, which then is the one after it; false if the block is to
-/// leave.
+/// Waits for a command from `number` on and sets `number` to the one after it; false if the block
+/// has to leave.
 template <class W>
 TELPHER_DEVICE bool next_call(W w, const exchange& p, std::uint64_t& number, std::uint64_t* command,
                               exchange_call& c) {
@@ -115,13 +117,14 @@ TELPHER_DEVICE bool next_call(W w, const exchange& p, std::uint64_t& number, std
   return true;
 }
 
-/// A block has ended its part of a call.
+/// Notes that a block has ended its part of a call.
 template <class W>
 TELPHER_DEVICE void arrive(W w, const exchange& p) {
   if (w.id() == 0 && w.blocks() > 1) fetch_add_device(resolve(p.arrivals), 1);
 }
 
-/// A block's last act: block 0 tells the others and the host, once all of the parts have ended.
+/// A block's last act. Block 0 waits until all parts have ended and tells the other blocks and the
+/// host.
 template <class W>
 TELPHER_DEVICE void leave(W w, const exchange& p, std::uint64_t number, std::uint32_t parts) {
   if (w.block() != 0) return;

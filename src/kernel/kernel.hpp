@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of Telpher's kernels and their parameter structs. A parameter struct is plain data of at
-// most 4000 bytes (a kernel's parameters must reach the device with the launch: reading a command
-// from host memory by every thread costs tens of microseconds, see
-// docs/understand/optimization.md).
+// The list of Telpher's kernels and their parameter structs. A parameter struct is trivially
+// copyable and has at most 4000 bytes, because parameters must reach the device with the launch. If
+// every thread read them from host memory, that would cost tens of microseconds
+// (docs/understand/optimization.md).
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ enum class id : int {
 
 constexpr std::size_t parameter_capacity = 4000;
 
-/// copy_batch: moves many contiguous pieces in one launch. Blocks are dealt to pieces in proportion
-/// to bytes: piece i gets blocks [first_block[i], first_block[i + 1]). When the last block of a
-/// piece is done it stores `done_value` to that piece's flag in host memory (release, system
-/// scope).
+/// copy_batch: copies many contiguous pieces in one launch. Blocks are assigned to pieces in
+/// proportion to bytes: piece i gets blocks [first_block[i], first_block[i + 1]). When the last
+/// block of a piece is done, it stores `done_value` to the piece's flag in host memory (release,
+/// system scope).
 struct copy_batch {
   static constexpr int capacity = 128;
   struct piece {
@@ -41,8 +41,8 @@ struct copy_batch {
 };
 static_assert(sizeof(copy_batch) <= parameter_capacity);
 
-/// One command of the lingering copier: two 16-byte halves, each with the sequence number, so that
-/// a reader that sees both numbers has read one whole command. Written by write_command
+/// One command of the lingering copier: two 16-byte halves, each with the sequence number. A reader
+/// that sees the number in both halves has read one whole command. Written by write_command
 /// (linger.hpp).
 struct alignas(32) linger_command {
   std::uint64_t from;
@@ -54,8 +54,8 @@ struct alignas(32) linger_command {
 };
 static_assert(sizeof(linger_command) == 32);
 
-/// linger: one block that copies what `mailbox` commands, one command after the other, until none
-/// came for `patience_ns` or `stay_ns` are over. Protocol in kernel/linger.hpp.
+/// linger: one block that executes the copies in `mailbox` one after the other. It leaves when none
+/// came for `patience_ns`, or after `stay_ns`. Protocol in kernel/linger.hpp.
 struct linger {
   const linger_command* mailbox;  // pinned host memory, `depth` commands, used round robin
   std::uint32_t* done;            // pinned host memory: last sequence number finished
@@ -63,13 +63,14 @@ struct linger {
   std::uint32_t first_sequence;   // the first number to wait for
   std::uint32_t depth;
   std::uint64_t patience_ns;
-  std::uint64_t stay_ns;  // it leaves after so long also while commands come
+  std::uint64_t stay_ns;  // it leaves after this time even while commands come
 };
 
-/// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp), each word with
-/// the number of the command: a reader that finds the number everywhere has read one whole command.
+/// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the
+/// number of the command beside it. A reader that finds the same number everywhere has read one
+/// whole command.
 struct alignas(128) exchange_command {
-  static constexpr unsigned first_part = 32;  // as many entries are read at once
+  static constexpr unsigned first_part = 32;  // number of entries that are read at once
   static constexpr unsigned entries = 2 * first_part;
   static constexpr unsigned heading = 3;
   static constexpr unsigned code_capacity = entries - heading;
@@ -79,20 +80,20 @@ struct alignas(128) exchange_command {
     std::uint64_t number;
   };
   /// Words: the call's packed_epoch << 32 | the program's length, blocks << 32 | done_value, epoch,
-  /// and the program. A length of 0 says: leave.
+  /// and the program. A length of 0 means: leave.
   numbered at[entries];
 };
 
 /// Where a block of an exchange paused.
 struct exchange_place {
   static constexpr unsigned most_items = 512;
-  std::uint32_t word;                // of the program; its length if the block is through
+  std::uint32_t word;                // index into the program; its length if the block has finished
   std::uint64_t offset[most_items];  // where each work item was in that step
 };
 
-/// exchange: one rank's part of a collective among devices, a short program of copies, reductions,
-/// signals and waits (kernel/exchange.hpp has its encoding and protocol). One block does one slice
-/// of everything; blocks do not wait for each other.
+/// exchange: one rank's part of a collective among devices, as a short program of copies,
+/// reductions, signals and waits (encoding and protocol in kernel/exchange.hpp). Each block does
+/// one slice of everything; blocks do not wait for each other.
 struct exchange {
   static constexpr unsigned most_ranks = 64;
   static constexpr unsigned most_blocks = 64;
@@ -108,26 +109,26 @@ struct exchange {
   std::uint64_t* done;      // pinned host memory, one a block: ended() of done_value after its part
   const std::uint32_t* stop;     // pinned host memory: done_value asks waiting blocks to give up
   exchange_place* places;        // device memory, one a block; null: nothing in the program waits
-  std::uint64_t patience_ns;     // that a block waits at most
-  std::uint32_t again;           // 1: goes on at `places`
+  std::uint64_t patience_ns;     // the longest time that a block waits
+  std::uint32_t again;           // 1: continue at `places`
   const exchange_command* next;  // pinned host memory; null: the kernel ends with its program
   exchange_command* relay;       // device memory: from block 0 to the others
   std::uint64_t* gone;           // pinned host memory: first_command when block 0 has left
-  std::uint64_t first_command;   // the least number to wait for
-  std::uint64_t stay_ns;         // that it waits for a command
+  std::uint64_t first_command;   // the smallest command number to wait for
+  std::uint64_t stay_ns;         // how long it waits for a command
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
 
-  /// What a block writes when it is through, or has paused.
+  /// What a block stores in `done` when it has finished or paused.
   TELPHER_BOTH static constexpr std::uint64_t ended(std::uint32_t done_value, bool pauses) {
     return std::uint64_t{pauses} << 32 | done_value;
   }
 };
 static_assert(sizeof(exchange) <= parameter_capacity);
 
-/// pack and unpack: gather blocks of a layout into contiguous bytes, or scatter them back.
-/// Element e, block b: layout address = base + e * extent + offset[b], `length[b]` bytes; packed
-/// address = packed + e * size + packed_offset[b].
+/// pack and unpack: copy the blocks of a layout to contiguous bytes, or back. Element e, block b:
+/// layout address = base + e * extent + offset[b], `length[b]` bytes; packed address = packed + e *
+/// size + packed_offset[b].
 struct pack_blocks {
   std::uint8_t* packed;
   std::uint8_t* base;
@@ -141,8 +142,8 @@ struct pack_blocks {
 };
 using unpack_blocks = pack_blocks;
 
-/// zfp_encode and zfp_decode of an array in C order, x fastest, and its fixed-rate stream of
-/// `block_bits` for each block of 4^dims values. The stream is stream_words() words long.
+/// zfp_encode and zfp_decode: an array in C order, x fastest, and its fixed-rate stream with
+/// `block_bits` for each block of 4^dims values. The stream has stream_words() words.
 struct zfp_array {
   void* values;
   std::uint32_t* stream;
@@ -150,13 +151,13 @@ struct zfp_array {
   std::uint64_t blocks;
   std::uint32_t block_bits;
   /// Device memory, or null. Encoding raises it to b + exponent_zero, where 2^b is a bound of the
-  /// absolute error of every value; it stays as it is if nothing but zeros was encoded.
+  /// absolute error of every value. It is unchanged if all values are zero.
   std::uint32_t* worst;
 
   static constexpr int exponent_zero = 4096;
-  /// As many threads as a block may have, and as many ZFP blocks as it takes at a time.
+  /// The largest thread block, and the number of ZFP blocks that it codes at a time.
   TELPHER_BOTH static constexpr unsigned threads_for(int dims) { return dims < 3 ? 128 : 64; }
-  /// Whole 64-bit words, counted in 32-bit ones.
+  /// Whole 64-bit words, counted in units of 32 bits.
   TELPHER_BOTH static constexpr std::uint64_t stream_words(std::uint64_t blocks,
                                                            std::uint32_t block_bits) {
     return (blocks * block_bits + 63) / 64 * 2;
@@ -172,14 +173,14 @@ struct zfp_blocks : zfp_array {
 #include "kernel/zfp.def"
 #undef TELPHER_ZFP
 
-/// The kernels of the lossless codec (kernel/mpc.hpp), of words of 32 or 64 bits.
+/// The kernels of the lossless codec (kernel/mpc.hpp), for words of 32 or 64 bits.
 struct mpc_stream {
   void* values;
   std::uint64_t words;   // whole words of the kernel's width
   std::uint64_t chunks;  // of chunk_bytes; the last may be shorter
   std::uint64_t payload_words;
-  std::uint32_t stride;    // a word is predicted by the one so many before it; at least 1
-  std::uint32_t* scratch;  // encoding: slot_words for each chunk
+  std::uint32_t stride;    // a word is predicted by the one this many words before it; at least 1
+  std::uint32_t* scratch;  // for encoding: slot_words for each chunk
   std::uint32_t* offsets;  // chunks + 1: where each chunk starts in the payload, in 32-bit words
   std::uint32_t* payload;  // 8-byte aligned
 
@@ -195,8 +196,8 @@ struct mpc_place : mpc_stream {
   static constexpr int most_threads = 256;
 };
 
-/// The largest block that a kernel is launched with: what its parameter struct says, for a kernel
-/// whose work items need many registers, else 1024.
+/// The largest thread block of a kernel. Kernels whose work items need many registers set it in the
+/// parameter struct; for others it is 1024.
 template <class P>
 constexpr int most_threads() {
   if constexpr (requires { P::most_threads; })

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The language a kernel body is compiled in. This is the only file that tests compiler macros: a
-// body is a plain template whose first parameter is the execution view `work`, and reads the same
-// in CUDA, HIP, SYCL and on a CPU. On the CPU a block is one work item (id 0 of size 1) and blocks
-// run one after the other; so a body must not let one block wait for another block of its own
-// launch.
+// The language that a kernel body is compiled in. Only this file tests compiler macros. A body is a
+// plain template whose first parameter is the execution view `work`; it is the same text in CUDA,
+// HIP, SYCL and on a CPU. On a CPU a block is one work item (id 0 of size 1), and blocks run one
+// after the other. So a block must not wait for another block of its own launch.
 //
-// Addresses given to a kernel go through resolve() before they are used: the emulated device's
-// addresses cannot be dereferenced, its bytes lie at a fixed distance. On a GPU resolve() is
-// nothing.
+// Addresses passed to a kernel must go through resolve() before they are used. Addresses of the
+// emulated device cannot be dereferenced; its bytes lie at a fixed distance. On a GPU resolve()
+// does nothing.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #if defined(TELPHER_COMPILE_SYCL) && defined(TELPHER_DEVICE_PASS)
-// What kernels use: SYCL's run-time compiler has no host pass, and reads this in half the time.
+// Only the headers that kernels need: SYCL's run-time compiler has no host pass, and this halves
+// its time.
 #include <sycl/atomic_fence.hpp>
 #include <sycl/atomic_ref.hpp>
 #include <sycl/ext/oneapi/free_function_queries.hpp>
@@ -38,12 +38,12 @@
 #include <time.h>
 #endif
 
-// TELPHER_SHARED(type, name, [extent]): a variable that the work items of a block share.
+// TELPHER_SHARED(type, name, [extent]): a variable shared by the work items of a block.
 #if defined(TELPHER_LANGUAGE_CPU)
 #define TELPHER_DEVICE inline
 #define TELPHER_BOTH inline         // for the host and for kernels
-#define TELPHER_DEVICE_CALL inline  // a function that is not copied into each kernel
-// Where a block's variables lie is its view's to say: `w` of type W, in every body.
+#define TELPHER_DEVICE_CALL inline  // a function that is not inlined into each kernel
+// The view decides where a block's variables lie: `w` of type W in every body.
 #define TELPHER_SHARED(type, name, ...)                                 \
   typename W::template shared<type __VA_ARGS__> name##_of_the_block(w); \
   auto& name = name##_of_the_block.value
@@ -63,7 +63,7 @@
 #define TELPHER_BOTH __host__ __device__ __forceinline__
 #define TELPHER_DEVICE_CALL static __device__ __noinline__
 #define TELPHER_SHARED(type, name, ...) __shared__ type name __VA_ARGS__
-#define TELPHER_UNROLL _Pragma("unroll")  // where an array is to stay in registers
+#define TELPHER_UNROLL _Pragma("unroll")  // for loops over arrays that must stay in registers
 #define TELPHER_PRAGMA(text) _Pragma(#text)
 #define TELPHER_UNROLL_BY(count) TELPHER_PRAGMA(unroll count)
 #endif
@@ -72,7 +72,7 @@ namespace telpher::kernel {
 
 #if defined(TELPHER_LANGUAGE_CPU)
 
-/// Where the emulated device's addresses lie in this process, and how far their bytes are.
+/// Where the emulated device's addresses lie in this process, and the distance to their bytes.
 struct device_window {
   std::uintptr_t base = 0;
   std::uintptr_t bytes = 0;
@@ -87,13 +87,13 @@ inline T* resolve(T* pointer) {
   return address - w.base < w.bytes ? reinterpret_cast<T*>(address + w.distance) : pointer;
 }
 
-/// The view of one work item: which of how many it is, in its block and its grid.
+/// The view of one work item: its number and the number of all in its block and its grid.
 class work {
  public:
   static constexpr unsigned command_readers = 1;  // work items that read a linger_command together
   static constexpr unsigned program_readers = 1;  // and an exchange_command
 
-  /// A block is one work item: its automatic variables are the block's.
+  /// A block is one work item, so the block's shared variables are automatic ones.
   template <class T>
   struct shared {
     explicit shared(const work&) {}
@@ -105,16 +105,16 @@ class work {
   unsigned size() const { return 1; }
   unsigned block() const { return block_; }
   unsigned blocks() const { return blocks_; }
-  /// All work items of the block meet here; what they wrote before is seen by the block after it.
+  /// Barrier of the block's work items; afterwards they see each other's earlier writes.
   void barrier() const {}
-  /// As barrier(); true where `mine` holds for all of the block.
+  /// barrier(); returns true if `mine` is true in all work items of the block.
   bool all(bool mine) const { return mine; }
-  /// As barrier(), and after it a store of work item 0 publishes to the system what the block
-  /// wrote.
-  void publish() const {}  // that store releases, and the block is one thread
-  /// True where `mine` holds for the first `readers` work items, which all call it.
+  /// barrier() and a fence: a store that work item 0 makes afterwards publishes what the block
+  /// wrote to the whole system.
+  void publish() const {}  // the store releases, and the block is one thread
+  /// True if `mine` is true in the first `readers` work items, which all call this.
   bool readers_agree(unsigned, bool mine) const { return mine; }
-  /// What work item 0 has, for all program readers.
+  /// Gives all program readers work item 0's value.
   std::uint64_t of_first(std::uint64_t value) const { return value; }
 
  private:
@@ -122,7 +122,7 @@ class work {
   unsigned blocks_;
 };
 
-/// A steady clock.
+/// A monotonic clock.
 inline std::uint64_t now_ns() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -130,7 +130,7 @@ inline std::uint64_t now_ns() {
          static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// Between two polls: on a CPU the thread polled for may need this core.
+/// Called between two polls. On a CPU the thread that is waited for may need this core.
 inline void relax() {
   sched_yield();
 }
@@ -144,7 +144,7 @@ TELPHER_DEVICE T* resolve(T* pointer) {
 
 #if defined(TELPHER_LANGUAGE_SYCL)
 
-/// A free-function kernel's place in its launch of one dimension.
+/// The view in a free-function kernel, launched in one dimension.
 class work {
  public:
   static constexpr unsigned command_readers = 1;
@@ -155,7 +155,7 @@ class work {
   unsigned block() const { return static_cast<unsigned>(item_.get_group(0)); }
   unsigned blocks() const { return static_cast<unsigned>(item_.get_group_range(0)); }
   void barrier() const { sycl::group_barrier(item_.get_group()); }
-  // SYCL orders other work items' writes by their own fences only.
+  // In SYCL a fence only orders the writes of the work item that executes it.
   void publish() const {
     sycl::atomic_fence(sycl::memory_order::acq_rel, sycl::memory_scope::system);
     sycl::group_barrier(item_.get_group());
@@ -167,11 +167,11 @@ class work {
   sycl::nd_item<1> item_ = sycl::ext::oneapi::this_work_item::get_nd_item<1>();
 };
 
-// SYCL's clock has no unit that a kernel could know, and no promise that work items run while the
-// host or another device waits for them. What needs the clock (the lingering copier) is left out of
-// SYCL's kernels; programs of the exchange kernel have no step there that waits.
+// SYCL's clock has no known unit in a kernel, and SYCL does not guarantee that work items run while
+// the host or another device waits for them. So kernels that need the clock (the lingering copier)
+// are left out, and programs of the exchange kernel contain no waiting step.
 
-// Such a step alone would use these.
+// Only a waiting step would use these.
 inline void relax() {}
 inline std::uint64_t now_ns() {
   return 0;
@@ -192,8 +192,8 @@ class work {
   TELPHER_DEVICE bool all(bool mine) const { return __syncthreads_and(mine) != 0; }
 
 #if defined(TELPHER_LANGUAGE_CUDA)
-  // The barrier orders the block's writes before work item 0's fence, and a fence of system scope
-  // carries them along (the memory model's causality order is transitive).
+  // The barrier orders the block's writes before work item 0's fence. The fence of system scope
+  // covers them, because the memory model's causality order is transitive.
   TELPHER_DEVICE void publish() const {
     __syncthreads();
     if (threadIdx.x == 0) asm volatile("fence.acq_rel.sys;" ::: "memory");
@@ -205,7 +205,7 @@ class work {
     return __shfl_sync(~0u, static_cast<unsigned long long>(value), 0);
   }
 #else
-  // A barrier of AMD's does not wait for other wavefronts' stores to leave the compute unit.
+  // On AMD a barrier does not wait until other wavefronts' stores have left the compute unit.
   TELPHER_DEVICE void publish() const {
     __threadfence_system();
     __syncthreads();
@@ -231,7 +231,7 @@ TELPHER_DEVICE std::uint64_t now_ns() {
 #endif
 }
 
-TELPHER_DEVICE void relax() {}  // a read over the bus is pause enough
+TELPHER_DEVICE void relax() {}  // a load over the bus takes long enough
 
 #endif  // SYCL, or CUDA and HIP
 #endif  // CPU, or a GPU

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// linger: the copier that stays for the next message of a burst (parameters in kernel.hpp). One
-// block.
+// linger: a copier that stays on the device for the next message of a burst (parameters in
+// kernel.hpp). One block.
 //
-// Protocol. Command number s lives in mailbox[s % depth]; numbers run 1, 2, …, 2^32 - 1, 1, … (0 is
-// no number: a mailbox of zeros holds no command).
+// Protocol. Command number s is in mailbox[s % depth]. Numbers run 1, 2, ..., 2^32 - 1, 1, ... 0 is
+// not used, so a mailbox of zeros holds no command.
 //   host    writes command s by write_command, each half with s in its last word and that word
-//   last, and
-//           only when s - depth is done. Either half may become visible first.
+//           last, and only when s - depth is done. Either half may become visible first.
 //   block   waits for number s: its command readers load both halves in one 32-byte transaction and
-//   go
-//           on when both carry s. Then: acquire fence, broadcast through shared memory, copy,
+//           continue when both carry s. Then: acquire fence, broadcast through shared memory, copy,
 //           system fence, done = s, and s becomes the next number.
 //   block   leaves after a command with `leave` set, when no command came for patience_ns, or when
-//   it
-//           has stayed for stay_ns, so that what the device holds back meanwhile comes on: it
-//           stores gone = s (release, system scope), s being the first number it did not take, as
-//           its last act. `done` is final before `gone` is set.
+//           it has stayed for stay_ns, so that work that the device holds back meanwhile can run.
+//           As its last act it stores gone = s (release, system scope), where s is the first number
+//           that it did not take. `done` is final before `gone` is set.
 //   host    sets gone = 0 before each launch, and polls done and gone (acquire). If gone is g,
-//   numbers
-//           from g on were not taken, also if their commands were written in time: it launches
-//           again with first_sequence = g. Commands stay in the mailbox, so nothing is written
-//           twice.
+//           numbers from g on were not taken, even if their commands were written in time. The host
+//           launches again with first_sequence = g. Commands stay in the mailbox and are not
+//           written again.
 // `done` and `gone` are written by the block only while it runs, by the host only before a launch.
 #pragma once
 
@@ -34,7 +30,7 @@ TELPHER_BOTH constexpr std::uint32_t next_sequence(std::uint32_t sequence) {
   return sequence == 0xffffffffu ? 1 : sequence + 1;
 }
 
-/// A half of linger_command as both halves are laid out.
+/// The common layout of both halves of a linger_command.
 struct linger_half {
   std::uint64_t address;  // from, to
   std::uint32_t number;   // bytes, leave
@@ -42,8 +38,9 @@ struct linger_half {
 };
 static_assert(sizeof(linger_half) == 16 && 2 * sizeof(linger_half) == sizeof(linger_command));
 
-/// Host side: writes command `sequence` to its slot. A half's last word goes after the rest of it;
-/// a device reads a half from one cache line and so never sees the one without the other.
+/// Host side: writes command `sequence` to its slot. The last word of a half is written after the
+/// rest. A device reads a half from one cache line, so it never sees the last word without the
+/// rest.
 inline void write_command(linger_command* mailbox, std::uint32_t depth, std::uint32_t sequence,
                           void* to, const void* from, std::uint32_t bytes, bool leave) {
   auto* words = reinterpret_cast<std::uint64_t*>(mailbox + sequence % depth);
@@ -61,8 +58,8 @@ TELPHER_DEVICE linger_half load_half(const linger_command* command, unsigned whi
           static_cast<std::uint32_t>(pair.high >> 32)};
 }
 
-/// Run by the command readers together: waits for `sequence` and puts its halves in `command`;
-/// false when patience is at its end.
+/// Called by all command readers. Waits for `sequence` and puts its halves into `command`; false
+/// when patience has ended.
 template <class W>
 TELPHER_DEVICE bool await_command(W w, const linger& p, std::uint32_t sequence,
                                   linger_half* command) {
@@ -92,7 +89,7 @@ TELPHER_DEVICE void linger_body(W w, const linger& p) {
   for (;;) {
     if (w.id() < W::command_readers) {
       const bool one_came = await_command(w, p, sequence, command);
-      // One command at least, so that launch after launch gets on.
+      // Take at least one command, so that repeated launches make progress.
       const bool time_left = sequence == p.first_sequence || now_ns() - begin <= p.stay_ns;
       if (w.id() == 0) came = one_came && time_left;
     }

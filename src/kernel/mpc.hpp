@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A lossless codec after MPC (A. Yang, H. Mukka, F. Hesaaraki, M. Burtscher, "MPC: A Massively
-// Parallel Compression Algorithm for Scientific Data", IEEE CLUSTER 2015): each word is predicted
-// by the one `stride` before it, the differences are folded so that small ones of either sign have
-// leading zeros, groups of words are transposed bit by bit, and words of zeros are left out.
+// Parallel Compression Algorithm for Scientific Data", IEEE CLUSTER 2015). Each word is predicted
+// by the word `stride` before it. The differences are folded, so that small ones of either sign
+// have leading zeros. Groups of words are transposed bit by bit, and words of zeros are left out.
 //
-// A chunk of 4 KiB is coded by itself: one mask word for each 32 words, which says which of them
-// are there, then those. Encoding is three launches: mpc_encode writes every chunk to a slot of its
-// own and its size to `offsets`, mpc_place (one block) turns sizes into offsets, mpc_gather moves
-// the chunks together. The stream is `offsets` and then the payload; so mpc_decode finds every
-// chunk at once. Reading never leaves the stream, whatever is in it.
+// Each chunk of 4 KiB is coded separately: one mask word for each 32 words, which says which of
+// them are present, then those words. Encoding takes three launches. mpc_encode writes every chunk
+// to a slot of its own and its size to `offsets`. mpc_place (one block) turns sizes into offsets.
+// mpc_gather moves the chunks together. The stream is `offsets` followed by the payload, so
+// mpc_decode finds all chunks at once. Decoding never reads outside the stream, whatever the stream
+// contains.
 //
-// Synchronisation: one thread block has one chunk in shared memory; each step reads what all of the
-// block wrote in the step before, behind a barrier.
+// Synchronisation: a thread block has one chunk in shared memory. Each step reads what the whole
+// block wrote in the step before, after a barrier.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -26,7 +27,7 @@ constexpr unsigned chunk_words = mpc_stream::chunk_bytes / sizeof(U);
 template <class U>
 constexpr unsigned masks = chunk_words<U> / 32;
 
-/// Small differences of either sign to small numbers, and back.
+/// Maps small differences of either sign to small numbers, and back.
 template <class U>
 TELPHER_DEVICE U fold(U difference) {
   constexpr unsigned top = 8 * sizeof(U) - 1;
@@ -37,7 +38,7 @@ TELPHER_DEVICE U unfold(U folded) {
   return folded >> 1 ^ (U{0} - (folded & 1));
 }
 
-/// Transposes every group of W words of the chunk, one exchange of two words at a time.
+/// Transposes every group of W words of the chunk, by exchanging bits of two words at a time.
 template <class U, unsigned width, class W>
 TELPHER_DEVICE void transpose_chunk(W w, U* chunk) {
   constexpr U mask = stripes<U>(width);
@@ -49,7 +50,7 @@ TELPHER_DEVICE void transpose_chunk(W w, U* chunk) {
   if constexpr (width > 1) transpose_chunk<U, width / 2>(w, chunk);
 }
 
-/// first[m]: how many words are there before those of mask m.
+/// first[m]: the number of words present before those of mask m.
 template <class U, class W>
 TELPHER_DEVICE void count_before(W w, const std::uint32_t* mask, std::uint32_t* first) {
   for (unsigned m = w.id(); m <= masks<U>; m += w.size()) {
@@ -120,7 +121,8 @@ TELPHER_DEVICE void decode(W w, const mpc_stream& p) {
     transpose_chunk<U, 4 * sizeof(U)>(w, chunk[0]);
     for (unsigned i = w.id(); i < words; i += w.size()) chunk[0][i] = unfold(chunk[0][i]);
     w.barrier();
-    // Sums over every stride-th word, doubling the distance: no work item waits for a neighbour.
+    // Prefix sums over every stride-th word, doubling the distance: no work item waits for a
+    // neighbour.
     unsigned now = 0;
     for (unsigned distance = p.stride; distance < words; distance *= 2, now = 1 - now) {
       for (unsigned i = w.id(); i < words; i += w.size())
@@ -154,7 +156,8 @@ TELPHER_DEVICE void mpc_decode_64_body(W w, const mpc_decode_64& p) {
   mpc::decode<std::uint64_t>(w, p);
 }
 
-/// Each work item sums a run of sizes, one adds the sums up, each writes its run of offsets.
+/// Each work item sums a run of sizes, one work item adds up the sums, and each writes its run of
+/// offsets.
 template <class W>
 TELPHER_DEVICE void mpc_place_body(W w, const mpc_place& p) {
   TELPHER_SHARED(std::uint32_t, sums, [mpc_place::most_threads]);

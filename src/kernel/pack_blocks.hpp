@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pack_blocks and unpack_blocks: between a layout of blocks and contiguous bytes (parameters and
-// addressing in kernel.hpp). A row is one block of one element; a group of work items, as many as
-// the mean row keeps busy, copies one row at a time. Rows are independent: no synchronisation.
+// pack_blocks and unpack_blocks: copy between a layout of blocks and contiguous bytes (parameters
+// and addressing in kernel.hpp). A row is one block of one element. A group of work items, sized by
+// the mean row length, copies one row at a time. Rows are independent, so there is no
+// synchronisation.
 #pragma once
 
 #include "kernel/kernel.hpp"
@@ -9,7 +10,7 @@
 
 namespace telpher::kernel {
 
-/// Work items that share a row: a power of two, one for each 16 bytes of the mean row.
+/// Number of work items that share a row: a power of two, one for each 16 bytes of the mean row.
 TELPHER_DEVICE unsigned row_group(const pack_blocks& p, unsigned size) {
   const std::uint64_t mean = p.size / p.blocks;
   unsigned group = 1;
@@ -32,7 +33,7 @@ TELPHER_DEVICE void move_rows(W w, const pack_blocks& p) {
        row += step) {
     const std::uint64_t element = row / p.blocks;
     const std::uint64_t b = row % p.blocks;
-    // A negative extent or offset wraps in unsigned arithmetic and comes out right.
+    // A negative extent or offset wraps in unsigned arithmetic; the result is right.
     std::uint8_t* layout = reinterpret_cast<std::uint8_t*>(
         reinterpret_cast<std::uintptr_t>(p.base) + element * static_cast<std::uint64_t>(p.extent) +
         static_cast<std::uint64_t>(offset[b]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions that devices do, as numbers: operations, value types, and the kernels that stand
-// behind the listed pairs. A reduction's kernel is the exchange kernel with that one reduction
-// compiled in; its id follows those of kernel.def.
+// The device reductions as numbers: operations, value types, and the kernel of each listed pair. A
+// reduction's kernel is the exchange kernel with that one reduction compiled in. Its id follows
+// those of kernel.def.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +29,13 @@ constexpr bool reduces(reduce_op op, value_type type) {
   return false;
 }
 
-/// The exchange kernel that reduces so; only for listed pairs.
+/// The exchange kernel with this reduction; only for listed pairs.
 constexpr id exchange_with(reduce_op op, value_type type) {
   return static_cast<id>(static_cast<int>(id::count_) + static_cast<int>(op) * value_types +
                          static_cast<int>(type));
 }
 
-/// Is it a kernel with a reduction? Which?
+/// Whether a kernel has a reduction, and which.
 constexpr bool has_reduction(id k) {
   return static_cast<int>(k) >= static_cast<int>(id::count_);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange kernel for languages whose kernels may not wait (SYCL): programs of nothing but
-// reductions of plain memory, in the encoding of exchange.hpp. What is left out costs a run-time
-// compiler most of its time.
+// The exchange kernel for languages whose kernels may not wait (SYCL). It runs programs that
+// consist of reductions of plain memory, in the encoding of exchange.hpp. Leaving out the other
+// steps saves most of the run-time compiler's time.
 #pragma once
 
 #include "kernel/exchange.hpp"

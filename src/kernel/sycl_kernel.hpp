@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A kernel for SYCL: a free function that a kernel bundle knows by its name. Its parameters lie in
-// memory that the device can read: copy_batch's are more than the 2048 bytes that an Intel GPU
-// takes as arguments.
+// A SYCL kernel as a free function, which a kernel bundle finds by name. Its parameters lie in
+// memory that the device can read, because copy_batch's are larger than the 2048 bytes of arguments
+// that an Intel GPU accepts.
 #pragma once
 
 #include "kernel/kernel.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values that reductions work on, and the operations on two of them. A reduction of several
-// sources is a fold from the left in `wide` form: halves are widened once, summed in float, and
-// rounded once. Values with padding are written member by member: padding is the program's.
+// The value types of reductions, and the operations on two values. A reduction of several sources
+// is a fold from the left in `wide` form: halves are widened once, summed in float, and rounded
+// once. Values with padding are written member by member, because the padding bytes belong to the
+// program.
 #pragma once
 
 #include "kernel/lang.hpp"
@@ -71,7 +72,7 @@ TELPHER_BOTH float widen(values::bf16 h) {
 }
 TELPHER_BOTH values::bf16 round_to_bf16(float value) {
   const std::uint32_t bits = bits_of_float(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u)  // NaN stays one
+  if ((bits & 0x7fffffffu) > 0x7f800000u)  // a NaN stays a NaN
     return {static_cast<std::uint16_t>(bits >> 16 | 0x40u)};
   return {static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
 }
@@ -81,7 +82,7 @@ TELPHER_BOTH float widen(values::f16 h) {
   const std::uint32_t magnitude = h.bits & 0x7fffu;
   if (magnitude >= 0x7c00u)  // infinity, NaN
     return float_of_bits(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-  // Shifted into place the exponent is 112 too small; the product corrects it, subnormals too.
+  // After the shift the exponent is 112 too small. The product corrects it, also for subnormals.
   return float_of_bits(sign |
                        bits_of_float(float_of_bits(magnitude << 13) * float_of_bits(0x77800000u)));
 }
@@ -92,7 +93,7 @@ TELPHER_BOTH values::f16 round_to_f16(float value) {
   std::uint32_t half = 0;
   if (magnitude > 0x7f800000u) {
     half = 0x7e00u;
-  } else if (magnitude >= 0x477ff000u) {  // rounds to more than the largest
+  } else if (magnitude >= 0x477ff000u) {  // rounds to more than the largest half
     half = 0x7c00u;
   } else if (magnitude >= 0x38800000u) {
     half = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
@@ -102,7 +103,7 @@ TELPHER_BOTH values::f16 round_to_f16(float value) {
   return {static_cast<std::uint16_t>(sign | half)};
 }
 
-/// What sums of T are kept in between two roundings.
+/// The type in which sums of T are kept before the final rounding.
 template <class T>
 struct wide {
   using type = T;
@@ -122,7 +123,7 @@ struct wide<values::bf16> {
   TELPHER_BOTH static values::bf16 to(float v) { return round_to_bf16(v); }
 };
 
-// --- operations on two values, the earlier rank's on the left ---
+// --- operations on two values, the lower rank's on the left ---
 
 namespace combine {
 
@@ -219,7 +220,7 @@ struct minloc {
 
 }  // namespace combine
 
-/// A value's bytes may be moved as a whole: it has no padding.
+/// Whether a value may be copied as bytes because it has no padding.
 template <class T>
 struct is_dense {
   static constexpr bool value = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes of 1, 4, 8 or 16 aligned bytes, and copy_span, which every kernel moves bytes
-// with. Addresses are already resolved.
+// Loads and stores of 1, 4, 8 or 16 aligned bytes, and copy_span, which all kernels use to copy
+// bytes. Addresses are already resolved.
 #pragma once
 
 #include "kernel/lang.hpp"
@@ -33,7 +33,7 @@ struct access<bytes16> {
 #if defined(TELPHER_LANGUAGE_SYCL)
   using type = sycl::vec<std::uint32_t, 4>;
 #else
-  using type = uint4;  // what both compilers turn into one 16-byte access
+  using type = uint4;  // both compilers turn it into one 16-byte access
 #endif
 };
 
@@ -47,8 +47,8 @@ TELPHER_DEVICE void store(std::uint8_t* at, typename access<V>::type value) {
 }
 #endif
 
-/// Worker `index` of `workers` copies its share of `count` units of V, both addresses aligned for
-/// V. Neighbouring workers touch neighbouring units; four loads are in flight before the first
+/// Worker `index` of `workers` copies its share of `count` units of V; both addresses are aligned
+/// for V. Neighbouring workers access neighbouring units. Four loads are in flight before the first
 /// store.
 template <class V>
 TELPHER_DEVICE void copy_units(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
@@ -71,7 +71,7 @@ TELPHER_DEVICE void copy_units(std::uint64_t index, std::uint64_t workers, std::
     store<V>(to + unit * sizeof(V), load<V>(from + unit * sizeof(V)));
 }
 
-/// Copies the bytes before the first aligned unit of `to`, the units, and the rest.
+/// Copies the bytes before the first aligned unit of `to`, then the units, then the rest.
 template <class V>
 TELPHER_DEVICE void copy_aligned_alike(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
                                        const std::uint8_t* from, std::uint64_t bytes) {
@@ -86,7 +86,7 @@ TELPHER_DEVICE void copy_aligned_alike(std::uint64_t index, std::uint64_t worker
 }
 
 /// Worker `index` of `workers` copies its share of `bytes` from `from` to `to`, at any alignment,
-/// in the widest unit that both addresses allow. The two do not overlap.
+/// in the widest unit that both addresses allow. The ranges do not overlap.
 TELPHER_DEVICE void copy_span(std::uint64_t index, std::uint64_t workers, std::uint8_t* to,
                               const std::uint8_t* from, std::uint64_t bytes) {
   const auto apart = reinterpret_cast<std::uintptr_t>(to) ^ reinterpret_cast<std::uintptr_t>(from);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// zfp_encode and zfp_decode: arrays of one, two or three dimensions to fixed-rate ZFP streams and
-// back, one block of 4^d values to a work item (parameters in kernel.hpp). The streams are those of
-// libzfp: the same bits for the same array and rate, with one exception. Blocks of tiny values
-// (below 2^-98 for float, 2^-962 for double) overflow libzfp's scale factor; they are coded here as
-// the format says.
+// zfp_encode and zfp_decode: between arrays of one, two or three dimensions and fixed-rate ZFP
+// streams. One work item codes a block of 4^d values (parameters in kernel.hpp). The streams are
+// bit for bit those of libzfp for the same array and rate, with one exception. Blocks of tiny
+// values (below 2^-98 for float, 2^-962 for double) overflow libzfp's scale factor; they are coded
+// here as the format says.
 //
-// A tile is as many blocks as a thread block has work items, a multiple of 32: then every tile
+// A tile has as many blocks as a thread block has work items, a multiple of 32. So every tile
 // starts at a whole 32-bit word of the stream, and no two thread blocks share a word.
-// Synchronisation: a tile's words are zeroed, written by all and copied out, with a barrier between
-// the steps and before the next tile's.
+// Synchronisation: a tile's words are zeroed, then written by all work items, then copied out. A
+// barrier separates these steps, and the last one from the next tile.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -18,7 +18,7 @@
 
 namespace telpher::kernel::zfp {
 
-// --- a block's place in its array ---
+// --- a block's position in its array ---
 
 struct block_place {
   std::uint64_t first;  // index of the block's first value
@@ -55,8 +55,8 @@ TELPHER_DEVICE block_place place_block(const zfp_array& a, std::uint64_t block) 
           {inside(a.extent[0], 4 * x), inside(a.extent[1], 4 * y), inside(a.extent[2], 4 * rest)}};
 }
 
-/// The value that stands for a missing one: the format repeats the last value, and the first one at
-/// the end.
+/// The index of the value that replaces a missing one. The format repeats the last value, except
+/// that the fourth value repeats the first.
 TELPHER_DEVICE unsigned present(unsigned i, unsigned extent) {
   return i < extent ? i : i == 2 ? extent - 1 : 0;
 }
@@ -71,7 +71,7 @@ TELPHER_DEVICE bool is_aligned(const S* at) {
   return reinterpret_cast<std::uintptr_t>(at) % alignof(quad<S>) == 0;
 }
 
-/// One row of four, in wide accesses where the address allows.
+/// Loads one row of four values, in wide accesses if the address allows.
 template <class S>
 TELPHER_DEVICE void load_row(const S* from, S* v) {
   if (is_aligned(from)) {
@@ -135,7 +135,7 @@ TELPHER_DEVICE void scatter(const zfp_array& a, const block_place& p, const S* v
 
 // --- one block ---
 
-/// Encodes a block and gives the error bound's exponent (kernel.hpp), 0 if nothing is lost.
+/// Encodes a block. Returns the exponent of the error bound (kernel.hpp), 0 if nothing is lost.
 template <class S, int dims>
 TELPHER_DEVICE std::uint32_t encode_block(const S* v, bit_sink& out) {
   using U = word_of<S>;
@@ -160,7 +160,7 @@ TELPHER_DEVICE std::uint32_t encode_block(const S* v, bit_sink& out) {
   turn_planes<U, values>(ordered);
   const unsigned lowest = width<U> - planes_of<S, dims>(e);
   const unsigned whole = encode_planes<U, values>(out, ordered, lowest);
-  // What the missing planes leave, or the rounding to the type where that is more.
+  // The error of the missing planes, or the rounding to the type if that is larger.
   const int cut = e + 2 * (dims + 1) - static_cast<int>(whole);
   const int rounding = e - scalar<S>::mantissa_bits;
   return static_cast<std::uint32_t>((cut > rounding ? cut : rounding) + 1 +
@@ -198,7 +198,8 @@ struct tile_of {
   static constexpr unsigned room = spread_size(most_words + 2);
 };
 
-/// The words of the stream from word `first` on that belong to a tile of `tile_words`.
+/// The number of words of a tile of `tile_words` at word `first`, at most up to the end of the
+/// stream.
 TELPHER_DEVICE unsigned words_here(const zfp_array& a, std::uint64_t first, unsigned tile_words) {
   const std::uint64_t rest = zfp_array::stream_words(a.blocks, a.block_bits) - first;
   return rest < tile_words ? static_cast<unsigned>(rest) : tile_words;

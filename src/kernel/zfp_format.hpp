@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ZFP format says about one block of 4^d values (P. Lindstrom, "Fixed-Rate Compressed
-// Floating-Point Arrays", IEEE TVCG 20(12), 2014, and the format of codec version 5): a common
-// exponent, a lifted transform of integers, negabinary digits, and the order of coefficients.
+// The ZFP format of one block of 4^d values (P. Lindstrom, "Fixed-Rate Compressed Floating-Point
+// Arrays", IEEE TVCG 20(12), 2014, and the format of codec version 5): a common exponent, a lifted
+// integer transform, negabinary digits, and the order of coefficients.
 //
-// Integers are kept in unsigned words: the transform of extreme values wraps, and must do so in
-// the same way everywhere.
+// Integers are kept in unsigned words, because the transform of extreme values wraps, and must wrap
+// in the same way everywhere.
 #pragma once
 
 #include "kernel/lang.hpp"
@@ -40,7 +40,7 @@ TELPHER_DEVICE To bits_as(From from) {
   return to;
 }
 
-/// An arithmetic shift of a word that stands for a signed integer.
+/// Arithmetic shift right by one of a word that represents a signed integer.
 TELPHER_DEVICE std::uint32_t half(std::uint32_t x) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(x) >> 1);
 }
@@ -50,8 +50,8 @@ TELPHER_DEVICE std::uint64_t half(std::uint64_t x) {
 
 // --- the common exponent ---
 
-/// The magnitude of a value as a word that orders like it; infinities and NaNs, which the format
-/// does not know, count as the largest finite value.
+/// The magnitude of a value as a word with the same order. The format does not know infinities and
+/// NaNs; they count as the largest finite value.
 template <class S>
 TELPHER_DEVICE word_of<S> magnitude(S x) {
   using U = word_of<S>;
@@ -61,7 +61,8 @@ TELPHER_DEVICE word_of<S> magnitude(S x) {
 }
 
 /// The exponent field of a block whose largest magnitude is `largest`: 0 for a block of zeros, else
-/// bias + e for the least e with |x| < 2^e, subnormal values having the smallest normal exponent.
+/// bias + e for the smallest e with |x| < 2^e. Subnormal values count as having the smallest normal
+/// exponent.
 template <class S>
 TELPHER_DEVICE unsigned exponent_field(word_of<S> largest) {
   const auto field = static_cast<unsigned>(largest >> scalar<S>::mantissa_bits);
@@ -75,7 +76,7 @@ TELPHER_DEVICE S power_of_two(int e) {
                     << scalar<S>::mantissa_bits);
 }
 
-/// x * 2^e for exponents beyond the normal range, in two exact halves.
+/// x * 2^e for exponents beyond the normal range, by two exact multiplications.
 template <class S>
 TELPHER_DEVICE S scale(S x, int e) {
   return x * power_of_two<S>(e / 2) * power_of_two<S>(e - e / 2);
@@ -104,7 +105,7 @@ TELPHER_DEVICE S from_fixed(word_of<S> q, int e) {
     return scale(static_cast<S>(static_cast<std::int64_t>(q)), shift);
 }
 
-/// How many bit planes a block of exponent e has: the format cuts what lies below 2^-1074.
+/// The number of bit planes of a block of exponent e. The format drops what lies below 2^-1074.
 template <class S, int dims>
 TELPHER_DEVICE unsigned planes_of(int e) {
   const int most = e + 1074 + 2 * (dims + 1);
@@ -129,7 +130,7 @@ TELPHER_DEVICE void lift(U& x, U& y, U& z, U& w) {
   y -= half(w);
 }
 
-/// Undoes lift(), but for the bits that halving lost.
+/// Inverts lift(), except for the bits that halving lost.
 template <class U>
 TELPHER_DEVICE void unlift(U& x, U& y, U& z, U& w) {
   y += half(w);
@@ -144,7 +145,7 @@ TELPHER_DEVICE void unlift(U& x, U& y, U& z, U& w) {
   x = 2 * x - w;
 }
 
-/// Along one axis, each line of four of the block.
+/// Transforms each line of four values along one axis.
 template <int dims, unsigned stride, bool forward, class U>
 TELPHER_DEVICE void transform_axis(U* v) {
   TELPHER_UNROLL
@@ -185,8 +186,9 @@ TELPHER_DEVICE U from_negabinary(U x) {
   return (x ^ odd) - odd;
 }
 
-/// The place in the block (x + 4 y + 16 z) of the i-th coefficient in the stream: ordered by total
-/// sequency, then by the sum of squares; the order among equals is the format's.
+/// The position in the block (x + 4 y + 16 z) of the i-th coefficient in the stream. Coefficients
+/// are ordered by total sequency, then by the sum of squares; the order among equals is the
+/// format's.
 template <int dims>
 TELPHER_BOTH constexpr unsigned place_of(unsigned i) {
   constexpr unsigned char square[16] = {0, 1, 4, 5, 2, 8, 6, 9, 3, 12, 10, 7, 13, 11, 14, 15};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ZFP's embedded coding of bit planes, within a budget of bits for each block. A plane, from the
-// highest on, is: the bits of the n coefficients that were significant before as they are; then, as
-// long as some remain, a one and the run of zeros up to the next coefficient that becomes
-// significant, or a zero if there is none. A block that runs out of budget is simply cut.
+// ZFP's embedded coding of bit planes, with a budget of bits for each block. Planes are coded from
+// the highest on. A plane consists of the bits of the n coefficients that were significant before,
+// unchanged. Then, while coefficients remain: a one and the run of zeros up to the next coefficient
+// that becomes significant, or a zero if there is none. A block that exceeds its budget is cut off.
 //
-// All that is done word by word: a run is one shift and one write, however long it is. The bits of
-// a tile of blocks lie in memory shared by the work items of a block, and go to and from the stream
-// together, so that neighbouring work items touch neighbouring words.
+// The code works on words: a run is one shift and one write, whatever its length. The bits of a
+// tile of blocks lie in shared memory and are copied to and from the stream together, so that
+// neighbouring work items access neighbouring words.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -14,8 +14,8 @@
 
 namespace telpher::kernel::zfp {
 
-/// Where word `w` of a tile lies: blocks are powers of two apart, which one spare word in 33
-/// spreads over the banks of shared memory.
+/// The position of word `w` of a tile. Blocks are powers of two apart; one spare word after every
+/// 32 spreads them over the banks of shared memory.
 TELPHER_DEVICE unsigned spread(unsigned w) {
   return w + w / 32;
 }
@@ -23,7 +23,7 @@ TELPHER_BOTH constexpr unsigned spread_size(unsigned words) {
   return words + words / 32 + 1;
 }
 
-/// Writes the bits of one block into a tile of zeros. The block's first and last word may be shared
+/// Writes the bits of one block into a zeroed tile. The block may share its first and last word
 /// with its neighbours.
 class bit_sink {
  public:
@@ -36,8 +36,8 @@ class bit_sink {
 
   TELPHER_DEVICE unsigned left() const { return left_; }
 
-  /// Writes the lowest `n` (at most 64) bits of x, or as many as the budget allows; bits above them
-  /// must be 0.
+  /// Writes the lowest `n` (at most 64) bits of x, or as many as the budget allows. The bits above
+  /// them must be 0.
   TELPHER_DEVICE void put(std::uint64_t x, unsigned n) {
     if (n > left_) {
       n = left_;
@@ -52,7 +52,7 @@ class bit_sink {
       pending_ |= beyond << 32;
       flush();
     }
-    // Bits beyond 64 exist only if both words went out.
+    // Bits beyond 64 exist only if both words were written.
   }
 
   TELPHER_DEVICE void finish() {
@@ -79,7 +79,7 @@ class bit_sink {
   std::uint64_t pending_ = 0;
 };
 
-/// Reads the bits of one block from a tile; the tile has two readable words behind its end.
+/// Reads the bits of one block from a tile. Two words after the tile's end must be readable.
 class bit_source {
  public:
   TELPHER_DEVICE bit_source(const std::uint32_t* tile, std::uint32_t first_bit, unsigned budget)
@@ -87,7 +87,7 @@ class bit_source {
 
   TELPHER_DEVICE unsigned left() const { return left_; }
 
-  /// The next 64 bits; those beyond the budget mean nothing.
+  /// The next 64 bits; those beyond the budget are meaningless.
   TELPHER_DEVICE std::uint64_t peek() const {
     const unsigned word = at_ / 32;
     const unsigned shift = at_ % 32;
@@ -113,7 +113,7 @@ class bit_source {
   unsigned left_;
 };
 
-/// Writes one plane; `n` is how many coefficients are significant, before and after.
+/// Writes one plane. `n` is the number of significant coefficients, updated.
 template <unsigned values>
 TELPHER_DEVICE void encode_plane(bit_sink& out, std::uint64_t plane, unsigned& n) {
   out.put(low_bits(plane, n), n);
@@ -124,7 +124,8 @@ TELPHER_DEVICE void encode_plane(bit_sink& out, std::uint64_t plane, unsigned& n
       return;
     }
     const unsigned zeros = trailing_zeros(rest);
-    // The last coefficient needs no one of its own: something is there, and it is the only one.
+    // The last coefficient needs no one of its own: one more becomes significant, and only this one
+    // is left.
     const bool last = n + zeros == values - 1;
     out.put(last ? 1 : 1 | std::uint64_t{2} << zeros, zeros + (last ? 1 : 2));
     n += zeros + 1;
@@ -152,16 +153,17 @@ TELPHER_DEVICE std::uint64_t decode_plane(bit_source& in, unsigned& n) {
   return plane;
 }
 
-/// A block's words after transposition: of W planes of `values` bits, word r holds planes r,
-/// r + rows, ... where rows = min(values, W); for more values than W, plane r is in words r, r + W.
+/// A block's words after transposition. Of W planes of `values` bits, word r holds planes r, r +
+/// rows, ..., where rows = min(values, W). With more values than W, plane r is in words r and r +
+/// W.
 template <class U, unsigned values>
 struct plane_layout {
   static constexpr unsigned bits = 8 * sizeof(U);
   static constexpr unsigned rows = values < bits ? values : bits;
-  static constexpr unsigned halves = values / rows;  // 2 where 64 values have 32 bits
+  static constexpr unsigned halves = values / rows;  // 2 if there are 64 values of 32 bits
   static constexpr unsigned slices = bits / rows;
-  // Sixty-four copies of the loop's body take compilers minutes; a loop that is left as one indexes
-  // its planes in memory.
+  // Unrolling 64 times takes compilers minutes; a loop that is not unrolled indexes its planes in
+  // memory.
   static constexpr int unrolled = rows <= 32 ? static_cast<int>(rows) : 1;
   static_assert(halves <= 2);
 };
@@ -174,8 +176,8 @@ TELPHER_DEVICE void turn_planes(U* u) {
     transpose_bits<U, layout::rows>(u + h * layout::rows);
 }
 
-/// Encodes the planes of a block that was turned, from the highest to `lowest`; gives how many were
-/// written whole for certain.
+/// Encodes the planes of a transposed block, from the highest to `lowest`. Returns how many were
+/// certainly written completely.
 template <class U, unsigned values>
 TELPHER_DEVICE unsigned encode_planes(bit_sink& out, const U* u, unsigned lowest) {
   using layout = plane_layout<U, values>;

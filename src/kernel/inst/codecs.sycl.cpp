@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The codecs' kernels for SYCL: a unit of their own, since compiling them takes three times as long
-// as the others and few programs compress.
+// The codecs' kernels for SYCL. They are a separate unit, because compiling them takes three times
+// as long as the others and few programs compress.
 #define TELPHER_COMPILE_SYCL 1
 #include "kernel/mpc.hpp"
 #include "kernel/sycl_kernel.hpp"

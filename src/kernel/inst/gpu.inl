@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels for a GPU, the same text for CUDA and HIP. The including unit defines `vendor` with
-// `error`, `success`, `launch` and `load` in its own terms, and TELPHER_GRID_CONSTANT.
+// The kernels for a GPU; the same text for CUDA and HIP. The including unit defines `vendor` with
+// its own `error`, `success`, `launch` and `load`, and TELPHER_GRID_CONSTANT.
 #include "kernel/bodies.hpp"
 #include "kernel/gpu.hpp"
 #include "kernel/reduction.hpp"

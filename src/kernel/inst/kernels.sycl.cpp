@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels for SYCL that move and lay out bytes. Compiled at run time by SYCL's kernel compiler
-// from the text in the plug-in, or ahead of time by icpx.
+// The kernels for SYCL that copy and pack. SYCL's kernel compiler compiles them at run time from
+// the text in the plug-in, or icpx ahead of time.
 #define TELPHER_COMPILE_SYCL 1
 #include "kernel/copy_batch.hpp"
 #include "kernel/pack_blocks.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions for SYCL. Compiled at run time pair by pair, when one is first needed: whoever
-// compiles puts a line before this text that defines TELPHER_REDUCTIONS(X) as X(operation, value).
-// Without it, ahead of time, all pairs are compiled.
+// Reductions for SYCL. At run time each pair of operation and value is compiled separately, when it
+// is first needed: the caller puts a line before this text that defines TELPHER_REDUCTIONS(X) as
+// X(operation, value). Ahead of time, without that line, all pairs are compiled.
 #define TELPHER_COMPILE_SYCL 1
 #include "kernel/reduction.hpp"
 #include "kernel/reductions.hpp"

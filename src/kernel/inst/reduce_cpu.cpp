@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange kernels with the reductions of one operation (TELPHER_REDUCE_OP) for the CPU; built
+// The exchange kernels for the CPU with the reductions of one operation (TELPHER_REDUCE_OP). Built
 // once for each operation, so that no unit takes long to compile.
 #include "kernel/cpu.hpp"
 #include "kernel/exchange.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange kernels with the reductions of one operation (TELPHER_REDUCE_OP), the same text for
-// CUDA and HIP; built once for each operation. The including unit defines TELPHER_GRID_CONSTANT.
+// The exchange kernels with the reductions of one operation (TELPHER_REDUCE_OP); the same text for
+// CUDA and HIP. Built once for each operation. The including unit defines TELPHER_GRID_CONSTANT.
 #include "kernel/exchange.hpp"
 #include "kernel/reduction.hpp"
 
