@@ -17,12 +17,12 @@ constexpr const char* forms =
     "front of it or none, and ';' between several";
 
 std::string quoted(std::string_view text) {
-  std::string out(1, '\'');  // appended: GCC 12 warns of operator+ here
+  std::string out(1, '\'');  // appended, because GCC 12 warns about operator+ here
   out.append(text).push_back('\'');
   return out;
 }
 
-/// Takes what stands before `separator` off the front of `text`.
+/// Removes the text before `separator` from the front of `text` and returns it.
 std::string_view cut(std::string_view& text, char separator) {
   const auto at = text.find(separator);
   const std::string_view front = text.substr(0, at);
@@ -71,7 +71,7 @@ std::string parse_codec(std::string_view text, choice& out) {
   return "";
 }
 
-/// The kind of element that an entry begins with, if any; takes it off.
+/// Removes the element kind from the front of an entry, if there is one, and returns it.
 std::string_view take_kind(std::string_view& entry) {
   for (const std::string_view kind : {"float=", "double=", "other="}) {
     if (entry.substr(0, kind.size()) != kind) continue;
@@ -102,7 +102,7 @@ std::string parse(std::string_view text, choices& out) {
 }
 
 std::uint64_t fingerprint(const choices& c) noexcept {
-  std::uint64_t mark = 1469598103934665603u;  // FNV-1a, by words
+  std::uint64_t mark = 1469598103934665603u;  // FNV-1a on words
   for (const choice* one : {&c.f32, &c.f64, &c.other})
     for (const std::uint64_t word :
          {static_cast<std::uint64_t>(one->how), std::bit_cast<std::uint64_t>(one->rate), one->row,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which codec a user wants, from the setting TELPHER_COMPRESSION or the communicator info key
-// `telpher_compression`. The text is a list of entries with ';' between them, each for one kind of
-// element or, without a name in front, for all that the codec can take:
+// The codec that a user wants, from the setting TELPHER_COMPRESSION or the communicator info key
+// `telpher_compression`. The text is a list of entries separated by ';'. Each entry is for one kind
+// of element or, without a name in front, for all that the codec supports:
 //
 //   off                                  nothing is compressed
 //   zfp:rate=8                           float and double, 8 bits a value
@@ -20,9 +20,9 @@ namespace telpher::codec {
 
 struct choice {
   method how = method::none;
-  double rate = 16;          // zfp: bits of one value
-  std::uint64_t row = 0;     // zfp: values of a row; 0: one dimension
-  std::uint64_t column = 0;  // zfp: rows of a plane; 0: two dimensions
+  double rate = 16;          // zfp: bits per value
+  std::uint64_t row = 0;     // zfp: values per row; 0: one dimension
+  std::uint64_t column = 0;  // zfp: rows per plane; 0: two dimensions
   std::uint32_t stride = 1;  // mpc
 };
 
@@ -37,14 +37,14 @@ struct choices {
   }
 };
 
-/// Equal for equal choices, and hardly ever for others.
+/// Equal for equal choices; differs for others with high probability.
 std::uint64_t fingerprint(const choices& c) noexcept;
 
-/// Reads such a text. Gives "" or what is wrong with it, and leaves `out` alone then.
+/// Parses such a text. Returns "", or what is wrong with it; then `out` is unchanged.
 std::string parse(std::string_view text, choices& out);
 
-/// What TELPHER_COMPRESSION says, read at the first call; a text that is wrong is logged as an
-/// error and compresses nothing.
+/// The choices of TELPHER_COMPRESSION, read at the first call. An invalid text is logged as an
+/// error, and nothing is compressed.
 const choices& configured() noexcept;
 
 }  // namespace telpher::codec

@@ -12,7 +12,7 @@ using kernel::id;
 using kernel::mpc_stream;
 using kernel::zfp_array;
 
-constexpr std::size_t scratch_at = 256;  // in the workspace, behind the word for the error
+constexpr std::size_t scratch_at = 256;  // in the workspace, after the word for the error
 constexpr int mpc_threads = 256;
 constexpr std::uint64_t most_blocks = 1 << 20;
 

@@ -17,7 +17,7 @@ class encoder {
   encoder(const memory::place& where, const plan& p) noexcept : where_(where), plan_(p) {}
 
   status start(const void* from, device::stream s) noexcept;
-  /// After the stream has passed the work of start().
+  /// To be called when the stream has completed the work of start().
   result_of finish() noexcept;
 
  private:

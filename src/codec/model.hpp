@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether compression pays: the time to encode, to send less and to decode, one after the other,
-// against the time to send it all. The speeds are settings (TELPHER_COMPRESSION_LINK and
-// TELPHER_COMPRESSION_CODEC): nothing here measures.
+// Predicts whether compression pays: the time to encode, send fewer bytes and decode, one after the
+// other, is compared with the time to send all bytes. The speeds are settings
+// (TELPHER_COMPRESSION_LINK and TELPHER_COMPRESSION_CODEC); nothing is measured here.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ struct speeds {
   double link;    // bytes per second between the nodes
   double encode;  // plain bytes per second
   double decode;
-  double start = 20e-6;  // what the launches cost, however short the message
+  double start = 20e-6;  // cost of the launches, independent of the message's size
 };
 
-/// Seconds for `plain` bytes that become `coded` ones.
+/// Seconds to transfer `plain` bytes that are compressed to `coded` bytes.
 double compressed_time(const speeds& v, double plain, double coded) noexcept;
 inline double plain_time(const speeds& v, double plain) noexcept {
   return plain / v.link;
@@ -27,8 +27,8 @@ inline bool pays(const speeds& v, double plain, double coded) noexcept {
   return compressed_time(v, plain, coded) < plain_time(v, plain);
 }
 
-/// With the speeds of the settings. What mpc will reach is taken from what it has reached so far.
-/// `crossing`: how much of the bytes the link sees, where it is not all.
+/// Uses the speeds of the settings. The ratio of mpc is predicted from what it has reached so far.
+/// `crossing`: the fraction of the bytes that crosses the link, if not all do.
 bool pays(const plan& p, double crossing = 1) noexcept;
 
 }  // namespace telpher::codec

@@ -21,7 +21,7 @@ std::uint32_t values_of_block(const plan& p) {
   return 1u << (2 * p.dims);
 }
 
-// Rows and planes as the choice says, where they divide the message; else one dimension.
+// Uses the rows and planes of the choice if they divide the message, else one dimension.
 void shape(const choice& c, std::uint64_t count, plan& p) {
   p.extent[0] = count;
   if (c.row == 0 || count % c.row != 0) return;
@@ -36,7 +36,7 @@ void shape(const choice& c, std::uint64_t count, plan& p) {
 }
 
 std::size_t offsets_bytes(std::uint64_t chunks) {
-  return (chunks + 2) / 2 * 8;  // the payload behind them is aligned to 8 bytes
+  return (chunks + 2) / 2 * 8;  // + 2: the payload after them is aligned to 8 bytes
 }
 
 }  // namespace
