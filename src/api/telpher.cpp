@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C API of telpher.h over the device interface: memory of the active back end, copies and fills
-// that are complete on return, and what an address is. Nothing here is on the path of a message.
-// Invariant: an address that telpher_malloc gave out has exactly one record until telpher_free, and
-// the record alone decides which release call it gets.
+// The C API of telpher.h on top of the device interface: memory of the active back end, synchronous
+// copies and fills, and the kind of an address. Nothing here is on the path of a message.
+// Invariant: an address from telpher_malloc has exactly one record until telpher_free, and the
+// record alone decides which function releases it.
 #pragma GCC visibility push(default)
 #include "telpher/telpher.h"
 #pragma GCC visibility pop
@@ -54,7 +54,7 @@ std::span<backend* const> opened_backends() {
 
 std::atomic<backend*> chosen_backend{nullptr};
 
-// The chosen back end, else the nearest one that shows a device; null where there is none.
+// The chosen back end, else the nearest one with a device; null if there is none.
 backend* active_backend() {
   if (backend* chosen = chosen_backend.load()) return chosen;
   for (backend* b : opened_backends())
@@ -64,7 +64,7 @@ backend* active_backend() {
 
 // --- devices ---
 
-// The rank's number on its node, as launchers tell it before MPI_Init; 0 where none does.
+// The rank's number on its node, as launchers set it before MPI_Init; 0 if none does.
 int local_rank() {
   static constexpr const char* launcher_variables[] = {
       "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",   "MV2_COMM_WORLD_LOCAL_RANK",
@@ -142,7 +142,7 @@ status release(const allocation& a, void* address) {
 
 // --- copies ---
 
-// Where a copy or fill runs: null owner means on the CPU.
+// Where a copy or fill runs; a null owner means on the CPU.
 struct place {
   backend* owner = nullptr;
   int device = -1;
@@ -162,8 +162,8 @@ status find_place(const void* address, pointer_info& info, backend*& owner) {
   return status::ok;
 }
 
-// The device that must do the work for this address; none for memory that the CPU may touch and
-// that no device may be using behind its back.
+// The device that must do the work for an address. None if the CPU may access the memory and no
+// device can be using it without the CPU knowing.
 status worker_of(const void* address, place& out) {
   pointer_info info;
   backend* owner = nullptr;
@@ -173,7 +173,7 @@ status worker_of(const void* address, place& out) {
   return status::ok;
 }
 
-// One stream per device, made at first use, never destroyed.
+// One stream per device, created at first use and never destroyed.
 status stream_of(const place& p, stream& out) {
   struct entry {
     place at;
@@ -286,7 +286,7 @@ int telpher_get_device(int* device) {
   return TELPHER_SUCCESS;
 }
 
-// No bytes give the null address, which telpher_free takes.
+// 0 bytes give the null address, which telpher_free accepts.
 int telpher_malloc(void** address, size_t bytes, enum telpher_memory kind) {
   if (!address || kind < TELPHER_MEMORY_HOST || kind > TELPHER_MEMORY_DEVICE)
     return TELPHER_ERR_ARGUMENT;
@@ -317,7 +317,7 @@ int telpher_free(void* address) {
     const auto at = allocations().records.find(address);
     if (at == allocations().records.end()) return TELPHER_ERR_ARGUMENT;
     found = at->second;
-    // Before the release: the runtime may hand the address out again at once.
+    // Before the release: the runtime may reuse the address at once.
     allocations().records.erase(at);
   }
   return error_code(release(found, address));
