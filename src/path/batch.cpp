@@ -17,7 +17,8 @@ constexpr std::size_t slot_count = 32;
 constexpr int threads = 512;
 constexpr memory::lane lanes[] = {memory::lane::batch_a, memory::lane::batch_b,
                                   memory::lane::batch_c, memory::lane::batch_d};
-// One block moves about this much before another pays (results/: 8 to 16 blocks fill an NVLink).
+// A block moves about this much before another block pays off (results/: 8 to 16 blocks fill an
+// NVLink).
 constexpr std::uint64_t block_bytes = 16 * 1024;
 constexpr std::size_t capacity = kernel::copy_batch::capacity;
 
@@ -65,7 +66,7 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   k.arrivals = free.arrivals;
   k.done_value = ++free.round;
   const int blocks = kernel::deal_blocks(k, 2 * processors_, block_bytes);
-  // Streams in turn: between two kernels of a stream a link idles for 6 us.
+  // Streams in turn: between two kernels of the same stream a link is idle for 6 us.
   auto s = memory::stream(where_, lanes[turn_++ % std::size(lanes)]);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
@@ -77,12 +78,12 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   return ticket{static_cast<std::uint16_t>(*index), 0};
 }
 
-// Acquire pairs with the kernel's system-scope release after the piece's bytes.
+// The acquire load pairs with the kernel's release store (system scope) after the piece's bytes.
 bool batch_engine::arrived(const slot& s, std::uint16_t piece) const noexcept {
   return std::atomic_ref(s.done[piece]).load(std::memory_order_acquire) == s.round;
 }
 
-// Whether the kernel has ended, so that flags that are not there will not come.
+// Whether the kernel has ended without setting all its flags, so that they will never be set.
 bool batch_engine::is_lost(slot& s) noexcept {
   if (s.lost || s.watch.poll(where_, s.stream) == status::would_block) return s.lost;
   for (std::size_t i = 0; i < s.pieces; ++i) s.lost |= !arrived(s, static_cast<std::uint16_t>(i));

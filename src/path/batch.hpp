@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Launches of the copy_batch kernel, and the done flags by which the host sees each piece finish.
-// A batch slot holds the flags (pinned host memory) and the arrival counters (device memory) of one
-// launch; it is free again when every piece of it has been seen done. A launch that ends without
-// its flags (a fault) loses its slot: what the counters hold is not known.
+// Launches the copy_batch kernel and polls the flags by which the host sees each piece finish. A
+// slot holds the flags (pinned host memory) and the arrival counters (device memory) of one launch.
+// It is free again when every piece was seen done. If a launch ends without setting its flags (a
+// fault), its slot is never used again, because its counters have unknown values.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ class batch_engine {
 
   explicit batch_engine(const memory::place& where) noexcept : where_(where) {}
 
-  /// Starts one kernel for `count` pieces (1 to copy_batch::capacity); the ticket of the first
-  /// piece, the others follow it. An error means nothing was started.
+  /// Starts one kernel for `count` pieces (1 to copy_batch::capacity). Returns the ticket of the
+  /// first piece; those of the others follow it. After an error nothing was started.
   result<ticket> launch(const kernel::copy_batch::piece* pieces, std::size_t count) noexcept;
-  /// ok once the piece, which has that many bytes, has arrived, device_error if it never will; each
-  /// piece must be asked until then.
+  /// ok when the piece, which has `bytes` bytes, has arrived; device_error if it never will. Each
+  /// piece must be polled until then.
   status poll(const ticket& t, std::size_t bytes) noexcept;
-  /// Launches of which some piece has not been seen done.
+  /// The number of launches with a piece that was not seen done.
   int in_flight() const noexcept { return in_flight_; }
-  /// Of the pieces that have not been seen done.
+  /// The bytes of pieces that were not seen done.
   std::size_t bytes_in_flight() const noexcept { return bytes_in_flight_; }
 
  private:
   struct slot {
-    std::uint32_t* done;  // one word a piece
+    std::uint32_t* done;  // one word for each piece
     std::uint32_t* arrivals;
     std::uint32_t round = 0;  // the value that marks a piece of the current launch as done
     std::size_t pieces = 0;
@@ -55,7 +55,7 @@ class batch_engine {
   memory::buffer counters_;  // arrival counters of all slots
   std::vector<slot> slots_;
   int processors_ = 0;
-  unsigned turn_ = 0;  // of the streams
+  unsigned turn_ = 0;  // counter for the choice of a stream
   int in_flight_ = 0;
   std::size_t bytes_in_flight_ = 0;
 };

@@ -8,7 +8,7 @@
 namespace telpher::path {
 namespace {
 
-constexpr std::size_t alignment = 256;  // blocks start at multiples: full-width copies everywhere
+constexpr std::size_t alignment = 256;  // blocks start at multiples: full-width copies
 
 std::size_t round_up(std::size_t n) {
   return (n + alignment - 1) / alignment * alignment;
@@ -22,7 +22,7 @@ block_plan::block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t b
   if (blocks == 0) blocks = (bytes + block_bytes - 1) / block_bytes;
   if (bytes <= threshold) blocks = 1;
   block_ = round_up(std::max<std::size_t>(2 * alignment, (bytes + blocks - 1) / blocks));
-  // Middle blocks follow the first, which may be half a block; the rest is the last block's.
+  // All middle blocks have the same length; the first may be half a block; the last has the rest.
   first_ = even ? block_ : round_up(block_ / 2);
   if (blocks == 1 || bytes <= first_) {
     count_ = 1;

@@ -12,7 +12,7 @@ result<compressed_payload> compress(const region& from, const codec::plan& p) no
   TELPHER_TRY(s);
   codec::encoder one(from.where, p);
   const status started = one.start(from.data, *s);
-  TELPHER_TRY(from.where.owner->synchronise(*s));  // also where only a part was started
+  TELPHER_TRY(from.where.owner->synchronise(*s));  // also if only a part was started
   TELPHER_TRY(started);
   auto done = one.finish();
   if (done.bytes >= from.bytes) return status::not_supported;
@@ -43,7 +43,7 @@ bool compressed_receive::aligned() const noexcept {
   return reinterpret_cast<std::uintptr_t>(to_.data) % codec::size_of(plan_.kind) == 0;
 }
 
-// The program's buffer may lie anywhere, if it receives as bytes what was sent as values.
+// The buffer may be unaligned if the program receives as bytes what was sent as values.
 status compressed_receive::decode() noexcept {
   void* to = to_.data;
   if (!aligned()) {
@@ -63,7 +63,7 @@ status compressed_receive::decode_on_device(void* to) noexcept {
   auto s = memory::stream(to_.where, memory::lane::in);
   TELPHER_TRY(s);
   const status started = start_decoding(to, *s);
-  if (started != status::ok) memory::wait_for(to_.where, memory::lane::in);  // for a part of it
+  if (started != status::ok) memory::wait_for(to_.where, memory::lane::in);  // a part may run
   return started;
 }
 

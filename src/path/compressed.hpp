@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two ends of a compressed message, which travels by pipelined: the sender compresses on its
-// device before the ticket goes out, the receiver lets the compressed bytes arrive in memory of
-// Telpher's and decompresses them to where they belong, on its device or on the CPU.
+// The two ends of a compressed message, which uses the pipelined path. The sender compresses on its
+// device before the ticket is sent. The receiver receives the compressed bytes into memory of
+// Telpher's, and decompresses them to their destination on its device or on the CPU.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,15 @@ struct compressed_payload {
   std::optional<int> error_exponent;
 };
 
-/// Compresses and waits for it; counts the message. not_supported where it does not become smaller.
+/// Compresses, waits until that is done, and counts the message. not_supported if it does not
+/// become smaller.
 result<compressed_payload> compress(const region& from, const codec::plan& p) noexcept;
 
 /// The receiver's half.
 class compressed_receive final : public transfer {
  public:
   compressed_receive(const codec::plan& p, const region& to) noexcept : plan_(p), to_(to) {}
-  /// Gets memory for the bytes and asks for them; before anything else.
+  /// Allocates memory for the bytes and asks for them; to be called first.
   status start(const wire& w, std::size_t bytes) noexcept;
   status poll() noexcept override;
   bool quiet() const noexcept override { return !bytes_ || bytes_->quiet(); }
@@ -42,7 +43,7 @@ class compressed_receive final : public transfer {
   region to_;
   region arriving_;
   memory::buffer data_;     // the compressed bytes
-  memory::buffer aligned_;  // the values, where the destination is not aligned to them
+  memory::buffer aligned_;  // the values, if the destination is not aligned for them
   std::optional<pipelined_receive> bytes_;
   memory::pooled_event decoded_;
 };

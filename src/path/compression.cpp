@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* key = "telpher_compression";
 
-// Of communicators with the info key. Most programs have none: they look at `any_own` only.
+// Choices of communicators with the info key. Most programs have none and read only `any_own`.
 std::atomic<bool> any_own{false};
 std::mutex guard;
 std::map<MPI_Comm, codec::choices>& own_choices() {

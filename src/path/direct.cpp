@@ -26,7 +26,7 @@ state& the_state() noexcept {
   return *one;
 }
 
-// What the program's MPI answers itself: MPICH and its descendants by a type, Open MPI by name.
+// Asks the program's MPI: MPICH and its descendants by a device type, Open MPI by name.
 bool host_takes(const char* query, int mpich_type) noexcept {
   if (const auto ask =
           reinterpret_cast<int (*)(int, int*)>(host_mpi::find("MPIX_GPU_query_support"))) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The eager paths: what their rows of the table name.
+// The functions of the eager paths that the table of paths refers to.
 #pragma once
 
 #include "path/table.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ipc_put: the receiver names its memory in the slot, the sender's device writes into it. States
-// claimed → put_asked → put_done → done, or refused, after which the receiver asks for staging.
+// ipc_put: the receiver describes its memory in the slot, and the sender's device writes into it.
+// States claimed → put_asked → put_done → done. After refused the receiver asks for staging.
 #pragma once
 
 #include "path/pull.hpp"
@@ -9,7 +9,7 @@
 
 namespace telpher::path {
 
-/// The receiver's half. Answers not_supported when the sender cannot open the memory.
+/// The receiver's half. poll returns not_supported if the sender cannot open the memory.
 class put_wait final : public transfer {
  public:
   put_wait(segment& sender, slot& cell, std::uint32_t epoch,
@@ -23,8 +23,8 @@ class put_wait final : public transfer {
   std::uint32_t epoch_;
 };
 
-/// The sender's half; made when the state is put_asked. Leaves the state put_done, or put_asked
-/// when poll answers an error: the offer refuses then.
+/// The sender's half; made when the state is put_asked. Sets the state put_done. If poll returns an
+/// error, the state is still put_asked and the offer then refuses.
 class put_push final : public transfer {
  public:
   put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept;
@@ -42,7 +42,7 @@ class put_push final : public transfer {
   status opened_;
 };
 
-/// What the row of the table names.
+/// Functions that the table of paths refers to.
 status ask_for_put(receive_end& e) noexcept;
 std::unique_ptr<transfer> push(const send_end& e) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host sees the end of a kernel by words that the kernel writes. One that faults (its mapping
-// is lost, the device has failed) writes nothing, and who polls its words would poll for ever: so
-// the kernel's stream is asked now and then whether anything runs there.
+// Detects kernels that ended without a result. The host normally sees the end of a kernel by words
+// that the kernel writes. A kernel that faults (its mapping is lost, the device has failed) writes
+// nothing, and polling its words would never end. So the kernel's stream is queried now and then.
 #pragma once
 
 #include "memory/streams.hpp"
@@ -11,19 +11,19 @@ namespace telpher::path {
 
 class kernel_watch {
  public:
-  /// A kernel was launched: the watch begins anew.
+  /// To be called when a kernel was launched; restarts the watch.
   void begin() noexcept {
     event_ = {};
     clock_.moved();
   }
-  /// To be called at each look that found a word unwritten. would_block: the kernel may still write
-  /// it. Any other answer: what was launched into `s` before has ended, well or not, and a word
-  /// that is not there by now will not come.
+  /// To be called at each poll that found a word unwritten. would_block: the kernel may still write
+  /// it. Any other status: the work launched into `s` so far has ended, well or not, and a word
+  /// that is still unwritten stays unwritten.
   status poll(const memory::place& where, device::stream s) noexcept {
     if (!clock_.expired(look_after)) return status::would_block;
     if (!event_ && !mark(where, s)) {
       clock_.moved();
-      return where.owner->synchronise(s);  // a dead device has no events either
+      return where.owner->synchronise(s);  // a failed device cannot make events either
     }
     const status answer = event_.query();
     if (answer != status::would_block) begin();
@@ -41,7 +41,7 @@ class kernel_watch {
   }
 
   stall_clock clock_;
-  memory::pooled_event event_;  // behind the kernel; made when it takes long
+  memory::pooled_event event_;  // recorded after the kernel; made only if the kernel takes long
 };
 
 }  // namespace telpher::path

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint32_t depth = 64;
 constexpr int threads = 1024;  // 64 KiB with four 16-byte loads in flight a thread
-constexpr std::uint32_t last_sequence = 0xfff00000;  // numbers do not wrap: the copier is given up
+constexpr std::uint32_t last_sequence = 0xfff00000;  // the copier's last: numbers must not wrap
 constexpr std::uint64_t most_stays =
-    20;  // of TELPHER_LINGER_TIME: a launch in so long costs little
+    20;  // times TELPHER_LINGER_TIME; one launch in that time costs little
 constexpr std::size_t done_at = depth * sizeof(kernel::linger_command);
 constexpr std::size_t gone_at = done_at + 128;
 constexpr std::size_t memory_bytes = gone_at + 128;
@@ -105,7 +105,7 @@ status linger_engine::poll(std::uint32_t sequence) noexcept {
   return status::would_block;
 }
 
-// A kernel that has ended has left by its own doing, or will never write again.
+// A kernel that has ended either left by the protocol or will never write again.
 status linger_engine::look_for_kernel(std::uint32_t sequence) noexcept {
   if (watch_.poll(where_, stream_) == status::would_block) return status::would_block;
   if (reached(done(), sequence)) return status::ok;
@@ -117,7 +117,7 @@ status linger_engine::look_for_kernel(std::uint32_t sequence) noexcept {
 
 linger_engine::~linger_engine() {
   if (!running_) return;
-  // It leaves by itself; its mailbox must not be given back before.
+  // The kernel leaves by itself. Its mailbox must not be freed before.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (load(gone_) == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   if (load(gone_) == 0) TELPHER_WARN("the lingering copier did not leave within 2 s");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host's side of the lingering copier: a kernel of one block that polls a mailbox in pinned
-// host memory for the next copy and leaves when none came for TELPHER_LINGER_TIME. The protocol is
-// written out in kernel/linger.hpp; in short: the host writes command n into mailbox[n % depth],
-// the kernel finishes commands in order and stores n to `done`; before it leaves it stores the last
-// finished number + 1 to `gone`, and reads no command after it decided to leave. So a command whose
-// number is above a non-zero `gone` - 1 was not seen, and the kernel is launched again from there.
-// It has a stream of its own, and leaves after some time also while commands come: where a device
-// runs fewer streams side by side than there are, what waits behind it comes on.
+// host memory for the next copy and leaves when none came for TELPHER_LINGER_TIME.
+// kernel/linger.hpp has the protocol. In short: the host writes command n into mailbox[n % depth].
+// The kernel completes commands in order and stores n to `done`. When it decides to leave it reads
+// no more commands and stores the last completed number + 1 to `gone`. So commands with numbers >=
+// a non-zero `gone` were not seen, and the kernel is launched again from there. The kernel has a
+// stream of its own. It also leaves after some time while commands keep coming, because on a device
+// that runs fewer streams at once than there are, other work may be waiting behind it.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,15 @@
 
 namespace telpher::path {
 
-/// Whether a kernel that stays for what comes next is worth its place on the device.
+/// Decides whether a kernel that stays for later work is worth its place on the device.
 class burst {
  public:
-  /// At the start of each piece of work: TELPHER_LINGER says so, or the piece before began less
-  /// than TELPHER_LINGER_TIME ago. So what comes first after a pause goes without such a kernel.
-  /// Never where another rank uses the device too, unless the setting says so.
+  /// To be called at the start of each piece of work. True if TELPHER_LINGER is on, or if the
+  /// previous piece began less than TELPHER_LINGER_TIME ago (so the first piece after a pause does
+  /// not use such a kernel). Never true if another rank uses the device too, unless the setting is
+  /// on.
   bool goes_on(const memory::place& where) noexcept;
-  /// Whether they may stay anywhere.
+  /// Permits or forbids kernels that stay, for all devices.
   static void permit(bool permitted) noexcept;
 
  private:
@@ -37,8 +38,8 @@ class linger_engine {
   explicit linger_engine(const memory::place& where) noexcept : where_(where) {}
   ~linger_engine();
 
-  /// Hands a copy to the kernel, launching it if it is not there. The command's number, or
-  /// would_block when the mailbox is full.
+  /// Gives a copy to the kernel; launches the kernel if it is not running. Returns the command's
+  /// number, or would_block if the mailbox is full.
   result<std::uint32_t> submit(void* to, const void* from, std::size_t bytes) noexcept;
   status poll(std::uint32_t sequence) noexcept;
 
@@ -54,7 +55,7 @@ class linger_engine {
   std::uint32_t* done_ = nullptr;
   std::uint32_t* gone_ = nullptr;
   std::uint32_t next_ = 1;  // number of the next command; 0 is never used
-  bool running_ = false;    // launched and not seen gone
+  bool running_ = false;    // launched, and not seen to have left
   device::stream stream_{};
   kernel_watch watch_;
   status broken_ = status::ok;

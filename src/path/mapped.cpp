@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mapped: the CPU loads and stores device memory through a window, with no call of a driver.
+// mapped: the CPU loads and stores device memory through a window, without a driver call.
 #include "path/eager.hpp"
 
 namespace telpher::path {

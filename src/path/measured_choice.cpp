@@ -14,8 +14,8 @@ measured_choice::ways& measured_choice::of(std::size_t bytes) noexcept {
   return classes_[bytes < medium ? 0 : bytes < large ? 1 : 2];
 }
 
-// Until both are known the ways alternate, beyond the trials as well: many messages may be started
-// before the first has ended.
+// The two ways alternate until both are known, even if that takes more messages than the trials:
+// many messages may start before the first has ended.
 measured_choice::way measured_choice::next(std::size_t bytes) noexcept {
   ways& w = of(bytes);
   if (w[first].known >= trials && w[second].known >= trials)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses between two ways of moving messages by what each has cost so far: the first messages of a
-// size class try both in turn, later ones take the faster. The best time of a way counts, because a
-// message may also have waited for its receiver. Under the engine's lock, as all of path/.
+// Chooses between two ways of moving messages by their measured cost. The first messages of a size
+// class try both in turn; later ones take the faster. The best time of a way counts, because a
+// message may also have waited for its receiver. Called under the engine's lock, as all of path/.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ class measured_choice {
   enum way { first = 0, second = 1 };
   static constexpr int trials = 4;  // of each way
 
-  /// The way for a message that starts now.
+  /// The way to use for a message that starts now.
   way next(std::size_t bytes) noexcept;
-  /// A message that next() sent one way took `ns`.
+  /// Reports that a message which next() sent one way took `ns`.
   void learn(std::size_t bytes, way w, std::uint64_t ns) noexcept;
 
  private:

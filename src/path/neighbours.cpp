@@ -23,7 +23,7 @@ bool within(const cpu_mask& some, const cpu_mask& all) noexcept {
   return true;
 }
 
-// A rank that does not know its processors may run anywhere.
+// A rank that does not know its processors counts as able to run anywhere.
 bool is_over_full(const cpu_mask& cpus, const std::vector<const segment_header*>& all) noexcept {
   const auto ranks = std::count_if(all.begin(), all.end(), [&](const segment_header* rank) {
     return size_of(rank->cpus) > 0 && within(rank->cpus, cpus);
@@ -62,7 +62,7 @@ bool neighbours::crowded(const std::vector<const segment_header*>& all) {
                      [&](const segment_header* rank) { return is_over_full(rank->cpus, all); });
 }
 
-// Where there is no room for one more device the others are not told, so nobody may rely on it.
+// If the list is full, the other ranks cannot be told about the device, so the answer is false.
 bool neighbours::alone_on(const device::device_uuid& device) noexcept {
   {
     std::lock_guard lock(guard_);

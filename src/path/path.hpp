@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of the ways in which device bytes move, and how often each was used. A name is the same
-// string in the setting TELPHER_PATH, in logs, in statistics and in the bench's output.
+// The names of the paths by which device bytes move, and how often each was used. A name is the
+// same string in the setting TELPHER_PATH, in logs, in statistics and in the output of the benches.
 #pragma once
 
 #include <atomic>
@@ -13,37 +13,37 @@ namespace telpher::path {
 enum class kind : int {
   none = 0,
   mapped,     // the CPU loads and stores device memory through a window
-  ipc_get,    // the receiver's copy engine pulls from the sender's allocation
-  ipc_put,    // the sender's copy engine pushes into the receiver's allocation
-  batch,      // one kernel pulls many messages
-  linger,     // the lingering copier pulls one message after the other
+  ipc_get,    // the receiver's copy engine reads the sender's allocation
+  ipc_put,    // the sender's copy engine writes the receiver's allocation
+  batch,      // one kernel reads many messages
+  linger,     // the lingering copier reads one message after the other
   local,      // both ends in one process: one device copy
   staged,     // through host memory shared by both processes, in blocks
-  pipelined,  // off the node: through the host MPI, in blocks
-  rdma,       // off the node: one-sided, through net/fabric
-  direct,     // off the node: the host MPI, itself GPU-aware, takes the program's buffer
-  raw,        // as bytes of an ordinary host message
+  pipelined,  // between nodes: through the host MPI, in blocks
+  rdma,       // between nodes: one-sided, through net/fabric
+  direct,     // between nodes: the host MPI, itself GPU-aware, gets the program's buffer
+  raw,        // copied to the host, sent as an ordinary host message
   // Collectives; one call counts as one message.
   coll_staged,    // through host memory, by the host MPI
-  coll_packed,    // one kernel a rank, data and flags in the same words
-  coll_exchange,  // one kernel a rank that signals and waits
-  coll_stepped,   // by device copies and kernels that the host orders
+  coll_packed,    // one kernel per rank; data and flags in the same words
+  coll_exchange,  // one kernel per rank that signals and waits
+  coll_stepped,   // device copies and kernels, started one by one by the host
   coll_vendor,    // by the vendor's own library
-  coll_levels,    // between nodes: blocks of a node's result by the host MPI
+  coll_levels,    // between nodes: blocks of a node's result through the host MPI
   file,           // MPI-IO: through host memory, by the host MPI
   count_
 };
 
 const char* to_string(kind k) noexcept;
 
-/// TELPHER_PATH; none stands for auto.
+/// The path that TELPHER_PATH forces; none for auto.
 kind forced() noexcept;
 inline bool allowed(kind k) noexcept {
   const kind f = forced();
   return f == kind::none || f == k;
 }
 
-/// Whether a forced way is one that serves between nodes, and is taken on a node as well (tests).
+/// Whether a path works between nodes. If forced, it is used on a node as well (for tests).
 inline bool between_nodes(kind k) noexcept {
   return k == kind::pipelined || k == kind::rdma || k == kind::direct;
 }

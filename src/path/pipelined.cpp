@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t reply_magic = 0x54504c52;
 constexpr std::size_t most_early_blocks =
-    16;  // of all messages: bounds what waits in pinned memory
+    16;  // of all messages together: limits the pinned memory in use
 
 std::size_t depth() noexcept {
   return static_cast<std::size_t>(config().pipeline_depth);
@@ -22,8 +22,8 @@ block_plan plan_of(std::size_t bytes) noexcept {
   return {bytes, config().pipeline_block, 0, config().pipeline_threshold};
 }
 
-// A peer may be computing between two calls of MPI, so the bound is long; what it finds is a node
-// that has stopped or a link that was cut where the host MPI does not notice by itself.
+// The limit is long, because a peer may be computing between two MPI calls. It detects a node that
+// has stopped, or a cut link that the host MPI does not notice itself.
 status lost(const wire& w, const char* what, std::size_t done, std::size_t all) noexcept {
   TELPHER_ERROR(
       "%s rank %d stands still for %.0f s after %zu of %zu blocks: its node or the link is taken "
@@ -36,7 +36,8 @@ status lost(const wire& w, const char* what, std::size_t done, std::size_t all) 
 
 // --- sender ---
 
-// Blocks that follow RDMA's rules say nothing of the blocks that direct competes with.
+// If RDMA serves, a message sent in blocks is no measurement of plain blocks, which direct competes
+// with.
 intent intent::of(int peer, std::size_t bytes) noexcept {
   intent i;
   if (direct::serves()) i.tried = direct::choose(bytes);
@@ -58,7 +59,7 @@ pipelined_send::~pipelined_send() {
   held_bytes_ -= rest_.size();
   if (!asked_ && copies_.started() > 0) --early_blocks_;
   if (reply_request_ == MPI_REQUEST_NULL) return;
-  pmpi::Cancel(&reply_request_);  // only on the way out after an error
+  pmpi::Cancel(&reply_request_);  // only when cleaning up after an error
   pmpi::Wait(&reply_request_, MPI_STATUS_IGNORE);
 }
 
@@ -71,8 +72,8 @@ status pipelined_send::hear() noexcept {
   return reply_.magic == reply_magic ? status::ok : status::corrupt;
 }
 
-// With one message the sender says how the bytes go. One that hurries grants blocks: nobody may
-// reach its memory any more.
+// The sender decides with one message how the bytes go. A hurrying sender grants blocks, because
+// nobody may access its memory any more.
 status pipelined_send::decide() noexcept {
   if (decided_ || (!asked_ && !hurries_)) return status::ok;
   decided_ = true;
@@ -85,7 +86,7 @@ status pipelined_send::decide() noexcept {
   if (pmpi::Isend(&grant_, sizeof grant_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
                   &grant_request_) != MPI_SUCCESS)
     return status::host_mpi_error;
-  if (hands_over) mover_ = send_direct(wire_, from_);  // behind its grant
+  if (hands_over) mover_ = send_direct(wire_, from_);  // after its grant
   return status::ok;
 }
 
@@ -98,7 +99,7 @@ status pipelined_send::poll_mover() noexcept {
                                                    : status::would_block;
 }
 
-// How many more blocks may be started.
+// The number of blocks that may be started now.
 std::size_t pipelined_send::room() const noexcept {
   const std::size_t left = plan_.count() - copies_.started();
   if (hurries_) return left;
@@ -126,7 +127,7 @@ status pipelined_send::fill() noexcept {
   return status::ok;
 }
 
-// Hands the blocks that are in host memory to the host MPI.
+// Passes the blocks that are in host memory to the host MPI.
 status pipelined_send::launch() noexcept {
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
@@ -144,7 +145,7 @@ status pipelined_send::launch() noexcept {
   return status::ok;
 }
 
-// Nothing is under way but what the host MPI has.
+// After this only the host MPI has work in flight.
 void pipelined_send::fail(status why) noexcept {
   outcome_ = why;
   hurries_ = true;
@@ -153,7 +154,7 @@ void pipelined_send::fail(status why) noexcept {
   copied_ = plan_.count();
 }
 
-// Starts what may be started: blocks, or what stands for them after an error.
+// Starts what may be started: blocks or, after an error, empty messages in place of blocks.
 status pipelined_send::feed() noexcept {
   if (outcome_ == status::ok) {
     status s = fill();
@@ -255,7 +256,7 @@ status pipelined_receive::hear_grant() noexcept {
   TELPHER_TRY(test(grant_request_));
   if (grant_.how == grant::direct && !to_.data) {
     auto b = memory::buffer::host(to_.bytes, nullptr);
-    if (!b) return status::would_block;  // its sender waits: asked for again
+    if (!b) return status::would_block;  // the sender waits; try again at the next poll
     nowhere_ = std::move(*b);
     to_.data = static_cast<std::byte*>(nowhere_.data());
   }
@@ -307,7 +308,7 @@ status pipelined_receive::land() noexcept {
     if (s == status::would_block) break;
     TELPHER_TRY(s);
     clock_.moved();
-    if (to_.data && bytes != plan_.size(f.index)) return status::device_error;  // its sender failed
+    if (to_.data && bytes != plan_.size(f.index)) return status::device_error;  // the sender failed
     if (to_.where.on_device()) {
       TELPHER_TRY(
           copies_.start(to_.data + plan_.offset(f.index), f.block.data(), plan_.size(f.index)));
@@ -320,7 +321,7 @@ status pipelined_receive::land() noexcept {
   return status::ok;
 }
 
-// Memory for another block may come with those that land.
+// Landing blocks may free memory for another block.
 status pipelined_receive::advance_blocks() noexcept {
   const status posted = post();
   TELPHER_TRY(land());
@@ -331,8 +332,8 @@ status pipelined_receive::advance_blocks() noexcept {
   return posted;
 }
 
-// From here on blocks land by arriving. One whose landing failed is still posted, without a
-// request.
+// From here on a block counts as landed when it has arrived. A block whose landing failed is still
+// in the list of posted ones, without a request.
 void pipelined_receive::fail(status why) noexcept {
   outcome_ = why;
   copies_.stop();

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pipelined: off the node. The receiver answers the ticket with a small reply on the private
-// communicator; then the blocks of the plan travel there with the ticket's reply tag, from pinned
-// blocks to pinned blocks, while copies at both ends overlap with them. The sender copies its first
-// block to the host while the ticket and the reply are on their way.
+// pipelined: between nodes. The receiver answers the ticket with a small reply on the private
+// communicator. Then the blocks of the plan travel there with the tag that belongs to the ticket's
+// reply tag, from pinned blocks to pinned blocks, while copies at both ends overlap with them. The
+// sender copies its first block to the host while the ticket and the reply are in flight.
 //
-// A sender that must not wait (its receiver is silent, or it is about to block in the host MPI)
-// hurries: all that is left is copied to host memory and every block leaves as soon as it is there,
-// asked or not. The host MPI then moves them without our help.
+// A sender that must not wait (its receiver is silent, or the sender is about to block in the host
+// MPI) hurries: it copies the rest to host memory and sends every block as soon as it is there,
+// whether the receiver has asked or not. The host MPI then moves the blocks without our help.
 //
-// An end that fails (a copy, memory) goes through with the blocks, so that the other end hears of
-// it and nothing stays with the host MPI; other movers do not tell. A sender sends the blocks that
-// are left empty, unasked, and a receiver lets what is left arrive nowhere. A block that is shorter
-// than the plan says tells a receiver that its sender has failed.
+// An end that fails (a copy, memory) still completes the exchange of blocks, so that the other end
+// learns of it and the host MPI keeps no pending operation. (Other movers do not report failures.)
+// A sender sends the remaining blocks empty, unasked. A receiver receives the remaining blocks and
+// drops them. A block that is shorter than the plan says tells the receiver that its sender failed.
 //
-// Where nothing moves for TELPHER_TRANSFER_TIMEOUT once the receiver has answered, poll answers
-// peer_lost. That and an error of the host MPI leave blocks that it may still use (quiet()).
+// If nothing moves for TELPHER_TRANSFER_TIMEOUT after the receiver has answered, poll returns
+// peer_lost. After that, and after an error of the host MPI, the host MPI may still use blocks
+// (quiet()).
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,7 @@
 
 namespace telpher::path {
 
-/// What the receiver says to the sender.
+/// The receiver's message to the sender (CTS).
 struct reply {
   std::uint32_t magic;
   std::uint32_t writable;  // 1: `target` may be written by one-sided transfers
@@ -40,45 +41,45 @@ struct reply {
 struct wire {
   MPI_Comm control;
   int peer;       // world rank
-  int reply_tag;  // even; the blocks travel with the next tag, so that a peer's blocks and a peer's
-                  // replies never meet
+  int reply_tag;  // even; blocks use the next tag, so that blocks and replies of a peer are never
+                  // confused
   int block_tag() const noexcept { return reply_tag + 1; }
 };
 
-/// What a sender means to do before its receiver has answered.
+/// The sender's plan before its receiver has answered.
 struct intent {
   bool rdma = false;
-  std::optional<measured_choice::way> tried;  // a choice between blocks and path/direct.hpp
+  std::optional<measured_choice::way> tried;  // blocks or path/direct.hpp, if both can serve
 
   static intent of(int peer, std::size_t bytes) noexcept;
-  /// Whether a grant comes in front of the bytes; the ticket says so.
+  /// Whether a grant precedes the bytes; the ticket says so.
   bool announces() const noexcept { return rdma || hands_over(); }
   bool hands_over() const noexcept { return tried == measured_choice::second; }
 };
 
-/// The sender's half; posts the receive of the reply when made, before the ticket goes out.
+/// The sender's half. Posts the receive of the reply on construction, before the ticket is sent.
 class pipelined_send final : public transfer {
  public:
   pipelined_send(const wire& w, const region& from, const intent& meant) noexcept;
   ~pipelined_send() override;
-  /// ok, or what has failed here, once every block has left and the receiver has answered.
+  /// ok, or the error of this end, when every block was sent and the receiver has answered.
   status poll() noexcept override;
   bool quiet() const noexcept override { return asked_ && !mover_ && gone(); }
   kind moved_by() const noexcept override { return mover_ ? mover_->moved_by() : kind::pipelined; }
 
   bool asked() const noexcept { return asked_; }
-  /// The ticket said that a grant comes first.
+  /// Whether the ticket said that a grant comes first.
   bool announced() const noexcept { return meant_.announces(); }
-  /// From the next poll on nothing waits for the receiver. An error: no memory, everything is as
-  /// before.
+  /// From the next poll on nothing waits for the receiver. On error (no memory) nothing has
+  /// changed.
   status hurry() noexcept;
   bool hurries() const noexcept { return hurries_; }
-  /// The host MPI has every block: it needs nothing more of us.
+  /// The host MPI has all blocks; it needs nothing more from us.
   bool all_sent() const noexcept { return mover_ ? !mover_->needs_us() : sent_ == plan_.count(); }
-  /// Every byte is in host memory, or will not be (outcome): the send buffer is free.
+  /// All bytes are in host memory, or never will be (outcome()): the send buffer may be reused.
   bool copied() const noexcept { return !mover_ && copied_ == plan_.count(); }
   status outcome() const noexcept { return outcome_; }
-  /// Messages that have left although the receiver never asked for them.
+  /// The number of messages that were sent although the receiver has never asked for them.
   int unasked_messages() const noexcept {
     if (asked_) return 0;
     return static_cast<int>(sent_) + (meant_.announces() && decided_ ? 1 : 0);
@@ -116,32 +117,32 @@ class pipelined_send final : public transfer {
   bool hurries_ = false;
   intent meant_;
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  bool decided_;  // the blocks may leave, or `mover_` moves the bytes
+  bool decided_;  // the blocks may be sent, or `mover_` moves the bytes
   grant grant_{};
   MPI_Request grant_request_ = MPI_REQUEST_NULL;
   std::unique_ptr<mover> mover_;
   std::size_t moved_ = 0;
   block_copies copies_;
-  std::deque<flight> filling_;  // blocks whose copy from the device runs, in order
+  std::deque<flight> filling_;  // blocks being copied from the device, in order
   std::deque<flight> flying_;
   std::size_t copied_ = 0;
   std::size_t sent_ = 0;
-  memory::buffer rest_;  // what hurry() found not yet started
+  memory::buffer rest_;  // the blocks that were not started when hurry() was called
   std::size_t rest_at_ = 0;
   status outcome_ = status::ok;
   stall_clock clock_;
 
-  static inline std::size_t held_bytes_ = 0;    // under the engine's lock, as all of path/
-  static inline std::size_t early_blocks_ = 0;  // started before their receiver answered
+  static inline std::size_t held_bytes_ = 0;    // protected by the engine's lock, as all of path/
+  static inline std::size_t early_blocks_ = 0;  // started before their receiver has answered
 };
 
-/// The receiver's half; sends the reply when made. Without an address in `to` the bytes arrive
-/// nowhere.
+/// The receiver's half. Sends the reply on construction. If `to` has no address, the bytes are
+/// dropped.
 class pipelined_receive final : public transfer {
  public:
   pipelined_receive(const wire& w, const region& to, bool announced) noexcept;
   ~pipelined_receive() override;
-  /// ok, or what has failed at either end, once every block has arrived.
+  /// ok, or the error of either end, when every block has arrived.
   status poll() noexcept override;
   bool quiet() const noexcept override {
     return !mover_ && posted_.empty() && grant_request_ == MPI_REQUEST_NULL &&
@@ -151,7 +152,7 @@ class pipelined_receive final : public transfer {
 
  private:
   struct flight {
-    memory::buffer block;  // empty: straight into the destination
+    memory::buffer block;  // empty: received directly into the destination
     MPI_Request request;
     std::size_t index;
   };
@@ -172,10 +173,10 @@ class pipelined_receive final : public transfer {
   MPI_Request grant_request_ = MPI_REQUEST_NULL;
   reachable target_;
   std::unique_ptr<mover> mover_;
-  memory::buffer nowhere_;  // where a mover must be given memory
+  memory::buffer nowhere_;  // used if a mover needs memory and there is no destination
   std::size_t moved_ = 0;
   std::deque<flight> posted_;
-  std::deque<memory::buffer> landing_;  // blocks whose copy to the device runs, in order
+  std::deque<memory::buffer> landing_;  // blocks being copied to the device, in order
   block_copies copies_;
   std::size_t next_ = 0;
   std::size_t landed_ = 0;

@@ -10,8 +10,8 @@
 namespace telpher::path {
 namespace {
 
-// The sender's own device if this process sees it (a local read for the copy), else the device of
-// the program's choice: the first.
+// The sender's own device if this process sees it (the copy then reads local memory), else device
+// 0.
 memory::place device_for_host_copies(device::backend* b, const exported_memory& there) noexcept {
   for (int d = 0; d < b->device_count(); ++d)
     if (uuid_of({b, d}) == there.uuid) return {b, d};
@@ -38,7 +38,7 @@ status export_region(const region& r, const device::pointer_info& info,
   out.allocation_bytes = info.bytes;
   out.generation = info.generation;
   out.uuid = uuid_of(r.where);
-  may_wait_on(r.where);  // others hear that it is used
+  may_wait_on(r.where);  // announces to the other ranks that the device is used
   out.device = info.device;
   out.owner = info.owner;
   if (!config().ipc) return status::ok;
@@ -58,8 +58,8 @@ pull::pull(const memory::place& mover, const region& to, const void* from, bool 
 
 pull::~pull() = default;
 
-// A kernel reaches the memory of another device of this process only where peer access was enabled;
-// a copy engine always does.
+// A kernel can access memory of another device of this process only if peer access was enabled; a
+// copy engine always can.
 std::unique_ptr<pull> pull::local(const region& to, const memory::place& where,
                                   const void* from) noexcept {
   const memory::place& mover = to.where.on_device() ? to.where : where;
@@ -84,7 +84,7 @@ result<std::unique_ptr<pull>> pull::imported(int sender, const exported_memory& 
   return p;
 }
 
-// No back end can copy between its own memory and another's.
+// No back end can copy between its own memory and another back end's.
 status get_local(receive_end& e) noexcept {
   const exported_memory& payload = e.cell->payload;
   device::backend* const owner = device::find(payload.owner);

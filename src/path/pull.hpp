@@ -15,10 +15,10 @@ namespace telpher::path {
 
 class pull final : public transfer, public recycled<pull> {
  public:
-  /// From memory of this process, at a place of the same back end.
+  /// From memory of this process; `where` belongs to the same back end.
   static std::unique_ptr<pull> local(const region& to, const memory::place& where,
                                      const void* from) noexcept;
-  /// From another process's allocation. not_supported where it cannot be opened.
+  /// From another process's allocation. not_supported if it cannot be opened.
   static result<std::unique_ptr<pull>> imported(int sender, const exported_memory& from,
                                                 const region& to) noexcept;
   ~pull() override;
@@ -37,17 +37,17 @@ class pull final : public transfer, public recycled<pull> {
   bool is_local_;
 };
 
-/// What the rows of the table name.
+/// Functions that the table of paths refers to.
 status get_local(receive_end& e) noexcept;
 status get_imported(receive_end& e) noexcept;
 
 /// The device of this process on which another process's allocation can be opened, for bytes that
-/// go to or come from `here`; not_supported if no started back end fits.
+/// go to or come from `here`. not_supported if no started back end fits.
 result<memory::place> importer_for(const exported_memory& there,
                                    const memory::place& here) noexcept;
 
-/// Fills the description of a device region for another process; `info` is what classify or
-/// describe told of its address.
+/// Describes a device region for another process; `info` comes from classify or describe of its
+/// address.
 status export_region(const region& r, const device::pointer_info& info,
                      exported_memory& out) noexcept;
 

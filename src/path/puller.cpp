@@ -13,19 +13,19 @@
 namespace telpher::path {
 namespace {
 
-// Pieces are gathered up to this much before a kernel is launched: a launch costs the host 4 us, in
-// which a link moves more than a megabyte. Where kernels under way have that much left to do
-// nothing is gained by another one soon, and it may be larger.
+// Copies are gathered up to this limit before a kernel is launched: a launch costs the host 4 us,
+// in which a link moves more than a megabyte. While running kernels have `busy_bytes` left to do,
+// starting another one soon gains nothing, and it may be larger.
 constexpr std::size_t gather_pieces = 64;
 constexpr std::size_t gather_bytes = std::size_t{1} << 20;
 constexpr std::size_t busy_bytes = std::size_t{2} << 20;
 constexpr std::size_t gather_bytes_busy = std::size_t{4} << 20;
-// A link takes as long for these (11 us) as the host for a launch and for finding the rest of a
-// window.
+// A link needs as long for this much (11 us) as the host needs for a launch and for finding the
+// rest of a window of messages.
 constexpr std::size_t first_bytes = std::size_t{4} << 20;
 
 std::deque<puller>& all() {
-  static auto* one = new std::deque<puller>;  // a deque: addresses stay
+  static auto* one = new std::deque<puller>;  // a deque: elements do not move
   return *one;
 }
 std::deque<memory::place>& places() {
@@ -124,7 +124,7 @@ bool puller::wants_linger(const copy_job& job) noexcept {
 
 void puller::start_engine(copy_job& job) noexcept {
   job.moved_by_ = kind::ipc_get;
-  // Two streams, in turn: the engine's start-up cost of one copy hides behind the other's bytes.
+  // Two streams in turn: the start-up cost of one copy is hidden behind the other's bytes.
   job.lane_ = static_cast<int>(next_lane_++ % 2);
   const auto lane = job.lane_ ? memory::lane::in : memory::lane::copy;
   const status s = [&]() -> status {
@@ -138,7 +138,7 @@ void puller::start_engine(copy_job& job) noexcept {
   }();
   if (s == status::ok) return engine_[job.lane_].running.push_back(&job);
   job.engine_status_ = s;
-  memory::wait_for(where_, lane);  // the copy itself may run
+  memory::wait_for(where_, lane);  // the copy itself may be running
 }
 
 bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
@@ -155,7 +155,7 @@ bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
 
 // --- watch ---
 
-// The end of a copy in the trace is when it was seen.
+// In the trace a copy ends when its end was seen.
 status puller::poll(copy_job& job) noexcept {
   const status s = look(job);
   if (s != status::would_block && job.started_ns_ != 0) [[unlikely]] {
@@ -170,7 +170,7 @@ status puller::poll(copy_job& job) noexcept {
 status puller::look(copy_job& job) noexcept {
   switch (job.moved_by_) {
     case kind::none:
-      return status::would_block;  // waits for the flush
+      return status::would_block;  // starts at the next flush
     case kind::batch:
       return batch_.poll(job.batch_, job.bytes);
     case kind::linger:

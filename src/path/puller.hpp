@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies between addresses that one device can reach: collected while a progress pass finds
-// messages, started together at its end, watched until done. What starts them:
-// - the copy engine, for a message alone and for large ones;
-// - one batched kernel, for several small or medium messages found in one pass;
-// - the lingering copier, for small messages that follow each other closely.
-// Not thread-safe: the engine's lock is held.
+// Copies between addresses that one device can access. They are collected while a progress pass
+// finds messages, started together at the end of the pass, and polled until done. They are started
+// - by the copy engine: a single message, and large ones;
+// - in one batched kernel: several small or medium messages found in one pass;
+// - by the lingering copier: small messages in quick succession.
+// Not thread-safe: called under the engine's lock.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace telpher::path {
 
-/// One copy. Owned by who asked for it; must not move or die before poll() answered ok or an error.
+/// One copy. Owned by its caller; must not be moved or destroyed before poll() returned ok or an
+/// error.
 class copy_job {
  public:
   copy_job() = default;
@@ -29,7 +30,8 @@ class copy_job {
   void* to = nullptr;
   const void* from = nullptr;
   std::size_t bytes = 0;
-  /// Host memory that the device may not reach is the copy engine's: a kernel would fault on it.
+  /// Uses host memory that a kernel may not be able to access (it would fault), so only the copy
+  /// engine may be used.
   bool engine_only = false;
 
   /// How it was moved, for statistics; none until it was started.
@@ -54,20 +56,21 @@ class puller {
   static puller& of(const memory::place& where) noexcept;
   /// What a progress pass knows of messages to come.
   struct outlook {
-    bool others;  // there are more under way than this one: a kernel is the right start for one too
+    bool others;  // other messages are in flight: even a single copy should use a kernel
     bool more;    // more may come
-    bool coming;  // some came in this pass, and the next follows at once
+    bool coming;  // some came in this pass, and the next pass follows at once
   };
-  /// Starts what was asked for on any device, or gathers it while more is to come, because a launch
-  /// costs as much as several messages.
+  /// Starts the requested copies of all devices, or keeps gathering if more may come, because a
+  /// launch costs as much as several messages.
   static void flush_all(const outlook& o) noexcept;
-  /// Found messages of so many bytes are started before more are looked for: a kernel then moves
-  /// them meanwhile. No limit where one is under way already, because each launch costs.
+  /// When messages of this many bytes were found, they are started before more are looked for, so
+  /// that a kernel moves them meanwhile. No limit while a kernel is running, because each launch
+  /// costs time.
   static std::size_t bytes_to_start_with() noexcept;
-  /// Ends lingering kernels and forgets all pullers; before the devices go away.
+  /// Ends lingering kernels and destroys all pullers; called before the devices are shut down.
   static void shut_down() noexcept;
 
-  /// Asks for a copy; it starts at the next flush.
+  /// Requests a copy; it starts at the next flush.
   void enqueue(copy_job& job) noexcept;
   void flush(const outlook& o) noexcept;
   status poll(copy_job& job) noexcept;
@@ -87,8 +90,8 @@ class puller {
   batch_engine batch_;
   linger_engine linger_;
   burst burst_;
-  // Copies of a stream finish in order and a query costs a microsecond: once in a progress pass the
-  // oldest of each stream is asked.
+  // Copies of a stream finish in order, and a query costs a microsecond. So in each progress pass
+  // only the oldest copy of each stream is queried.
   struct engine_lane {
     std::deque<copy_job*> running;
     std::uint64_t looked_at = 0;

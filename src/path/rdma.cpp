@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t reads_in_flight = 4;
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
-/// A block of pinned host memory that the network can reach; registered once, kept.
+/// A block of pinned host memory that is registered with the network; registered once and kept.
 struct staging_block {
   memory::buffer bytes;
   std::unique_ptr<net::registration> held;
@@ -37,7 +37,7 @@ state& the_state() noexcept {
   return *one;
 }
 
-/// The empty message that says that the bytes are there.
+/// The empty message which says that the bytes have arrived.
 class finished_message {
  public:
   finished_message(const wire& w, int tag) noexcept
@@ -65,13 +65,13 @@ class finished_message {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// One end; says or hears `finished` when the bytes are there.
+/// One end of a transfer; sends or receives `finished` when the bytes have arrived.
 class one_sided : public mover {
  public:
   kind moved_by() const noexcept override { return kind::rdma; }
 };
 
-// --- the side that does nothing but keep its memory registered ---
+// --- the passive side: only keeps its memory registered ---
 
 class lent final : public one_sided {
  public:
@@ -222,7 +222,7 @@ class writer final : public one_sided {
 // --- the endpoint ---
 
 void rdma::start(MPI_Comm control, int ranks) noexcept {
-  // Every rank takes part in the exchange, also one whose setting differs.
+  // Every rank takes part in the exchange, even if its setting differs.
   state& s = the_state();
   net::address own{};
   if (config().rdma != "off") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rdma: off the node, one-sided through net/fabric. It rides on the pipelined path's exchange:
+// rdma: between nodes, one-sided through net/fabric. It uses the exchange of the pipelined path:
 //
 //   ticket (announces)  →
 //                       ←  reply: where the receiver's memory can be written, if it can
@@ -10,11 +10,11 @@
 //                          registered memory, then says `finished`
 //     direct               path/direct.hpp
 //
-// The sender alone decides, with one message, so it can still hurry (and grant `blocks`) as long as
-// it has not granted anything else; nobody ever touches memory that its owner may have taken back.
+// Only the sender decides, with one message. So it can still hurry (and grant `blocks`) as long as
+// it has granted nothing else, and nobody accesses memory that its owner may have taken back.
 //
-// Run over the tcp provider on the emulated device. InfiniBand, Slingshot and registration of a
-// vendor's device memory (FI_HMEM) are written and have not been run.
+// Tested over the tcp provider with the emulated device. InfiniBand, Slingshot and the registration
+// of a vendor's device memory (FI_HMEM) are written but have not been run.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ namespace telpher::path {
 
 struct wire;
 
-/// What the sender decides.
+/// The sender's decision.
 struct grant {
   enum : std::uint32_t { blocks = 1, read = 2, write = 3, direct = 4 };
   std::uint32_t how;
@@ -37,17 +37,17 @@ struct grant {
 
 class rdma {
  public:
-  /// Collective over `control`: opens the endpoint that TELPHER_RDMA names and makes peers known.
-  /// A rank that cannot goes on without; never fails the job.
+  /// Collective over `control`: opens the endpoint that TELPHER_RDMA names and exchanges addresses.
+  /// A rank that fails continues without an endpoint; the job never fails.
   static void start(MPI_Comm control, int ranks) noexcept;
   static void stop() noexcept;
-  /// Whether a message to a rank may go this way.
+  /// Whether a message to a rank may use RDMA.
   static bool serves(int peer, std::size_t bytes) noexcept;
-  /// Part of every progress pass of a rank with something under way.
+  /// Called in every progress pass of a rank with a transfer in flight.
   static void progress() noexcept;
 };
 
-/// Registered device memory of one end of a message; empty where it cannot be registered.
+/// Registered device memory of one end of a message; empty if it cannot be registered.
 struct reachable {
   net::registrations::use memory;
   std::byte* data = nullptr;
@@ -57,17 +57,17 @@ struct reachable {
   net::remote_memory name() const noexcept { return memory.held().name(data); }
 };
 
-/// One end, once something other than blocks was granted.
+/// One end of a message, if the grant is not `blocks`.
 class mover : public transfer {
  public:
-  /// Grows whenever something moves.
+  /// Increases whenever something moves.
   virtual std::size_t moved() const noexcept = 0;
-  /// Whether the bytes need this rank's polls to move on.
+  /// Whether the transfer needs this rank's polls to make progress.
   virtual bool needs_us() const noexcept { return true; }
 };
 
-/// The sender's decision. `target` is what the receiver's reply names, `writable` whether it does.
-/// Null: `out` grants blocks.
+/// The sender's decision. `target` is the memory in the receiver's reply, `writable` whether there
+/// is one. Null: `out` grants blocks.
 std::unique_ptr<mover> grant_rdma(const wire& w, const region& from,
                                   const net::remote_memory& target, bool writable,
                                   grant& out) noexcept;

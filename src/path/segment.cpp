@@ -79,7 +79,8 @@ void own_segment::give_slot(const slot_use& last) noexcept {
 
 namespace {
 
-// Memory apart begins with its cookie. No arena has this offset: a segment begins with its slots.
+// Separate memory begins with its cookie. No arena has this offset, because a segment begins with
+// its slots.
 constexpr std::uint64_t first_apart = 4096;
 static_assert(first_apart < segment_slots_at);
 constexpr auto never_cut = static_cast<std::size_t>(-1);
@@ -101,7 +102,7 @@ std::unique_ptr<staging_piece> staging_piece::take(own_segment& own, std::size_t
 std::unique_ptr<staging_piece> staging_piece::take_any(own_segment& own, std::size_t bytes,
                                                        device::backend* owner) noexcept {
   if (auto p = take(own, bytes, owner)) return p;
-  // Where the system has none, which create() says, it is asked again once a second.
+  // If the system has no memory (create() logs that), try again at most once a second.
   static std::chrono::steady_clock::time_point next_try{};  // under the engine's lock
   if (std::chrono::steady_clock::now() < next_try) return nullptr;
   auto apart = shared_memory::create(first_apart + bytes, "telpher-staging");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's shared segment from both sides: the owner's (slots and staging memory are dealt out
-// here) and a peer's (read and written as slot.hpp allows).
+// A rank's shared segment, as its owner sees it (it allocates slots and staging memory here) and as
+// a peer sees it (it reads and writes as slot.hpp allows).
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace telpher::path {
 
-/// Bytes of a segment with the slots and the staging memory of the settings.
+/// Size of a segment with the slots and the staging memory of the settings.
 std::size_t segment_bytes() noexcept;
 
-/// A segment as mapped here; its memory belongs to the caller.
+/// A segment as mapped in this process; the memory belongs to the caller.
 class segment {
  public:
   segment() = default;
@@ -29,36 +29,38 @@ class segment {
   slot& cell(std::uint32_t index) const noexcept {
     return reinterpret_cast<slot*>(base_ + slots_at_)[index];
   }
-  /// Before the first ring: takes a doorbell of this segment for this process.
+  /// Reserves a doorbell of this segment for this process; to be called before the first ring.
   void take_doorbell() noexcept;
-  /// Says that a ticket for the owner has left.
+  /// Tells the owner that a ticket for it was sent.
   void ring() noexcept {
     if (doorbell_) [[likely]]
       doorbell_->store(++rings_, std::memory_order_release);
     else
       header().common_doorbell.fetch_add(1, std::memory_order_release);
   }
-  /// Before a ticket for the owner is sent: whether it may be. False while the owner receives into
-  /// one place several times at once, where a ticket could be written over.
+  /// To be called before a ticket is sent to the owner; returns whether it may be sent. False while
+  /// the owner has several receives posted for the same memory, where a ticket could be
+  /// overwritten.
   bool announce_ticket() noexcept {
     if (announced_) [[likely]]
       return true;
     header().tickets_come.store(1);
     return announced_ = header().shared_places.load() == 0;
   }
-  /// A receiver's change of a slot in its sender's segment, and the ring of the sender's bell.
+  /// A receiver changes a slot in its sender's segment and rings the sender's bell.
   void answer(slot& cell, std::uint32_t epoch, slot_state s) const noexcept {
     cell.set(epoch, s);
     header().answers.fetch_add(1, std::memory_order_release);
   }
-  /// The bytes at an offset, made reachable for a device's copies where `owner` is not null; null
-  /// if the range is not inside the staging memory (a damaged slot).
+  /// The bytes at an offset, registered for device copies if `owner` is not null. Null if the range
+  /// is not inside the staging memory (a damaged slot).
   std::byte* staging(std::uint64_t at, std::size_t bytes, device::backend* owner) noexcept;
-  /// How far a copy that begins at this offset may go before it must be cut (memory::pinned_range).
+  /// How many bytes a copy that begins at this offset may have before it must be cut
+  /// (memory::pinned_range).
   std::size_t uncut(std::uint64_t at) const noexcept {
     return memory::pinned_range::chunk_bytes - (at - arena_at_) % memory::pinned_range::chunk_bytes;
   }
-  /// Whether an offset lies before all staging memory.
+  /// Whether an offset lies before the staging memory.
   bool before_arena(std::uint64_t at) const noexcept { return at < arena_at_; }
   void release_pins() noexcept { pins_.release(); }
 
@@ -69,34 +71,35 @@ class segment {
 
  private:
   std::byte* base_ = nullptr;
-  // As the header had them at the start: what is damaged later leads nowhere else.
+  // Copies of the header's values at the start: later damage to the header has no effect.
   std::uint64_t slots_at_ = 0;
   std::uint64_t arena_at_ = 0;
   std::uint64_t arena_bytes_ = 0;
   memory::pinned_range pins_;
-  std::atomic<std::uint64_t>* doorbell_ = nullptr;  // null: the common one
+  std::atomic<std::uint64_t>* doorbell_ = nullptr;  // null: the common one is used
   std::uint64_t rings_ = 0;
   bool announced_ = false;
 };
 
-/// One use of a slot of ours.
+/// One use of one of our slots.
 struct slot_use {
   std::uint32_t index = 0;
   std::uint32_t epoch = 0;
-  std::uint64_t described = 0;  // by which number the sender knows what `payload` says; 0: unknown
+  std::uint64_t described = 0;  // number of the description in `payload`; 0: unknown
 };
 
-/// The owner's side: lays the segment out and deals out its parts.
+/// The owner's side: lays out the segment and allocates its parts.
 class own_segment : public segment {
  public:
   own_segment() = default;
   explicit own_segment(std::byte* base) noexcept;
 
-  /// A free slot, with its epoch advanced; nothing when all are in flight.
+  /// A free slot with its epoch advanced; nothing if all are in use.
   std::optional<slot_use> take_slot() noexcept;
   void give_slot(const slot_use& last) noexcept;
-  /// A receive is to be posted where another one may write. True if no ticket can come for it until
-  /// leave_shared_place(); false, and nothing to leave, if one can.
+  /// To be called before a receive is posted where another one may write. True: no ticket can come
+  /// for it until leave_shared_place(). False: one can come, and leave_shared_place() must not be
+  /// called.
   bool enter_shared_place() noexcept {
     header().shared_places.fetch_add(1);
     if (header().tickets_come.load() == 0) return true;
@@ -104,26 +107,27 @@ class own_segment : public segment {
     return false;
   }
   void leave_shared_place() noexcept { header().shared_places.fetch_sub(1); }
-  /// How many tickets ranks of this node have sent here.
+  /// The number of tickets that ranks of this node have sent to this rank.
   std::uint64_t rung() const noexcept;
 
   memory::arena& arena() noexcept { return arena_; }
 
  private:
-  std::vector<slot_use> free_slots_;  // the last use of each: its line is where its receiver is
+  std::vector<slot_use> free_slots_;  // the last use of each; the most recently used slot's cache
+                                      // line is at its receiver
   memory::arena arena_;
 };
 
-/// Staging memory of a sender for one message, given back on destruction: a piece of its arena, or
-/// shared memory apart from it.
+/// A sender's staging memory for one message, freed on destruction: a piece of its arena, or
+/// separate shared memory.
 class staging_piece {
  public:
   staging_piece() = default;
-  /// Of the arena; null where that has no room.
+  /// From the arena; null if it has no room.
   static std::unique_ptr<staging_piece> take(own_segment& own, std::size_t bytes,
                                              device::backend* owner) noexcept;
-  /// The same, and where the arena has no room memory apart: a sender that others wait for must not
-  /// wait for room that only they can make. Null where the system has no memory.
+  /// The same, or separate memory if the arena has no room. A sender that others wait for must not
+  /// wait for room that only those others can free. Null if the system has no memory.
   static std::unique_ptr<staging_piece> take_any(own_segment& own, std::size_t bytes,
                                                  device::backend* owner) noexcept;
   ~staging_piece();
@@ -131,9 +135,10 @@ class staging_piece {
   staging_piece& operator=(const staging_piece&) = delete;
 
   std::byte* data() const noexcept { return data_; }
-  /// How far a copy that begins at this offset may go before it must be cut.
+  /// How many bytes a copy that begins at this offset may have before it must be cut.
   std::size_t uncut(std::size_t offset) const noexcept;
-  /// Tells the receiver, before the state that tells it to look.
+  /// Writes the location into the slot; to be called before the state that makes the receiver read
+  /// it.
   void tell(slot& cell) const noexcept;
 
  private:
@@ -144,12 +149,12 @@ class staging_piece {
   shared_memory apart_;
 };
 
-/// The same memory as its receiver finds it.
+/// The same memory, found by its receiver.
 class staged_source {
  public:
   staged_source(segment& sender, const slot& cell) noexcept : sender_(sender), cell_(cell) {}
-  /// The bytes at an offset, made reachable for the copies of `owner`'s devices if that is not
-  /// null; null if there are none such (a damaged slot), or they cannot be opened.
+  /// The bytes at an offset, registered for copies of `owner`'s devices if `owner` is not null.
+  /// Null if the slot is damaged or the memory cannot be opened.
   std::byte* find(std::uint64_t offset, std::size_t bytes, device::backend* owner) noexcept;
   std::size_t uncut(std::uint64_t offset) const noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cell in shared memory in which a sender and a receiver of one node agree how a message's
-// bytes move. It lies in the sender's segment; the ticket names it by index and epoch.
+// The slot: a cell in shared memory in which a sender and a receiver of one node agree how a
+// message's bytes move. It lies in the sender's segment; the ticket names it by index and epoch.
 //
 // Protocol. `word` holds epoch << 8 | state. Who may write which state, and what it publishes:
 //
@@ -26,16 +26,16 @@
 //   done       receiver  store(release): the receiver needs nothing more, because the bytes have
 //                        arrived or because it has failed; the sender frees the cell
 //
-// Either end may fail at any time, and the other one must hear of it. A sender stores refused where
-// it would have stored staged, put_done or the last `produced`, and the receiver answers done. A
-// receiver stores done as soon as the word is its own to write: it claims what is offered, waits
-// for the end of staging, and lets the blocks of a ring pass (`consumed` grows, nothing is copied).
+// Either end may fail at any time, and the other end must learn of it. A sender stores refused in
+// place of staged, put_done or the last `produced`; the receiver answers done. A receiver stores
+// done as soon as it may write the word: it claims an offered slot, waits for the end of staging,
+// and lets the blocks of a ring pass (`consumed` grows, nothing is copied).
 //
 // One compare-and-swap on `offered` decides between claimed and staging. After it exactly one side
-// writes the word at a time, as listed, so every other change is a plain release store that the
-// other side reads with acquire. The epoch grows by one with each use of a cell: a claim with the
-// epoch of an old or forged ticket fails. `produced` is written by the sender, `consumed` by the
-// receiver.
+// at a time writes the word, as listed. So every other change is a plain release store, which the
+// other side reads with acquire. The epoch grows by one with each use of a cell, so a claim with
+// the epoch of an old or forged ticket fails. `produced` is written by the sender, `consumed` by
+// the receiver.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ enum class slot_state : std::uint8_t {
 
 const char* to_string(slot_state s) noexcept;
 
-/// An exported piece of device memory, as it is named to another process.
+/// A piece of exported device memory, as described to another process.
 struct exported_memory {
   std::uint64_t address;  // of the first byte, in the exporting process
   std::uint64_t base;     // of its allocation
@@ -79,7 +79,7 @@ struct exported_memory {
   device::device_uuid uuid;
   device::ipc_handle handle;
 
-  /// Whether that many bytes from `address` on lie in the allocation.
+  /// Whether `bytes` bytes from `address` on lie in the allocation.
   bool holds(std::uint64_t bytes) const noexcept {
     return bytes <= allocation_bytes && address >= base &&
            address - base <= allocation_bytes - bytes;
@@ -91,11 +91,11 @@ struct alignas(64) slot {
   std::uint32_t ring_blocks;
   std::uint64_t where;  // staged bytes, or a ring: offset in the sender's segment, or in `apart`
   std::uint64_t ring_block_bytes;
-  exported_memory payload;  // written by the sender before `offered`; what each message needs of it
-                            // is in the line of `word`
+  exported_memory payload;  // written by the sender before `offered`; the members that each message
+                            // needs are in the cache line of `word`
   alignas(64) std::atomic<std::uint64_t> produced;
   alignas(64) std::atomic<std::uint64_t> consumed;
-  std::atomic<std::uint32_t> probed;  // the last epoch of which a probe took the ticket: written by
+  std::atomic<std::uint32_t> probed;  // the last epoch whose ticket a probe has taken: written by
                                       // the receiver, read by synchronous sends
   exported_memory target;             // put: written by the receiver
   block_plan::numbers plan;  // of the ring's blocks; written by the sender, as `where` and `apart`
@@ -107,7 +107,7 @@ struct alignas(64) slot {
   slot_state state() const noexcept {
     return static_cast<slot_state>(word.load(std::memory_order_acquire) & 0xff);
   }
-  /// The state, if the cell is still in the use that `epoch` names; else free.
+  /// The state, if the cell is still used for `epoch`; else free.
   slot_state state_in(std::uint32_t epoch) const noexcept {
     const std::uint32_t w = word.load(std::memory_order_acquire);
     return w >> 8 == epoch ? static_cast<slot_state>(w & 0xff) : slot_state::free;
@@ -115,7 +115,7 @@ struct alignas(64) slot {
   void set(std::uint32_t epoch, slot_state s) noexcept {
     word.store(pack(epoch, s), std::memory_order_release);
   }
-  /// The deciding compare-and-swap.
+  /// The compare-and-swap on `offered` that decides between claimed and staging.
   bool take(std::uint32_t epoch, slot_state s) noexcept {
     std::uint32_t expected = pack(epoch, slot_state::offered);
     return word.compare_exchange_strong(expected, pack(epoch, s), std::memory_order_acq_rel);
@@ -134,33 +134,35 @@ struct segment_header {
   std::uint64_t slots_at;
   std::uint64_t arena_at;
   std::uint64_t arena_bytes;
-  /// The doorbell: how many tickets ranks of this node have sent to this rank is the sum of all
-  /// words in `doorbells` and of `common_doorbell`. Each sender takes a word of its own at start
-  /// (fetch_add on `doorbells_taken`) and alone writes it: a store, after the ticket's message was
-  /// started. A sender for whom none is left does a fetch_add on the common one.
+  /// The doorbell. The number of tickets that ranks of this node have sent to this rank is the sum
+  /// of all words in `doorbells` and of `common_doorbell`. Each sender reserves a word at start
+  /// (fetch_add on `doorbells_taken`) and is its only writer: a store, after the ticket's message
+  /// was started. A sender that got no word does a fetch_add on the common one.
   alignas(64) std::atomic<std::uint32_t> doorbells_taken;
   std::atomic<std::uint64_t> common_doorbell;
-  /// How often a receiver changed one of this rank's slots to a state that the owner must act on
-  /// (pipe_asked, put_asked, done). Written by receivers (fetch_add after the state, or after the
-  /// states of several slots), read by the owner, who looks for as many slots when it has changed.
+  /// How often receivers changed one of this rank's slots to a state that the owner must act on
+  /// (pipe_asked, put_asked, done). Receivers do a fetch_add after they have stored the state (or
+  /// the states of several slots). The owner reads it; when it has grown by n, the owner looks for
+  /// n such slots.
   alignas(64) std::atomic<std::uint64_t> answers;
   /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written
-  /// by the owner, read by senders that decide whether to buffer.
+  /// by the owner; read by senders that decide whether to buffer.
   alignas(64) std::atomic<std::uint32_t> blocked;
-  /// A ticket lies in the program's host buffer until the owner reads it. Receives that overlap
-  /// (ticket/written_ranges.hpp) may do without landings only while no ticket can come: the owner
-  /// counts them in `shared_places` and then finds `tickets_come` 0; a sender stores 1 there before
-  /// its first ticket and then finds `shared_places` 0, else it sends bytes. All sequentially
-  /// consistent, so that not both find the other's word as it was. `tickets_come` stays 1.
+  /// A ticket lies in the program's host buffer until the owner reads it. Overlapping receives
+  /// (ticket/written_ranges.hpp) may do without landings only while no ticket can come. The owner
+  /// counts such receives in `shared_places` and then checks that `tickets_come` is 0. A sender
+  /// stores 1 to `tickets_come` before its first ticket and then checks that `shared_places` is 0;
+  /// if not, it sends bytes. All accesses are sequentially consistent, so at least one of them sees
+  /// the other's word. `tickets_come` stays 1.
   std::atomic<std::uint32_t> shared_places;
   std::atomic<std::uint32_t> tickets_come;
-  /// How often the owner has come to a point where the ranks of the node wait for each other.
+  /// How often the owner has reached a point where the ranks of the node wait for each other.
   /// Written by the owner (fetch_add, release), read by the others (engine::meet_node).
   alignas(64) std::atomic<std::uint32_t> met;
-  /// What the owner uses (path/neighbours.hpp).
+  /// The devices that the owner uses (path/neighbours.hpp).
   alignas(64) std::atomic<std::uint32_t> device_count;
   device::device_uuid devices[most_devices];
-  std::array<std::uint64_t, 32> cpus;  // bit n: it may run on processor n
+  std::array<std::uint64_t, 32> cpus;  // bit n: the owner may run on processor n
 };
 
 constexpr std::size_t segment_doorbells_at = 4096;

@@ -19,7 +19,7 @@ status block_copies::start(void* to, const void* from, std::size_t bytes,
                            std::size_t uncut) noexcept {
   if (mover_.on_device()) {
     if (const status s = enqueue(to, from, bytes, uncut); s != status::ok) {
-      stop();  // what was started of this block as well
+      stop();  // also what was already started of this block
       return s;
     }
   } else {
@@ -137,7 +137,7 @@ status staged_receive::take_blocks() noexcept {
   return outcome_;
 }
 
-/// How many blocks have arrived.
+/// Starts the copies of produced blocks; returns how many blocks have arrived.
 result<std::size_t> staged_receive::copy_blocks(std::size_t produced) noexcept {
   const block_plan& plan = *plan_;
   if (plan.count() == 0 || ring_blocks_ == 0) return status::corrupt;
@@ -162,7 +162,7 @@ staged_feed::staged_feed(own_segment& own, slot& cell, std::uint32_t epoch,
       plan_(block_plan::of(from.bytes)),
       copies_(from.where, memory::lane::out) {}
 
-// As deep as the arena has room for.
+// A ring as deep as the arena has room for.
 std::unique_ptr<staging_piece> staged_feed::room_for(std::size_t block) noexcept {
   const std::size_t most = std::min(plan_.count(), most_ring_blocks);
   for (depth_ = most; depth_ > 0; depth_ /= 2)
@@ -174,7 +174,7 @@ std::unique_ptr<staging_piece> staged_feed::room_for(std::size_t block) noexcept
 status staged_feed::make_ring() noexcept {
   block_bytes_ = (plan_.largest() + 4095) / 4096 * 4096;
   ring_ = room_for(block_bytes_);
-  if (!ring_) return status::would_block;  // wait for other messages to go
+  if (!ring_) return status::would_block;  // wait until other messages free their memory
   ring_->tell(cell_);
   cell_.plan = plan_.told();
   cell_.ring_blocks = static_cast<std::uint32_t>(depth_);

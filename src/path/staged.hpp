@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// staged: device → shared host memory → device, for ranks of one node that cannot open each other's
+// staged: device → shared host memory → device. For ranks of one node that cannot open each other's
 // memory, and for messages that a sender buffers. Two forms:
-// - a ring: the receiver asked (pipe_asked), the sender feeds blocks of the plan (piping); both
-// legs
-//   overlap. Block k lies in ring slot k % ring_blocks; `produced` and `consumed` count blocks.
-// - whole: the sender was not heard and copied everything to its arena (staging → staged).
-// Where the arena has no room both forms use shared memory made for the message.
+// - ring: the receiver asked (pipe_asked) and the sender feeds blocks of the plan (piping), so that
+//   both legs overlap. Block k lies in ring slot k % ring_blocks; `produced` and `consumed` count
+//   blocks.
+// - whole: the receiver had not claimed the message, and the sender copied all of it to its arena
+//   (staging → staged).
+// If the arena has no room, both forms use shared memory that is made for the message.
 #pragma once
 
 #include <deque>
@@ -21,8 +22,8 @@
 namespace telpher::path {
 
 /// Copies of blocks on one stream, finished in order. Host-to-host copies are done at once. After
-/// an error nothing runs any more, so that the memory at both ends may go back, and nothing more is
-/// to be started.
+/// an error nothing is running, so the memory at both ends may be freed; nothing more may be
+/// started.
 class block_copies {
  public:
   explicit block_copies(const memory::place& mover, memory::lane lane) noexcept
@@ -37,7 +38,7 @@ class block_copies {
                std::size_t uncut = static_cast<std::size_t>(-1)) noexcept;
   /// How many blocks have finished since the beginning, in order.
   result<std::size_t> finished() noexcept;
-  /// Waits for what runs; where something else has failed.
+  /// Waits for running copies; for use when something else has failed.
   void stop() noexcept;
   std::size_t started() const noexcept { return started_; }
 
@@ -51,9 +52,9 @@ class block_copies {
   std::size_t finished_ = 0;
 };
 
-/// The receiver's half, for any state after the ticket was matched except offered: asks for the
-/// ring if the state is claimed, takes whole if it is staging or staged. Leaves the state done,
-/// also where it answers an error: what the sender still has to feed then passes unread.
+/// The receiver's half, for any state after the ticket was matched except offered. It asks for the
+/// ring if the state is claimed, and accepts the whole form if it is staging or staged. Leaves the
+/// state done, also on error; what the sender still has to feed is then dropped.
 class staged_receive final : public transfer {
  public:
   staged_receive(segment& sender, slot& cell, std::uint32_t epoch, const region& to) noexcept;
@@ -71,15 +72,15 @@ class staged_receive final : public transfer {
   std::uint32_t epoch_;
   region to_;
   staged_source source_;
-  std::optional<block_plan> plan_;  // the sender's, of a ring, as it was first read
+  std::optional<block_plan> plan_;  // the sender's plan of a ring, as first read
   std::uint32_t ring_blocks_ = 0;
   std::uint64_t ring_block_bytes_ = 0;
   block_copies copies_;
   status outcome_ = status::ok;
 };
 
-/// The sender's half of the ring; made when the state is pipe_asked. ok once the last block is in
-/// shared memory: the send buffer is free then. The ring must live until the state is done.
+/// The sender's half of the ring; made when the state is pipe_asked. ok when the last block is in
+/// shared memory; the send buffer is then free. The ring must exist until the state is done.
 class staged_feed final : public transfer {
  public:
   staged_feed(own_segment& own, slot& cell, std::uint32_t epoch, const region& from) noexcept;
@@ -99,11 +100,11 @@ class staged_feed final : public transfer {
   block_copies copies_;
   std::unique_ptr<staging_piece> ring_;
   std::size_t depth_ = 0;
-  std::size_t block_bytes_ = 0;  // of one place in the ring
+  std::size_t block_bytes_ = 0;  // size of one slot of the ring
 };
 
-/// The sender's half of the whole form; made only after the state was taken from offered to
-/// staging. ok once the bytes are in shared memory.
+/// The sender's half of the whole form; made only after the state was changed from offered to
+/// staging. ok when the bytes are in shared memory.
 class staged_whole final : public transfer {
  public:
   staged_whole(slot& cell, std::uint32_t epoch, const region& from,
@@ -120,7 +121,7 @@ class staged_whole final : public transfer {
   status started_;
 };
 
-/// What the row of the table names.
+/// Functions that the table of paths refers to.
 status ask_for_ring(receive_end& e) noexcept;
 std::unique_ptr<transfer> feed_ring(const send_end& e) noexcept;
 

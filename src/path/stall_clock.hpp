@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells when a transfer that depends on another node has stood still for too long. A poll costs a
-// counter; the clock is read at every 64th poll without progress.
+// Detects that a transfer which depends on another node has made no progress for too long. A poll
+// costs one increment; the clock is read at every 64th poll without progress.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@ namespace telpher::path {
 
 class stall_clock {
  public:
-  /// Bytes moved, or the peer answered.
+  /// To be called when bytes have moved or the peer has answered.
   void moved() noexcept {
     idle_polls_ = 0;
     running_ = false;
   }
-  /// To be called at each poll that moved nothing. True once `limit` has passed since the last
+  /// To be called at each poll that moved nothing. True when `limit` has passed since the last
   /// progress.
   bool expired(duration_us limit) noexcept {
     if (++idle_polls_ % 64 != 0) return false;

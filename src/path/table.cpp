@@ -16,7 +16,8 @@ constexpr record eagerly(kind k, use when, size_range sizes, const char* how,
                          decltype(record::start_receive) receive) {
   return {k, eager, when, sizes, how, serves, send, receive};
 }
-/// The last two: where the receiver asks the sender for its part.
+/// A row for messages on a node. The last two: the state by which the receiver asks for the
+/// sender's part, and that part.
 constexpr record near(kind k, unsigned between, use when, const char* how,
                       decltype(record::start_receive) receive, slot_state asks = slot_state::free,
                       decltype(record::answer) answer = nullptr) {
@@ -49,12 +50,12 @@ constexpr record table[] = {
      "a kernel that stays, in a burst (TELPHER_LINGER)"},
 };
 
-// Of a row that is not forced.
+// For a row that is not forced.
 bool usable(const record& r) noexcept {
   return r.when == always || (r.when == unless_other && forced() == kind::none);
 }
 
-/// The first row of some messages of which `take` is true; the one that is forced is asked first.
+/// The first matching row for which `take` is true. A forced row is tried first.
 template <class Take>
 const record* first_of(unsigned between, const Take& take) noexcept {
   if (forced() != kind::none)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of paths: how a message may move, in order of preference, each with the sizes that it
-// is for. Both ends choose from it, and TELPHER_EXPLAIN prints it. docs/understand/adding-a-path.md
-// says how a row is added.
+// The table of paths: how a message may move, in order of preference, and for which sizes. Both
+// ends choose from it, and TELPHER_EXPLAIN prints it. docs/understand/adding-a-path.md says how to
+// add a row.
 #pragma once
 
 #include <memory>
@@ -13,22 +13,22 @@
 
 namespace telpher::path {
 
-/// Which messages a path is for; several may be or-ed.
+/// Which messages a path is for; values may be combined.
 enum reach : unsigned {
   eager = 1,       // the payload travels with the message, through the host MPI
-  process = 2,     // announced, both ends in one process
+  process = 2,     // announced, two processes of a node: they agree in a slot
   node = 4,        // announced, two processes of a node: they agree in a slot
   network = 8,     // announced, between nodes: they agree by messages (path/pipelined.hpp)
   by_copier = 16,  // how the copies of `process` and `node` are made (path/puller.hpp)
 };
 
 enum class use : std::uint8_t {
-  always,        // whatever is forced: the others fall back to it
-  unless_other,  // not where TELPHER_PATH forces another one
+  always,        // even if another path is forced: it is the fallback
+  unless_other,  // not if TELPHER_PATH forces another path
   if_forced,
 };
 
-/// Settings: their defaults were measured (results/README.md). Null: no bound.
+/// Limits are settings; their defaults were measured (results/README.md). Null: no limit.
 struct size_range {
   std::size_t settings::*least = nullptr;
   std::size_t settings::*most = nullptr;
@@ -42,7 +42,7 @@ inline constexpr size_range rdma_sizes{&settings::rdma_threshold, nullptr};
 inline constexpr size_range batch_sizes{nullptr, &settings::batch_limit};
 inline constexpr size_range linger_sizes{nullptr, &settings::linger_limit};
 
-/// The sender's end of a message, when its path is chosen and begun.
+/// The sender's end of a message, while its path is chosen and started.
 struct send_end {
   region from;
   // eager
@@ -50,9 +50,9 @@ struct send_end {
   memory::buffer* packed = nullptr;            // keeps the payload alive
   bool may_announce = true;                    // false: an eager path must take it
   bool near = false;                           // the receiver is a rank of this node
-  memory::window window;                       // left by `serves`
+  memory::window window;                       // set by `serves`
   const void* bytes = nullptr;                 // result: where the host MPI can read them
-  memory::buffer keep;                         // result: until the host MPI has read them
+  memory::buffer keep;                         // result: kept until the host MPI has read them
   // on a node
   own_segment* own = nullptr;
   slot* cell = nullptr;
@@ -72,7 +72,7 @@ struct receive_end {
   slot* cell = nullptr;
   std::uint32_t epoch = 0;
   int peer = -1;
-  std::unique_ptr<path::transfer> transfer;  // result; null: the bytes are there
+  std::unique_ptr<path::transfer> transfer;  // result; null: the bytes have arrived
 };
 
 struct record {
@@ -80,11 +80,11 @@ struct record {
   unsigned between;  // reach
   use when;
   size_range sizes;
-  const char* how;  // what TELPHER_EXPLAIN says of it
-  /// Eager: whether it can serve a message at its sender, which then begins with it.
+  const char* how;  // description in TELPHER_EXPLAIN
+  /// Eager: whether it can serve a message. Called at the sender, which starts with it if so.
   bool (*serves)(send_end&) noexcept = nullptr;
   status (*start_send)(send_end&) noexcept = nullptr;
-  /// Whether it can serve is found by starting: any answer but ok leaves everything as it was.
+  /// Starting is the test: any status but ok means that nothing has changed.
   status (*start_receive)(receive_end&) noexcept = nullptr;
   /// On a node: the state by which the receiver asks for the sender's part, and that part.
   slot_state asks = slot_state::free;
@@ -99,9 +99,9 @@ struct rows {
 };
 rows all_paths() noexcept;
 
-/// The eager path of a message; null: it is announced.
+/// The eager path for a message; null: the message is announced.
 const record* choose_eager(send_end& e) noexcept;
-/// The first path that begins; which one it is `transfer` tells.
+/// Starts the first path that can; `transfer` says which one it is.
 const record* start_receive(receive_end& e) noexcept;
 /// The sender's part that a state asks for.
 std::unique_ptr<transfer> answer(slot_state asked, const send_end& e) noexcept;
