@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-bench-codec: how fast a device encodes and decodes, by codec, type, dimensions, rate and
-// size, each next to a copy of the same bytes on the same device in the same run, so that a figure
-// is also a share of what the memory allows. No MPI, one process, one device.
+// size. Each figure stands beside a copy of the same bytes on the same device in the same run, so
+// it can be read as a share of the memory bandwidth. No MPI, one process, one device. See
 // docs/use/compression.md.
 #include <algorithm>
 #include <chrono>
@@ -115,11 +115,11 @@ struct row {
   int dims;
   double rate;
   std::size_t bytes, coded;
-  double encode, decode, copy;  // 1e9 plain bytes a second
-  double error;                 // the largest found
+  double encode, decode, copy;  // in 1e9 plain bytes per second
+  double error;                 // the largest error found
 };
 
-/// Device memory for one size, and the stream that everything runs in.
+/// Device memory for one size, and the stream that all work runs in.
 class rig {
  public:
   rig(device::backend& b, int device, double min_time)
@@ -161,7 +161,7 @@ class rig {
     return must(backend_.allocate(device_, bytes), "device memory");
   }
 
-  /// The best of several batches, each long enough for the clock.
+  /// The best of several batches, each long enough to be timed.
   template <class Work>
   double speed(std::size_t bytes, const Work& work) {
     using clock = std::chrono::steady_clock;
@@ -206,7 +206,7 @@ class rig {
   codec::report* report_;
 };
 
-/// A smooth field with some noise, values about 1.
+/// A smooth field with some noise; values are about 1.
 template <class T>
 std::vector<std::byte> field(std::size_t bytes) {
   std::vector<std::byte> made(bytes / sizeof(T) * sizeof(T));
@@ -288,7 +288,7 @@ class series {
 
   void run_one(const std::string& name, const char* type, const codec::plan& p, double rate,
                const std::vector<std::byte>& content) {
-    if (!p) return;  // such a rate saves nothing, or the size is no such array
+    if (!p) return;  // this rate saves nothing, or the size does not fit the dimensions
     row r = rig_.measure(p, content);
     r.codec = name;
     r.type = type;

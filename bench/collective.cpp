@@ -10,7 +10,7 @@ namespace telpher::bench {
 
 namespace {
 
-// Before MPI 4.0 they are no calls to compile.
+// Before MPI 4.0 these functions do not exist.
 #if TELPHER_HAS_PERSISTENT_COLLECTIVES
 #define TELPHER_PERSISTENT(call, ...) return MPI_##call##_init(__VA_ARGS__, MPI_INFO_NULL, r)
 #else

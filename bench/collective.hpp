@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives that are measured: one row each with what goes in, what must come out, and how
-// its three forms are called. A buffer is a row of equal blocks.
+// The collectives that are measured. Each is one row: what goes in, what must come out, and how its
+// three forms are called. A buffer is a sequence of equal blocks.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace telpher::bench {
 
-// MPI 4.0 brought the persistent forms; Open MPI 5 has them while it calls itself MPI 3.1.
+// MPI 4.0 introduced the persistent forms. Open MPI 5 has them although it reports MPI 3.1.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define TELPHER_HAS_PERSISTENT_COLLECTIVES 1
 #else
@@ -20,15 +20,14 @@ namespace telpher::bench {
 
 enum class form { blocking, nonblocking, persistent };
 
-/// Who exchanges with whom in neighbourhood collectives: a periodic grid of all ranks whose
-/// extents are as equal as they can be; neighbours are the ranks up to `radius` away along an axis,
-/// each once.
+/// The neighbours in neighbourhood collectives: a periodic grid of all ranks with extents as equal
+/// as possible. A rank's neighbours are the ranks up to `radius` away along an axis, each once.
 class grid {
  public:
   grid() = default;
   grid(int ranks, int dimensions, int radius);
   std::vector<int> neighbours(int rank) const;
-  /// A communicator of them, the caller's to free.
+  /// A communicator with this grid; the caller frees it.
   MPI_Comm communicator(MPI_Comm comm) const;
 
  private:
@@ -36,7 +35,7 @@ class grid {
   int radius_ = 1;
 };
 
-/// What every collective is called with; those that do not take it ignore it.
+/// The arguments of every collective; a collective ignores those that it does not take.
 struct arguments {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -45,7 +44,7 @@ struct arguments {
   MPI_Op op = MPI_SUM;
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;
-  // Of all blocks, for the v and w variants:
+  // For the v and w variants, with an entry for each block:
   std::vector<int> counts, places, byte_places;
   std::vector<MPI_Aint> neighbour_places;
   std::vector<MPI_Datatype> types;
@@ -57,27 +56,27 @@ struct arguments {
 struct collective {
   enum class blocks { none, one, each_rank, each_neighbour };
   enum class significant { everywhere, at_root };
-  /// The bytes of a bandwidth, and what of them crosses the busiest link, as nccl-tests count them.
+  /// Which bytes count for the bandwidth and for the bus bandwidth, as nccl-tests count them.
   enum class traffic { none, block, all_blocks, allreduce };
   /// Where a block that a rank receives comes from.
   enum class origin {
     nothing,
     root,               // the root's block of this rank
-    each_rank,          // block j: rank j's first
+    each_rank,          // block j: rank j's first block
     each_ranks_for_me,  // block j: rank j's block of this rank
     reduced,            // the ranks' first blocks, reduced
     reduced_for_me,     // the ranks' blocks of this rank, reduced
-    reduced_up_to_me,   // those of this rank and the ranks before it
-    reduced_before_me,  // those of the ranks before it; the first rank gets nothing
-    neighbours,         // block j: the first of neighbour j
-    neighbours_for_me,  // block j: what neighbour j has for this rank
+    reduced_up_to_me,   // those of the ranks up to this one
+    reduced_before_me,  // those of the ranks before this one; the first rank gets nothing
+    neighbours,         // block j: the first block of neighbour j
+    neighbours_for_me,  // block j: neighbour j's block for this rank
   };
 
   const char* name;
   blocks send;
   blocks receive;
   significant sends, receives;
-  bool in_buffer;  // one buffer for both: MPI_Bcast
+  bool in_buffer;  // one buffer for sending and receiving: MPI_Bcast
   traffic counts;
   origin comes_from;
   int (*call)(const arguments&, form, MPI_Request*);
@@ -91,7 +90,7 @@ struct collective {
 /// All of them, in the order of the documentation.
 const std::vector<collective>& collectives();
 
-/// The collective and the form that a test is named after: allreduce, iallreduce,
+/// Finds the collective and the form of a test by its name: allreduce, iallreduce,
 /// allreduce_persistent. False if there is none.
 bool find_collective(const std::string& test, const collective*& which, form& how);
 std::string test_name(const collective& c, form how);

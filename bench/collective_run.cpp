@@ -13,7 +13,7 @@ bool significant(collective::significant s, const data_plan& p) {
   return s == collective::significant::everywhere || p.rank == p.root;
 }
 
-// What a fixed number of dependent operations computes; the value keeps it from being left out.
+// A fixed number of dependent operations. The result is returned, so that the compiler keeps them.
 double compute(long loops) {
   double x = 1;
   for (long i = 0; i < loops; ++i) x = x * 0.999999 + 1e-6;

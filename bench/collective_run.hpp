@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective as a workload: with the program's buffers passed to MPI as they are, staged by hand
-// through pinned host memory, or by NCCL; timed call by call with a barrier before each, as OSU's
-// benchmarks do; and how much of a non-blocking one hides behind computing.
+// A collective as a workload: the program's buffers passed to MPI directly, staged by hand through
+// pinned host memory, or by NCCL. Each call is timed with a barrier before it, as in OSU's
+// benchmarks. For non-blocking collectives also how much of the time is hidden by computing.
 #pragma once
 
 #include "figure.hpp"
@@ -19,12 +19,12 @@ struct collective_shape {
   std::size_t bytes = 0;  // of one block, or of the whole vector of a reduce-scatter
   int root = 0;
   kind own_kind = kind::host;
-  MPI_Comm comm = MPI_COMM_NULL;  // of the calls; that of the neighbourhood, if any
+  MPI_Comm comm = MPI_COMM_NULL;  // for the calls; of the neighbourhood, if any
   grid around;
   int test_calls = 0;  // while computing
 };
 
-/// What a rank computes so long as a call needs; it does not look at the clock meanwhile.
+/// Work for a rank to do while a call runs. It does not read the clock meanwhile.
 class computing {
  public:
   computing();
@@ -36,7 +36,7 @@ class computing {
 
 class collective_work final : public workload {
  public:
-  /// `how` staged: `source` copies. `other` is for NCCL's calls only.
+  /// If `how` is staged, `source` makes the copies. `other` is used for NCCL's calls only.
   collective_work(memory_source& source, const collective_shape& s, mode how, nccl* other);
   ~collective_work() override;
 
@@ -47,7 +47,7 @@ class collective_work final : public workload {
     double seconds = 0;  // start, compute, wait
     double computed = 0;
   };
-  /// Non-blocking collectives: means of this rank.
+  /// For non-blocking collectives: means of this rank.
   overlapped run_overlapped(long iterations, computing& work, double seconds);
 
   const data_plan& data() const noexcept { return plan_; }
@@ -66,10 +66,10 @@ class collective_work final : public workload {
   arguments call_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   std::unique_ptr<window_buffer> send_, receive_, staged_send_, staged_receive_;
-  bool copies_in_, copies_out_;  // what is in send_, or in receive_ where one buffer serves both
+  bool copies_in_, copies_out_;  // copy send_ in (receive_ if it serves both), receive_ out
 };
 
-/// Collective over shape.comm; the figures of each mode, the same on all ranks.
+/// Collective over shape.comm. Returns the figures of each mode, the same on all ranks.
 std::vector<figure> measure(memory_source& source, const collective_shape& s,
                             const std::vector<mode>& modes, nccl* other, const plan& p);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few driver calls that the programs need, declared here because the portable build has no CUDA
-// headers. Types and values are those of the driver's binary interface, fixed since CUDA 11.2.
+// The few driver calls that the programs need. They are declared here because the portable build
+// has no CUDA headers. Types and values are those of the driver's binary interface, unchanged since
+// CUDA 11.2.
 #include "cuda_memory.hpp"
 
 #include <dlfcn.h>

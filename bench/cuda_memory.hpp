@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory from CUDA's driver, opened at run time: the kinds of allocation that differ in how they
-// can be exported, and the copy call that the staged baseline uses on CUDA.
+// can be exported, and the copy call of the staged baseline on CUDA.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace telpher::bench {
 
-/// `allocation`: "malloc", "async", "vmm" or "vmm-fd"; null, with `why`, where there is no CUDA
-/// device.
+/// `allocation`: "malloc", "async", "vmm" or "vmm-fd". Null, and the reason in `why`, if there is
+/// no CUDA device.
 std::unique_ptr<memory_source> open_cuda_memory(const std::string& allocation, std::string& why);
 
-/// Makes the device current on this thread, if it can; open_cuda_memory says why it cannot.
+/// Makes the device current on this thread if possible; if not, open_cuda_memory reports why.
 void use_cuda_device(int device);
 
 /// The device's name, or "" without CUDA.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-demo: what a newcomer runs first. It says what runs on what, passes device buffers to
-// ordinary MPI calls and checks every byte, and shows how messages of each size moved. On a GPU it
-// also times them beside the same exchange staged by hand; times of emulated devices would say
-// nothing. Exit code 0: all checks right.
+// telpher-demo: the first program for a new user. It prints which software runs on which devices,
+// passes device buffers to ordinary MPI calls and checks every byte, and shows by which path
+// messages of each size moved. On a GPU it also compares times with the same exchange staged by
+// hand; times of emulated devices are meaningless. Exit code 0: all checks were right.
 #include <mpi.h>
 #include <unistd.h>
 

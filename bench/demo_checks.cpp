@@ -20,7 +20,7 @@ std::string size_text(std::size_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-// The pattern that a sender puts into its message; fresh for each check.
+// The seed of a message's pattern; different for each check, sender and message.
 std::uint64_t seed_of(int check, int sender, int message = 0) {
   return (static_cast<std::uint64_t>(check) * 4096 + static_cast<std::uint64_t>(sender)) * 256 +
          static_cast<std::uint64_t>(message);
@@ -82,7 +82,7 @@ class demonstration {
     if (!b.holds(slot, seed, wrong) && problem_.empty()) problem_ = wrong;
   }
 
-  // Even ranks send to the rank above them.
+  // Even ranks send to the next rank.
   void send_receive(std::size_t bytes, kind from, kind to) {
     const int count = static_cast<int>(bytes);
     if (rank_ % 2 == 0 && rank_ + 1 < size_) {
@@ -107,7 +107,7 @@ class demonstration {
     expect_pattern(*out, 0, seed_of(number_, rank_));
   }
 
-  // Sixteen messages each way, of twelve sizes, to one neighbour and from the other.
+  // Sixteen messages each way, of twelve sizes: sent to one neighbour and received from the other.
   void window() {
     constexpr int messages = 16;
     std::vector<std::unique_ptr<buffer>> out, in;
@@ -128,7 +128,7 @@ class demonstration {
       expect_pattern(*in[static_cast<std::size_t>(m)], 0, seed_of(number_, previous_, m));
   }
 
-  // Rank 0 takes one message of every other rank, each of another size.
+  // Rank 0 receives one message from every other rank, each of a different size.
   void wildcard() {
     const auto bytes_of = [](int rank) { return 1000 * rank + 7; };
     if (rank_ != 0) {
@@ -156,7 +156,7 @@ class demonstration {
     }
   }
 
-  // A message shorter than the buffer: only its own bytes are compared.
+  // For a message shorter than the buffer: compares only the message's bytes.
   void expect_prefix(const buffer& in, std::size_t bytes, std::uint64_t seed) {
     std::vector<std::byte> expected(bytes), found(bytes);
     fill_pattern(expected, seed);
@@ -175,7 +175,8 @@ class demonstration {
       int count = 0;
       MPI_Get_count(&status, MPI_BYTE, &count);
       expect(count == bytes, "MPI_Probe tells another size than was sent");
-      // Not `count`: a wrong size is to be one wrong line, not the end of the demonstration.
+      // Not `count` slots: a message of wrong size must give one failed line and not end the
+      // demonstration.
       auto in = make(kind::device, static_cast<std::size_t>(bytes));
       MPI_Recv(in->slot(0), bytes, MPI_BYTE, previous_, number_, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The demonstration's checks: device buffers through the MPI calls that a program uses, every byte
-// compared. Each check is collective over MPI_COMM_WORLD and prints one line on rank 0.
+// The checks of the demonstration: device buffers are passed to MPI calls that programs use, and
+// every byte is compared. Each check is collective over MPI_COMM_WORLD and prints one line on rank
+// 0.
 #pragma once
 
 #include "memory.hpp"
@@ -12,7 +13,7 @@ struct tally {
   int wrong = 0;
 };
 
-/// Runs all checks; needs two ranks or more. The tally is the same on all ranks.
+/// Runs all checks; needs at least two ranks. The tally is the same on all ranks.
 tally run_demo_checks(memory_source& source);
 
 }  // namespace telpher::bench

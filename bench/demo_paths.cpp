@@ -49,7 +49,7 @@ std::string size_text(std::size_t bytes) {
   return std::to_string(bytes) + " B";
 }
 
-/// The receiver knows the path; rank 0 prints it.
+/// Only the receiver knows the path; rank 0 prints it.
 void show(const char* call, std::size_t bytes, int rank) {
   char path[name_bytes] = "";
   if (rank == 1) std::snprintf(path, sizeof path, "%s", last_path().c_str());

@@ -101,7 +101,7 @@ double exchange::run(long iterations, std::vector<double>* each) {
 }
 
 double exchange::run_checked(std::uint64_t seed, std::string& wrong) {
-  // No more messages than slots: a slot received into twice could not be checked.
+  // No more messages than slots: if a slot received two messages, the first could not be checked.
   const int messages = std::min(messages_, depth_);
   for (int w = 0; w < messages; ++w) {
     if (sends()) send_->write(w, seed_of(seed, pair_.rank, w));
@@ -151,8 +151,8 @@ void exchange::receive_blocking() {
 
 // --- bandwidth ---
 
-// Posts all receives, then all sends, then waits; where the window is larger than the slots, at
-// most depth_ messages are in flight each way.
+// Posts all receives, then all sends, then waits. If the window is larger than the number of slots,
+// at most depth_ messages are in flight each way.
 void exchange::pass_window(int messages) {
   for (int w = 0; receives() && w < depth_; ++w) post_receive(w);
   for (int w = 0; w < messages; ++w) {

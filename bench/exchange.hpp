@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is timed: the iterations of each test between two ranks, with the program's buffers passed
-// to MPI as they are, or staged by hand through pinned host memory as a user without a GPU-aware
-// MPI writes it. The tests are those of the OSU micro-benchmarks:
+// What is timed: the iterations of each test between two ranks. The program's buffers are passed to
+// MPI directly, or staged by hand through pinned host memory, as a user without a GPU-aware MPI
+// does. The tests are those of the OSU micro-benchmarks:
 //   latency    ping-pong of blocking sends; one way is half a round trip
 //   multi_lat  the same on several pairs at once
 //   bw         a window of non-blocking sends one way, then one small answer
@@ -26,7 +26,7 @@ inline constexpr test tests[] = {test::latency, test::multi_lat, test::bw, test:
                                  test::mbw_mr};
 
 const char* name(test t) noexcept;
-/// A ping-pong: its figure is a time.
+/// Whether the test is a ping-pong; its figure is a time.
 constexpr bool one_at_a_time(test t) noexcept {
   return t == test::latency || t == test::multi_lat;
 }
@@ -34,8 +34,8 @@ constexpr bool takes_pairs(test t) noexcept {
   return t == test::multi_lat || t == test::mbw_mr;
 }
 
-/// This rank's part: leaders are the ranks below `pairs`, their peers the next `pairs` ranks; the
-/// rest are not active and take no part.
+/// This rank's role. Leaders are the ranks below `pairs`, their peers are the next `pairs` ranks,
+/// and the others take no part.
 struct pairing {
   MPI_Comm comm = MPI_COMM_NULL;  // of the active ranks
   int rank = 0;
@@ -45,15 +45,15 @@ struct pairing {
   bool active = false;
 };
 pairing pair_up(MPI_Comm comm, int pairs);
-/// Collective over the communicator that was paired up. A rank that takes no part sleeps here: if
-/// it polled, it would take a core from those that are timed.
+/// Collective over the communicator that was paired up. A rank that takes no part sleeps here:
+/// polling would take a core from the ranks that are timed.
 void part(MPI_Comm comm, pairing& pair);
 
 struct shape {
   test what = test::latency;
   std::size_t bytes = 0;
   int window = 64;
-  std::size_t window_memory = 0;  // most memory that the slots of one side may take
+  std::size_t window_memory = 0;  // upper limit for the slots of one side
   kind leader_kind = kind::host;
   kind peer_kind = kind::host;
   bool persistent = false;
@@ -66,7 +66,7 @@ class exchange final : public workload {
 
   ~exchange() override;
 
-  /// Without a barrier before or after.
+  /// No barrier before or after.
   double run(long iterations, std::vector<double>* each) override;
   double run_checked(std::uint64_t seed, std::string& wrong) override;
 
@@ -100,8 +100,8 @@ class exchange final : public workload {
   shape shape_;
   layout layout_;
   int messages_ = 1;
-  int depth_ = 1;         // messages in flight in one direction, each in a slot of its own
-  int stage_offset_ = 0;  // first slot of stage_ that receives
+  int depth_ = 1;         // messages in flight in one direction, each in its own slot
+  int stage_offset_ = 0;  // first receiving slot of stage_
   std::unique_ptr<window_buffer> send_, receive_, stage_;
   std::vector<MPI_Request> send_requests_, receive_requests_;
 };

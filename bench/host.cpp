@@ -13,7 +13,7 @@ constexpr int requests = 64;
 constexpr int waitall_bytes = 8;
 constexpr long waitall_iterations = 200;
 
-// Half of the requests receive, half send; the microseconds of one round.
+// Half of the requests are receives, half are sends. Returns the microseconds of one round.
 figure measure_waitall(const pairing& pair, const plan& p) {
   std::vector<double> rounds;
   for (int b = 0; b <= p.batches; ++b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic that touches host memory only, for comparing a run under Telpher with one without it
+// Traffic in host memory only, to compare a run under Telpher with one without it
 // (host_overhead.py): latency, bandwidth, and MPI_Waitall on many requests.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace telpher::bench {
 
-/// Collective; the first two ranks get the same rows, others none.
+/// Collective. The first two ranks get the same rows, the others none.
 std::vector<row> measure_host(memory_source& source, const plan& p);
 
 }  // namespace telpher::bench

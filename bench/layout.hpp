@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a message's bytes lie in memory: one after the other, or in blocks with gaps as a derived
-// datatype describes them. The gaps belong to the program: a message must neither read nor write
-// them.
+// How a message's bytes lie in memory: contiguous, or in blocks with gaps as a derived datatype
+// describes them. The gaps belong to the program; a message must neither read nor write them.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +12,7 @@
 
 namespace telpher::bench {
 
-/// As the command line gives it.
+/// As given on the command line.
 struct derived {
   enum class kind { none, contiguous, vector, indexed };
   kind what = kind::none;
@@ -30,7 +29,7 @@ class layout {
 
   MPI_Datatype type() const noexcept { return type_; }
   int count() const noexcept { return count_; }
-  /// Bytes from the first to behind the last, gaps included.
+  /// Bytes from the first to the last byte, including gaps.
   std::size_t span() const noexcept { return span_; }
   struct block {
     std::size_t at;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-bench-lossy: time and error of collectives on smooth floats in device memory, for
-// comparing runs with and without compression (TELPHER_COMPRESSION). One JSON object a line:
-// operation, bytes of the longest vector of a rank, median microseconds of the slowest rank, the
-// largest error of any value at any rank against the exact result, the bound that the library knows
-// for all of the process so far, and the largest value.
+// telpher-bench-lossy: time and error of collectives on smooth floats in device memory, to compare
+// runs with and without compression (TELPHER_COMPRESSION). One JSON object per line: the operation,
+// the bytes of a rank's longest vector, the median microseconds of the slowest rank, the largest
+// error of any value at any rank against the exact result, the error bound that the library reports
+// for the whole process so far, and the largest value.
 //
 //   telpher-bench-lossy SECONDS BYTES[,BYTES…] allreduce|allgather|alltoall…
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ namespace {
 
 int rank = 0, ranks = 1;
 
-/// What rank `from` has at place `i`: waves of two lengths, as fields of a simulation look.
+/// Rank `from`'s value at index `i`: waves of two lengths, similar to fields of a simulation.
 float value(int from, std::size_t i) {
   const auto x = static_cast<double>(i);
   return static_cast<float>(100 * std::sin(x / 300 + from) + 5 * std::sin(x / 17 + 3 * from));
@@ -33,7 +33,7 @@ float value(int from, std::size_t i) {
 
 struct work {
   const char* name;
-  bool sends_all, receives_all;  // a block for each rank, or a vector's length
+  bool sends_all, receives_all;  // one block for each rank, or one vector
   int (*call)(const void*, void*, int, MPI_Comm);
   double (*exact)(std::size_t i, std::size_t block);
 };
@@ -65,7 +65,7 @@ const work works[] = {
      }},
 };
 
-/// Device memory of floats.
+/// An array of floats in device memory.
 class floats {
  public:
   floats(memory_source& source, std::size_t count)
@@ -108,12 +108,12 @@ void measure(memory_source& source, const work& w, std::size_t bytes, double sec
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = value(rank, i);
   from.write(sent);
   const int n = static_cast<int>(block);
-  for (int i = 0; i < 2; ++i) timed_call(w, from, to, n);  // the library votes and maps memory
+  for (int i = 0; i < 2; ++i) timed_call(w, from, to, n);  // warm-up: votes, mappings
   std::vector<double> times;
   double left = seconds;
   while (times.size() < 3 || (left > 0 && times.size() < 200)) {
     times.push_back(timed_call(w, from, to, n));
-    left -= times.back();  // the same at all ranks
+    left -= times.back();  // the same on all ranks
   }
   std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
   double error = 0, most = 0;

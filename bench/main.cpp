@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-bench: messages and collectives in the shapes of the OSU micro-benchmarks, next to the
-// same staged by hand. docs/measure/bench.md describes the output. Exit code 1: bytes arrived
-// wrong.
+// telpher-bench: messages and collectives in the shapes of the OSU micro-benchmarks, beside the
+// same staged by hand. docs/measure/bench.md describes the output. Exit code 1: wrong bytes
+// arrived.
 #include <mpi.h>
 
 #include "cuda_memory.hpp"
@@ -12,7 +12,7 @@ using namespace telpher::bench;
 
 namespace {
 
-// Says what is missing before anything is allocated.
+// Reports what is missing before anything is allocated.
 void check_devices(const options& o, memory_source& source) {
   if (o.leader_kind == kind::host && o.peer_kind == kind::host) return;
   if (o.allocation == "telpher" && !telpher_present())
@@ -48,7 +48,7 @@ bool all_right(const std::vector<row>& rows) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // As programs for GPUs do: a GPU-aware MPI may look in MPI_Init for the device that was chosen.
+  // As GPU programs do: in MPI_Init a GPU-aware MPI may look for the device that was chosen.
   if (const int device = early_cuda_device(argc, argv); device >= 0) use_cuda_device(device);
   MPI_Init(&argc, &argv);
   int rank = 0;

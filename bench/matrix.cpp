@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Latency and bandwidth from every rank to every other, one pair at a time while the others sleep:
-// what the devices' links carry when they have them for themselves. Which path moves the bytes is
-// Telpher's setting; `telpher bench matrix` runs this once for each.
+// Latency and bandwidth from every rank to every other, one pair at a time while the others sleep.
+// This shows what a link between devices carries when it is not shared. Telpher's settings choose
+// the path; `telpher bench matrix` runs this once for each path.
 #include <cstdio>
 
 #include "pairs.hpp"
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t small_bytes = 8;
 constexpr std::size_t large_bytes = 4u << 20;
 
-// Both tests from one rank to another, on a communicator of these two.
+// Both tests from one rank to another, on a communicator of the two.
 std::vector<row> measure_way(const options& o, memory_source& source, const pairing& pair) {
   std::vector<row> rows;
   const std::size_t small = o.sizes.size() == 2 ? o.sizes[0] : small_bytes;
@@ -29,7 +29,7 @@ std::vector<row> measure_way(const options& o, memory_source& source, const pair
   return rows;
 }
 
-// Rank 0 gets what the sending rank measured.
+// Sends what the sending rank measured to rank 0.
 void hand_over(std::vector<row>& rows, int from, int rank) {
   struct record {
     unsigned long long bytes;

@@ -13,17 +13,18 @@ namespace telpher::bench {
 namespace {
 
 constexpr int checked_iterations = 3;
-constexpr long most_iterations = 20000;  // of one batch
+constexpr long most_iterations = 20000;  // per batch
 
-// Fresh for each iteration of each mode, the same on all ranks that take part.
+// Different for each iteration of each mode, the same on all ranks that take part.
 std::uint64_t last_seed = 0;
 
-// One contender with what was found so far.
+// One contender and its results so far.
 class subject {
  public:
   subject(const observers& who, contender& c, const plan& p) : who_(who), contender_(c), plan_(p) {}
 
-  /// Timed iterations, each checked if all are; the mean of the seconds that count.
+  /// Timed iterations, each checked if checking is set to all. Returns the mean seconds of the
+  /// ranks that count.
   double batch(long iterations) {
     MPI_Barrier(who_.comm);
     double seconds = 0;
@@ -31,7 +32,7 @@ class subject {
       for (long i = 0; i < iterations; ++i) seconds += checked_iteration();
     else
       seconds = contender_.work->run(iterations, plan_.percentiles.empty() ? nullptr : &samples_);
-    // Asked at once: what the rank receives later, if only here, is another message.
+    // Asked at once, because later this rank may receive other messages.
     if (contender_.how == mode::telpher && who_.path_from >= 0) last_path_ = last_path();
     own_seconds_ += seconds;
     double sum = who_.counts ? seconds : 0;
@@ -50,7 +51,7 @@ class subject {
     return seconds;
   }
 
-  /// Warm-up, and from it the iterations of one batch.
+  /// Warms up, and derives the number of iterations of a batch from the time that this took.
   void calibrate() {
     iterations_ = calibrated();
     own_seconds_ = 0;
@@ -73,8 +74,8 @@ class subject {
   }
 
  private:
-  // A device's clocks rise with work, and libraries set themselves up in their first calls: before
-  // the first figure of each mode that a program measures.
+  // A device's clocks rise under load, and libraries set themselves up in their first calls. So
+  // each mode is warmed up before the program's first figure of it.
   void warm_up_mode() {
     static unsigned warmed = 0;
     const unsigned mode = 1u << static_cast<unsigned>(contender_.how);
@@ -92,7 +93,8 @@ class subject {
       if (plan_.warm_up < 0) batch(std::max(1l, plan_.iterations / 10));
       return std::max(1l, plan_.iterations / plan_.batches);
     }
-    // The first of a size opens memory and sets up its path: it says nothing of the next.
+    // The first message of a size opens memory and sets up its path; its time does not predict the
+    // next.
     if (plan_.warm_up < 0) batch(1);
     long n = 1;
     double seconds = whole_batch(n);
@@ -105,7 +107,7 @@ class subject {
                       most_iterations);
   }
 
-  // Seconds with all that goes with a batch, the checks too; the same on all ranks.
+  // Seconds of a batch including the checks; the same on all ranks.
   double whole_batch(long iterations) {
     const double start = MPI_Wtime();
     batch(iterations);
@@ -175,7 +177,7 @@ double median(std::vector<double> values) {
 
 std::vector<timing> take_turns(const observers& who, std::vector<contender>& contenders,
                                const plan& p) {
-  // Ranks that took no part in an earlier measurement have fallen behind.
+  // Ranks that took no part in an earlier measurement have an older seed.
   MPI_Allreduce(MPI_IN_PLACE, &last_seed, 1, MPI_UINT64_T, MPI_MAX, who.comm);
   std::vector<subject> subjects;
   for (contender& c : contenders) subjects.emplace_back(who, c, p).calibrate();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How anything is timed: equal batches of iterations, the batches of all contenders taken in turn
-// so that what disturbs the machine disturbs all of them, the median and the best batch reported.
-// What is timed is a workload: an exchange between pairs of ranks, or a collective.
+// How everything is timed: equal batches of iterations. The batches of all contenders take turns,
+// so that disturbances of the machine affect all of them. The median and the best batch are
+// reported. What is timed is a workload: an exchange between pairs of ranks, or a collective.
 #pragma once
 
 #include <mpi.h>
@@ -20,33 +20,33 @@ enum class checking { none, once, every };
 
 struct plan {
   int batches = 11;
-  long iterations = 0;     // in all, for each size and mode; 0: as many as min_time takes
+  long iterations = 0;     // total for each size and mode; 0: as many as min_time allows
   long warm_up = -1;       // -1: a tenth of min_time
   double min_time = 0.25;  // seconds of timed iterations for each size and mode
   checking check = checking::none;
   std::vector<double> percentiles;  // of single iterations; empty: they are not timed one by one
 };
 
-/// One iteration after the other of what is measured, on this rank. Every rank of a measurement
-/// makes the same calls.
+/// What is measured, on this rank, as repeated iterations. All ranks of a measurement make the same
+/// calls.
 class workload {
  public:
   virtual ~workload() = default;
-  /// The seconds that the iterations took on this rank; those of each one are added to `each` where
-  /// it is not null.
+  /// Returns the seconds that the iterations took on this rank; appends those of each iteration to
+  /// `each` if it is not null.
   virtual double run(long iterations, std::vector<double>* each) = 0;
-  /// One iteration with patterns of `seed`, every byte received checked. Answers its seconds;
-  /// `wrong` is empty if all was right.
+  /// Runs one iteration with patterns of `seed` and checks every received byte. Returns its
+  /// seconds; `wrong` is empty if all was right.
   virtual double run_checked(std::uint64_t seed, std::string& wrong) = 0;
 };
 
-/// The ranks of a measurement and whose seconds count.
+/// The ranks of a measurement, and which ranks' seconds count.
 struct observers {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
   int counted = 1;      // how many ranks' seconds are averaged
-  bool counts = false;  // whether this one's are
-  int path_from = 0;    // the rank that knows by which path messages came; -1: nobody
+  bool counts = false;  // whether this rank's seconds count
+  int path_from = 0;    // the rank that knows by which path messages came; -1: none
 };
 
 struct contender {
@@ -54,7 +54,7 @@ struct contender {
   std::unique_ptr<workload> work;
 };
 
-/// Seconds of one iteration, the same on all ranks.
+/// Seconds per iteration; the same on all ranks.
 struct timing {
   double median = 0;
   double best = 0;
@@ -72,7 +72,7 @@ std::vector<timing> take_turns(const observers& who, std::vector<contender>& con
 
 double median(std::vector<double> values);
 
-/// The seconds of what `each` does `iterations` times; one by one where asked for.
+/// The seconds of `iterations` calls of `each`; also one by one if `samples` is not null.
 template <class Each>
 double time_all(long iterations, std::vector<double>* samples, Each&& each) {
   const double start = MPI_Wtime();

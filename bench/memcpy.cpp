@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-memcpy: what one copy between host and device takes, by kind of host memory and by way of
-// copying; host to device and device to host, complete on return. Every way's bytes are compared
-// once for each size. docs/measure/bench.md describes the output. Exit code 1: bytes were wrong.
+// telpher-memcpy: the time of one copy between host and device, for each kind of host memory and
+// each way of copying. Both directions; a copy is complete on return. For every size the bytes of
+// each way are compared once. docs/measure/bench.md describes the output. Exit code 1: bytes were
+// wrong.
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct options {
   std::string backend;
   int device = 0;
   std::vector<std::size_t> sizes;
-  double min_time = 0.02;  // timed for each size, way and direction
+  double min_time = 0.02;  // seconds timed for each size, way and direction
   std::string json;
 };
 
@@ -97,11 +98,11 @@ options parse(int argc, char** argv) {
 
 // --- the ways of copying ---
 
-/// How bytes get from one side to the other, and which host memory takes part.
+/// A way to copy, and which host memory it uses.
 struct way {
   const char* name;
   char* host;
-  byte_copy to_device, to_host;  // empty: this device has no such way
+  byte_copy to_device, to_host;  // empty: not available on this device
 };
 
 class machine {
@@ -163,7 +164,8 @@ class machine {
  private:
   static constexpr std::size_t page = 4096, offset = 16;
 
-  // What malloc promises and no more: large blocks of it begin 16 bytes into a page anyway.
+  // The alignment that malloc guarantees and no more; large blocks begin 16 bytes into a page
+  // anyway.
   static char* unaligned(char* p) {
     return reinterpret_cast<std::uintptr_t>(p) % page == 0 ? p + offset : p;
   }
@@ -303,7 +305,7 @@ bool write_json(const options& o, device::backend& owner, const std::string& row
 int main(int argc, char** argv) {
   const options o = parse(argc, argv);
   if (!o.backend.empty()) ::setenv("TELPHER_BACKEND", o.backend.c_str(), 1);
-  // Beside the programs, in the build folder and where they are installed, lies lib/.
+  // lib/ lies next to the programs' folder, both in the build folder and where they are installed.
   const std::string folder = folder_of(reinterpret_cast<const void*>(&parse));
   ::setenv("TELPHER_PLUGIN_PATH", (folder + "/../lib").c_str(), 0);
   device::discover();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Telpher's C API looked up by name, and the source of memory made from it.
+// Telpher's C API, looked up by name, and the memory source made from it.
 #include "memory.hpp"
 
 #include <dlfcn.h>
@@ -52,7 +52,7 @@ void* allocate_host(std::size_t bytes) {
   return address;
 }
 
-// Host memory only: what there is when the library is not in the process.
+// Used if the library is not in the process: host memory only.
 class host_memory final : public memory_source {
  public:
   void* allocate(kind k, std::size_t bytes) override {
@@ -115,7 +115,7 @@ class telpher_memory final : public memory_source {
   std::string backend() override { return functions().backend(); }
   std::string copy_call() override { return vendor_ ? vendor_->copy_call() : "telpher_memcpy"; }
 
-  // On CUDA the baseline copies by CUDA's own call, so that it owes nothing to Telpher.
+  // On CUDA the baseline uses CUDA's own copy call, so that it does not depend on Telpher.
   void open_vendor() {
     if (backend() != "cuda") return;
     std::string why;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls by the list that Telpher has for itself, with a library and a stream of its own.
+// NCCL's functions from the list that Telpher uses itself, with a separate library handle and
+// stream.
 #include "nccl.hpp"
 
 #include <dlfcn.h>

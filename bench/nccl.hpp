@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NCCL, opened at run time, as a contender beside MPI on the same buffers. Compiled everywhere, as
-// its binary interface is declared here; used where every rank has a CUDA device of its own.
+// NCCL, opened at run time, as a contender beside MPI on the same buffers. It is compiled
+// everywhere, because its binary interface is declared here. It is used if every rank has its own
+// CUDA device.
 #pragma once
 
 #include <memory>
@@ -13,14 +14,14 @@ namespace telpher::bench {
 class nccl {
  public:
   virtual ~nccl() = default;
-  /// Whether NCCL has this collective (gather, scatter and alltoall are made of its sends and
-  /// receives, as its own tests do).
+  /// Whether NCCL has this collective. Gather, scatter and alltoall are made from its sends and
+  /// receives, as in its own tests.
   virtual bool offers(const collective& which) const = 0;
-  /// Runs it and waits for it.
+  /// Runs it and waits until it is done.
   virtual void run(const data_plan& plan, const arguments& a) = 0;
 };
 
-/// Collective. Null, with the reason, where it cannot be used; the answer is the same on all ranks.
+/// Collective. Null, with the reason, if NCCL cannot be used; the result is the same on all ranks.
 std::unique_ptr<nccl> open_nccl(MPI_Comm comm, const std::string& backend, int device,
                                 std::string& why);
 

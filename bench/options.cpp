@@ -137,13 +137,13 @@ class parser {
     }
   }
 
-  // The two letters behind a test, as OSU's benchmarks take them.
+  // The two letters after a test, as in OSU's benchmarks.
   void take_letter(char letter) {
     if (++letters_ > 2) stop("there are two sides to give memory kinds for, D D or H D");
     (letters_ == 1 ? options_.leader_kind : options_.peer_kind) = memory_kind(letter);
   }
 
-  // Short for all collectives of a form.
+  // Abbreviation for all collectives of a form.
   static bool form_of_all(const std::string& word, form& how) {
     if (word != "collectives" && word != "icollectives" && word != "collectives_persistent")
       return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of telpher-bench, checked in full before anything is measured.
+// The command line of telpher-bench. It is checked completely before anything is measured.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace telpher::bench {
 
 struct options {
   std::vector<std::string> commands;  // all tests, in turn
-  std::string command;                // the one at hand, as select() chose it
+  std::string command;                // the current one, set by select()
   std::vector<std::size_t> sizes;     // as listed; empty: powers of two from smallest to largest
   std::size_t smallest = 1;
   std::size_t largest = 0;  // 0: 4 MiB for pairs, 1 MiB for collectives
@@ -24,7 +24,7 @@ struct options {
   bool telpher = true;
   bool staged = true;
   std::string allocation = "telpher";
-  std::vector<int> devices;  // rank i takes devices[i % size]; empty: by local rank
+  std::vector<int> devices;  // rank i uses devices[i % size]; empty: by local rank
   bool limit = false;
   bool csv = false;
   bool full = false;  // fastest and slowest rank, iterations
@@ -34,28 +34,29 @@ struct options {
   bool persistent = false;
   derived type;
   // collectives
-  const collective* which = nullptr;  // null: the test is not one
+  const collective* which = nullptr;  // null: the test is not a collective
   form form_of_call = form::blocking;
-  bool nccl = true;  // where there is one
+  bool nccl = true;  // measure NCCL if available
   int root = 0;
   element reduced{};
   MPI_Op op = MPI_SUM;
-  int dimensions = 1, radius = 1;  // neighbourhoods
+  int dimensions = 1, radius = 1;  // for neighbourhood collectives
   int test_calls = 0;
 };
 
-/// Ends the job with the usage and the cause if the arguments are not right. `talks`: this rank
+/// Ends the job with the usage and the cause if the arguments are invalid. `talks`: this rank
 /// prints.
 options parse_options(int argc, char** argv, bool talks);
 
-/// Makes a test of the list the one at hand.
+/// Makes a test of the list the current one.
 void select(options& o, const std::string& command);
 
-/// The CUDA device that the command line gives this rank, for before MPI_Init: the rank is what the
-/// launcher tells in the environment. -1 where the memory is not CUDA's or the rank is not told.
+/// The CUDA device that the command line gives this rank; for use before MPI_Init. The rank comes
+/// from the launcher's environment variables. -1 if the memory is not CUDA's or the rank is
+/// unknown.
 int early_cuda_device(int argc, char** argv);
 
-/// "64k" and the like; false if it is not a size.
+/// Parses sizes such as "64k"; false if it is not a size.
 bool parse_size(const std::string& text, std::size_t& out);
 
 }  // namespace telpher::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs of ranks that exchange messages, measured: what of the timing of an exchange becomes one
-// message's figure, and what one plain copy of the same bytes takes.
+// Measures pairs of ranks that exchange messages: converts the timing of an exchange to the figure
+// of one message, and measures a plain copy of the same bytes.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace telpher::bench {
 
-/// Collective over the active ranks; each gets the same figures, one for each mode.
+/// Collective over the active ranks. Each gets the same figures, one for each mode.
 std::vector<figure> measure(memory_source& source, const pairing& pair, const shape& s,
                             const std::vector<mode>& modes, const plan& p);
 
-/// The same bytes by one plain copy in one process, from leader's kind to peer's kind of memory and
-/// from one's device to the other's, one copy at a time; seconds, 0 where it says nothing.
+/// The time of one plain copy of the same bytes in one process, from the leader's kind of memory
+/// and device to the peer's; one copy at a time. In seconds; 0 if such a copy says nothing.
 double copy_limit(memory_source& source, const pairing& pair, const shape& s, double min_time);
 
 }  // namespace telpher::bench

@@ -15,7 +15,7 @@ std::uint64_t seed_of(std::uint64_t seed, int rank, int block) {
          static_cast<std::uint64_t>(block);
 }
 
-// 1 to 4: sums of some thirty ranks fit a signed char.
+// 1 to 4: the sum of some thirty ranks fits a signed char.
 template <class T>
 void small_numbers(std::uint64_t seed, std::size_t bytes, std::byte* to) {
   std::vector<std::byte> noise(bytes / sizeof(T));
@@ -97,8 +97,8 @@ void data_plan::reduced(std::uint64_t seed, int last, int block, std::byte* to) 
   }
 }
 
-// Which block a neighbour has for this rank. The grid is the same seen from everywhere, but the
-// order of a rank's neighbours depends on its place.
+// The index of the block that a neighbour has for this rank. The grid looks the same from every
+// rank, but the order of a rank's neighbours depends on its position.
 int data_plan::place_of_me(int neighbour) const {
   int place = 0;
   for (const int r : around.neighbours(neighbour)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each rank puts into a collective and what must come out. Data that is moved has a pattern in
-// which every byte differs; data that is reduced has small whole numbers, whose sums are exact in
-// every type and in every order.
+// What each rank puts into a collective, and what must come out. Data that is moved has a pattern
+// in which every byte differs. Data that is reduced has small integers, whose sums are exact in
+// every type and order.
 #pragma once
 
 #include <mpi.h>
@@ -21,9 +21,9 @@ struct element {
   std::size_t bytes;
 };
 
-/// "float", "double", "int" or "char"; false if there is no such type.
+/// Parses "float", "double", "int" or "char"; false for other names.
 bool find_element(const std::string& name, element& out);
-/// "sum", "max" or "min".
+/// Parses "sum", "max" or "min".
 bool find_operation(const std::string& name, MPI_Op& out);
 
 struct data_plan {
@@ -32,14 +32,14 @@ struct data_plan {
   MPI_Op op = MPI_SUM;
   std::size_t block_bytes = 0;
   int rank = 0, size = 1, root = 0;
-  grid around;  // neighbourhood collectives
+  grid around;  // for neighbourhood collectives
   std::vector<int> neighbours;
 
   int send_blocks() const noexcept { return count(which->send); }
   int receive_blocks() const noexcept { return count(which->receive); }
-  /// What this rank sends.
+  /// The data that this rank sends.
   std::vector<std::byte> sent(std::uint64_t seed) const;
-  /// What this rank must have received; empty if the standard leaves it open.
+  /// The data that this rank must have received; empty if the standard leaves it undefined.
   std::vector<std::byte> expected(std::uint64_t seed) const;
 
  private:

@@ -52,10 +52,10 @@ std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(text, &length);
-  // MPICH's goes on for many lines about its build, with tabs; the first one names it.
+  // MPICH's text has many lines about its build, with tabs; the first line names the version.
   std::string first(text, std::min(std::strlen(text), std::strcspn(text, "\n")));
   std::replace(first.begin(), first.end(), '\t', ' ');
-  // "MPICH Version:      5.0.2": the gap and the word say nothing.
+  // "MPICH Version:      5.0.2": drop the word and the gap.
   if (const auto word = first.find(" Version:"); word != std::string::npos)
     first.erase(word, first.find_first_not_of(' ', word + 9) - word - 1);
   return first;

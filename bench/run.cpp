@@ -78,7 +78,7 @@ std::vector<row> run_pairs(const options& o, memory_source& source) {
 
 namespace {
 
-// The sizes that the collective can have: whole elements in each block.
+// The sizes that are possible for the collective: whole elements in each block.
 std::vector<std::size_t> collective_sizes(const options& o, int ranks) {
   if (o.which->send == collective::blocks::none && o.which->receive == collective::blocks::none)
     return {0};

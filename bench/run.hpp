@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tests as the command line asks for them: sizes one after the other, each printed as soon as
-// it is measured. All are collective over MPI_COMM_WORLD; rank 0 prints and gets all rows.
+// Runs the tests of the command line: one size after the other, each printed as soon as it is
+// measured. All functions are collective over MPI_COMM_WORLD; rank 0 prints and gets all rows.
 #pragma once
 
 #include <vector>

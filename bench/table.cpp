@@ -108,7 +108,7 @@ void print(bool csv, const std::vector<cell>& cells) {
   std::fflush(stdout);
 }
 
-// The figure in the unit of the test: microseconds, or megabytes a second.
+// The figure in the test's unit: microseconds or megabytes per second.
 double value(const columns& c, const figure& f) {
   return c.time ? f.us : f.gbps * 1e3;
 }
@@ -116,7 +116,7 @@ double best(const columns& c, const figure& f) {
   return c.time ? f.us_min : f.gbps * 1e3 * f.us / f.us_min;
 }
 
-// How many times better the first mode is than another.
+// Label of the ratio that says how many times better the first mode is than another.
 std::string ratio_name(const columns& c, mode other) {
   if (c.modes.size() == 2) return "ratio";
   return std::string(c.csv ? "ratio_" : "/ ") + name(other);

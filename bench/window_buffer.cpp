@@ -12,7 +12,7 @@ constexpr std::size_t guard_bytes = 64;
 constexpr std::size_t slot_alignment = 256;
 constexpr auto guard = std::byte{0xa5};
 
-// One step of a mixing function whose output bits each depend on all input bits.
+// A mixing function: each output bit depends on all input bits.
 std::uint64_t mix(std::uint64_t x) noexcept {
   x = (x ^ (x >> 32)) * 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 29)) * 0xd6e8feb86659fd93ull;
@@ -39,14 +39,14 @@ window_buffer::window_buffer(memory_source& source, kind k, std::size_t bytes, i
       address_(
           static_cast<std::byte*>(source.allocate(k, stride_ * static_cast<std::size_t>(slots)))),
       blocks_(blocks) {
-  for (int i = 0; i < slots_; ++i) write(i, 0);  // touches every page before anything is timed
+  for (int i = 0; i < slots_; ++i) write(i, 0);  // touches every page before timing starts
 }
 
 window_buffer::~window_buffer() {
   source_.release(kind_, address_);
 }
 
-// The pattern is that of the packed message, whatever the gaps.
+// The pattern of the packed message, without the gaps.
 void window_buffer::expect(std::uint64_t seed) {
   if (!blocks_) {
     expected_.resize(bytes_ + guard_bytes, guard);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The buffers of one side of a message exchange: a number of slots in one allocation, each followed
-// by guard bytes that no message may touch, and the patterns that fill and check them byte for
-// byte.
+// The buffers of one side of an exchange: several slots in one allocation, each followed by guard
+// bytes that no message may touch, and the patterns that fill and check them byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +14,13 @@
 
 namespace telpher::bench {
 
-/// A pattern in which every byte depends on the seed and its place.
+/// Fills with a pattern in which every byte depends on the seed and its position.
 void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
 
 class window_buffer {
  public:
-  /// `blocks`, where given, are the places of the pattern among the bytes of a slot; the gaps
-  /// between them hold guard bytes too.
+  /// `blocks`, if given, are the positions of the pattern in a slot; the gaps between them hold
+  /// guard bytes as well.
   window_buffer(memory_source& source, kind k, std::size_t bytes, int slots,
                 const std::vector<layout::block>* blocks = nullptr);
   ~window_buffer();
@@ -34,11 +33,11 @@ class window_buffer {
   int slots() const noexcept { return slots_; }
   std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Writes the pattern of `seed` into a slot, and its guard.
+  /// Writes the pattern of `seed` and the guard into a slot.
   void write(int index, std::uint64_t seed);
-  /// Whether slot and guard hold exactly that; else `wrong` says which byte does not.
+  /// Whether the slot and its guard hold exactly that; if not, `wrong` names the first wrong byte.
   bool holds(int index, std::uint64_t seed, std::string& wrong);
-  /// The same with bytes that the caller made.
+  /// The same with the caller's bytes.
   void write(int index, std::span<const std::byte> bytes);
   bool holds(int index, std::span<const std::byte> bytes, std::string& wrong);
 
