@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptors that are kept: away from the standard streams, and never another's.
+// Kept descriptors: they stay away from the standard streams, and another's descriptor is never
+// used.
 #include "base/descriptor.hpp"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@ int make_file() {
   return ::memfd_create("telpher-test", MFD_CLOEXEC);
 }
 
-// The exit code of a child that runs `body`.
+// Runs `body` in a child and returns the child's exit code.
 template <class F>
 int in_child(F body) {
   const pid_t pid = ::fork();
@@ -55,7 +56,7 @@ TEST_CASE(the_standard_streams_stay_closed) {
              return shared_memory::open(memory->name()) ? 0 : 5;
            }),
            0);
-  // The same where the process may have hardly any.
+  // The same if the process may have hardly any descriptors.
   CHECK_EQ(in_child([] {
              for (const int stream : {0, 1, 2}) ::close(stream);
              rlimit few{};
@@ -75,7 +76,7 @@ TEST_CASE(a_number_that_is_anothers_now_is_not_used) {
   REQUIRE(::dup2(other, number) == number);
   CHECK_EQ(kept.get(), -1);
   kept = {};
-  CHECK(::fcntl(number, F_GETFD) != -1);  // the other's is still there
+  CHECK(::fcntl(number, F_GETFD) != -1);  // the other descriptor is still open
   ::close(number);
   ::close(other);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Libraries opened at run time: found, missing, already there; and where an address lives.
+// Libraries opened at run time: found, missing, already open; and the library that holds an
+// address.
 #include "base/library.hpp"
 
 #include <string>

@@ -54,7 +54,7 @@ TEST_CASE(lines_carry_rank_subsystem_and_level) {
   ::unlink(path.c_str());
 }
 
-// A program that closes what it did not open gets the number for a file of its own.
+// A program that closes a descriptor it did not open may get the number for a file of its own.
 TEST_CASE(a_file_of_the_program_gets_no_lines) {
   const std::string path = folder() + "/closed", others = folder() + "/others";
   log_ns::configure(log_ns::level::warn, path.c_str());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The settings: every form of value, what is refused, and the name proposed for a misspelt
-// variable. The process's own environment (see CMakeLists.txt) has one good and one misspelt
+// variable. The process's own environment (see CMakeLists.txt) has one valid and one misspelt
 // variable.
 #include "base/settings.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared memory: seen by another process, checked when opened, gone with its last user.
+// Shared memory: visible to another process, checked when opened, gone with its last user.
 #include "base/shared_memory.hpp"
 
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ long open_descriptors() {
   return count;
 }
 
-// The exit code of a child that runs `body`.
+// Runs `body` in a child and returns the child's exit code.
 template <class F>
 int in_child(F body) {
   const pid_t pid = ::fork();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What texts ask for, what plans come of it, which plans from outside are refused, and when the
-// model says that compression pays.
+// How texts are parsed, which plans follow, which plans from other processes are refused, and when
+// the model says that compression pays.
 #include "codec/choice.hpp"
 
 #include "check.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libzfp as the judge of our streams, opened at run time: neither its headers nor the library are
-// needed to build. Declares what its documentation names.
+// libzfp as the reference for our streams. It is opened at run time, so neither its headers nor the
+// library are needed to build. Declares what its documentation names.
 #pragma once
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ enum class type : int { int32 = 1, int64 = 2, f32 = 3, f64 = 4 };
 
 class library {
  public:
-  /// Opens `path`, or the system's library where it is empty.
+  /// Opens `path`, or the system's library if it is empty.
   explicit library(const char* path) {
     handle_ = *path ? dlopen(path, RTLD_NOW) : nullptr;
     if (!handle_) handle_ = dlopen("libzfp.so.1", RTLD_NOW);
@@ -35,7 +35,7 @@ class library {
   }
   bool present() const { return handle_ != nullptr && complete_; }
 
-  /// The stream of an array, or its values from a stream; empty or false on failure.
+  /// The stream of an array, or an array from its stream; empty or false on failure.
   std::vector<std::uint64_t> encode(void* values, type t, int dims, const std::uint64_t* extent,
                                     double rate, std::size_t room) const {
     std::vector<std::uint64_t> out(room / 8);

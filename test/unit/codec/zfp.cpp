@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ZFP kernels, run on the CPU as the emulated device runs them, against libzfp: the same bits
 // in both directions, for every rate, shape and kind of data. Without libzfp the cases that need it
-// say so and only what can be judged alone is.
+// say so, and only what needs no reference is checked.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -75,7 +75,7 @@ std::uint32_t block_bits(double rate, int dims) {
   return std::max(bits, facts<S>::header);
 }
 
-/// One array's parameters, and the two directions.
+/// The parameters of one array, and both directions.
 template <class S>
 struct coder {
   shape s;
@@ -168,8 +168,8 @@ std::string describe(const shape& s, double rate, content c) {
   return text;
 }
 
-/// Both directions against libzfp. Where its scale factor overflows, only its reading of our stream
-/// counts, and that both readings stay within our bound.
+/// Both directions against libzfp. If its scale factor overflows, only two things are checked: that
+/// it can read our stream, and that both decoders stay within our error bound.
 template <class S>
 void compare(const shape& s, double rate, content c) {
   const std::vector<S> values = make<S>(c, s.values());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The protocol of agreement: a device rank hears what every rank said in its call, however far host
-// ranks have run ahead; a slot that somebody has still to read is not written; votes; deferred
-// calls, which all ranks decide alike though offers are taken back; and many calls by threads that
-// fall asleep at random places.
+// The protocol of agreement. A device rank learns what every rank said in its call, however far
+// host ranks have run ahead. A slot that somebody has still to read is not overwritten. Votes.
+// Deferred calls: all ranks decide alike even if offers are taken back. Many calls by threads that
+// sleep at random places.
 #include "coll/exchange/agreement.hpp"
 
 #include <memory>
@@ -16,7 +16,7 @@ using namespace telpher::coll::exchange;
 
 namespace {
 
-/// The lines of some ranks, and each rank's view of them.
+/// The lines of several ranks, and each rank's view of them.
 class node {
  public:
   explicit node(int ranks) : lines_(new agreement_line[static_cast<std::size_t>(ranks)]{}) {
@@ -80,8 +80,8 @@ TEST_CASE(a_host_rank_runs_ahead_without_waiting) {
   CHECK_EQ(n[0].words(), answer::pending);
 }
 
-// Rank 1 has read all of call 1 and goes on as a host rank; rank 0 has still to read. Rank 1's word
-// for call 1 must stay.
+// Rank 1 has read all of call 1 and continues as a host rank; rank 0 has still to read. Rank 1's
+// word for call 1 must stay.
 TEST_CASE(a_device_word_stays_until_it_was_read) {
   node n(2);
   CHECK(n.says(0, word::device));
@@ -133,7 +133,7 @@ TEST_CASE(a_failure_belongs_to_its_call) {
 
 namespace {
 
-/// What rank r says in a call: known to all, so that each can check what it hears.
+/// The word of rank r in a call: a function that all know, so that each can check what it receives.
 word said_by(int r, std::uint64_t call) {
   std::uint64_t x = (call / 7) * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(r) * 77;
   x ^= x >> 31;
@@ -231,7 +231,7 @@ TEST_CASE(who_passes_is_waited_for_by_nobody) {
   CHECK_EQ(n[0].decision(), answer::pending);
 }
 
-// Rank 1 is through with call 1 and far ahead; rank 0 has still to hear what was decided.
+// Rank 1 has finished call 1 and is far ahead; rank 0 has still to read the decision.
 TEST_CASE(a_decision_stays_until_it_was_heard) {
   node n(2);
   CHECK(n.offers(0));
@@ -247,7 +247,7 @@ TEST_CASE(a_decision_stays_until_it_was_heard) {
 
 namespace {
 
-/// What rank `me` took each call for: the devices' or the host's. Calls 5, 10, ... are blocking.
+/// How rank `me` took each call: by the devices or by the host. Calls 5, 10, ... are blocking.
 std::vector<bool> decisions(agreement& a, int me, std::uint64_t calls, int& wrong, int ranks) {
   std::vector<bool> on_devices;
   std::minstd_rand random(static_cast<unsigned>(me) * 7 + 3);

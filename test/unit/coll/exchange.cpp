@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange kernel as the CPU runs it: every algorithm of the catalogue, by both transports, on
-// mapped buffers and through the workspace, by ranks that are threads and dawdle, call after call
-// on the same memory, against a plain loop over all inputs. Forced interleavings: a rank that ends
-// early must not disturb one that is late.
+// The exchange kernel as the CPU runs it: every algorithm of the catalogue, over both transports,
+// on mapped buffers and through the workspace, against a plain loop over all inputs. Ranks are
+// threads with random delays; call after call uses the same memory. Forced interleavings: a rank
+// that ends early must not disturb one that is late.
 #include "exchange_node.hpp"
 
 #include "check.hpp"
@@ -12,7 +12,7 @@ using namespace exchange_test;
 
 namespace {
 
-/// As the emulated device does.
+/// Runs a block by one work item, as the emulated device does.
 void by_one(kernel::id k, const kernel::exchange& p, unsigned block, unsigned blocks) {
   kernel::cpu_kernel_of(k).run_block(&p, block, blocks);
 }
@@ -78,7 +78,7 @@ TEST_CASE(a_kernel_that_stays_takes_one_call_after_the_other) {
     one.await_done(1, blocks);
     std::uint32_t call = 1;
     for (int round = 0; round < 200; ++round)
-      for (const std::size_t copies : {1u, 7u, 8u, 15u})  // of one part and of two
+      for (const std::size_t copies : {1u, 7u, 8u, 15u})  // commands of one part and of two
         for (unsigned some = 1; some <= blocks; ++some) {
           one.command(++call, copies, some);
           one.await_done(call, some);
@@ -94,7 +94,7 @@ TEST_CASE(a_kernel_that_stays_leaves_when_nothing_comes) {
     staying one(blocks, 1000, by_one);
     one.await_done(1, blocks);
     one.await_gone();
-    one.command(2, 1, 1);  // nobody takes it
+    one.command(2, 1, 1);  // no block takes it
     CHECK(!one.has(2, 1));
   }
 }
@@ -133,5 +133,5 @@ TEST_CASE(halves_survive_widening) {
   CHECK_EQ(kernel::widen(kernel::values::f16{0x3c00}), 1.0f);
   CHECK_EQ(kernel::round_to_f16(65520.0f).bits, 0x7c00);
   CHECK_EQ(kernel::round_to_f16(65519.0f).bits, 0x7bff);
-  CHECK_EQ(kernel::round_to_f16(1.0f + 1.0f / 2048).bits, 0x3c00);  // a tie: to even
+  CHECK_EQ(kernel::round_to_f16(1.0f + 1.0f / 2048).bits, 0x3c00);  // a tie: rounds to even
 }

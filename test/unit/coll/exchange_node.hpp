@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that are threads and run exchange kernels on the CPU: whole algorithms on a node of ranks,
-// and a kernel that stays. How a block is run is the test's to say: by one work item, as the
-// emulated device does, or by a thread for each of many.
+// Ranks as threads that run exchange kernels on the CPU: whole algorithms on a node of ranks, and a
+// kernel that stays. The test chooses how a block is run: by one work item, as the emulated device
+// does, or by many, each a thread.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct rank_memory {
   std::array<std::uint64_t, kernel::exchange::most_blocks> done{};
   std::uint32_t arrivals = 0, stop = 0, launches = 0;
 
-  /// How many of the first blocks have this word.
+  /// How many of the first `blocks` blocks have this word.
   int blocks_with(std::uint64_t word, int blocks) const {
     return static_cast<int>(std::count(done.begin(), done.begin() + blocks, word));
   }
@@ -50,13 +50,13 @@ inline element value(int rank, std::size_t i, std::uint64_t call) {
   return static_cast<element>((static_cast<std::size_t>(rank) * 7919 + i * 31 + call * 101) % 1000);
 }
 
-/// One node of ranks with memory that is used again by each call.
+/// One node of ranks; every call reuses the same memory.
 class node {
  public:
   node(int ranks, block_runner run_block)
       : memory_(static_cast<std::size_t>(ranks)), run_block_(run_block) {}
 
-  /// Runs one call; how many elements of all outputs are wrong.
+  /// Runs one call; returns the number of wrong elements in all outputs.
   int run(const algorithm& a, problem p, bool packed, int blocks) {
     ++call_;
     const int n = p.ranks;
@@ -113,7 +113,7 @@ class node {
     k.done = own.done.data();
     k.stop = &own.stop;
     k.places = own.places.data();
-    k.patience_ns = call_ % 2 == 0 ? 1 : ~std::uint64_t{0};  // long waits pause, or none
+    k.patience_ns = call_ % 2 == 0 ? 1 : ~std::uint64_t{0};  // every wait pauses, or none
     k.again = 0;
     std::minstd_rand random(static_cast<unsigned>(rank * 31 + static_cast<int>(call_)));
     for (unsigned i = random() % 4; i > 0; --i) std::this_thread::yield();
@@ -186,7 +186,7 @@ class node {
   std::atomic<int> bad_{0};
 };
 
-/// Every algorithm on problems of a size, in a fixed order, on one memory.
+/// Runs every algorithm on problems of one size, in a fixed order, on the same memory.
 inline int wrong_of_all(int ranks, std::uint64_t count, bool packed, bool mapped, bool in_place,
                         block_runner run_block) {
   node n(ranks, run_block);
@@ -211,7 +211,7 @@ inline int wrong_of_all(int ranks, std::uint64_t count, bool packed, bool mapped
   return wrong;
 }
 
-/// A kernel that stays, a thread for each block, and what a host has of it.
+/// A kernel that stays, with a thread for each block, and the host's side of it.
 class staying {
  public:
   staying(unsigned blocks, std::uint64_t stay_ns, block_runner run_block) {
@@ -235,7 +235,7 @@ class staying {
     for (std::thread& t : threads_) t.join();
   }
 
-  /// A program of some copies of a piece, by some of the blocks.
+  /// Writes a program with some copies of a piece, for the first `blocks` blocks.
   void command(std::uint32_t call, std::size_t copies, unsigned blocks) {
     constexpr std::size_t heading = kernel::exchange_command::heading;
     std::vector<std::uint64_t> words = {4 * copies, std::uint64_t{blocks} << 32 | call, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// That the verifier sees mistakes: every right schedule is broken in every place, in one way at a
-// time, and each broken one must be refused. What the verifier accepts would be a step that is not
-// needed, so this also keeps algorithms free of those.
+// Tests that the verifier finds mistakes. Every correct schedule is broken at every place, in one
+// way at a time, and the verifier must refuse each result. A broken schedule that it accepts would
+// mean that a step is unnecessary, so this also keeps unnecessary steps out of the algorithms.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 
 using schedules = std::vector<schedule>;
 
-/// Changes step `at` of rank `rank`; false if that step cannot be broken in this way.
+/// Changes step `at` of rank `rank`; false if the step cannot be broken in this way.
 using mutation = std::function<bool(schedules& all, std::size_t rank, std::size_t at)>;
 
 bool drop(schedules& all, std::size_t rank, std::size_t at, step_kind kind) {
@@ -37,7 +37,7 @@ bool moves(const step& s) {
   return s.kind == step_kind::copy || s.kind == step_kind::reduce;
 }
 
-/// Drops a wait and the signal that it waits for: only the race is left to be seen.
+/// Drops a wait and the signal that it waits for, so that only the race remains to be found.
 bool drop_pair(schedules& all, std::size_t rank, std::size_t at) {
   const step wait = all[rank].steps[at];
   if (wait.kind != step_kind::wait) return false;
@@ -94,7 +94,7 @@ bool read_another_rank(schedules& all, std::size_t rank, std::size_t at) {
   if (!moves(s)) return false;
   span& from = s.sources[0];
   from.rank = (from.rank + 1) % all[rank].ranks;
-  // Not where the rank itself has put the same piece before: that would be right.
+  // Not if the rank itself has written the same piece before: the result would be correct.
   for (std::size_t i = 0; i < at; ++i) {
     const span& to = all[rank].steps[i].to;
     if (to.count == from.count && to.rank == from.rank && to.offset == from.offset) return false;
@@ -112,7 +112,7 @@ bool write_another_rank(schedules& all, std::size_t rank, std::size_t at) {
 bool write_input(schedules& all, std::size_t rank, std::size_t at) {
   step& s = all[rank].steps[at];
   if (s.to.count == 0) return false;
-  // Not in place: an output is nowhere an input.
+  // Not in place, where an output would also be an input.
   s.to.where = space::input;
   return true;
 }
@@ -123,7 +123,7 @@ bool touches(const step& s, std::int32_t rank) {
   return found;
 }
 
-/// Lets a step run before the wait for a rank whose memory it touches.
+/// Moves a step before the wait for a rank whose memory it accesses.
 bool hoist_over_wait(schedules& all, std::size_t rank, std::size_t at) {
   auto& steps = all[rank].steps;
   if (at == 0 || !moves(steps[at]) || steps[at - 1].kind != step_kind::wait ||
@@ -133,7 +133,7 @@ bool hoist_over_wait(schedules& all, std::size_t rank, std::size_t at) {
   return true;
 }
 
-/// Lets a step that touches a peer's memory run when the peer may have gone.
+/// Moves a step that accesses a peer's memory to the end, when the peer may have finished.
 bool move_to_the_end(schedules& all, std::size_t rank, std::size_t at) {
   auto& steps = all[rank].steps;
   bool foreign = false;
@@ -173,17 +173,17 @@ void break_everywhere(const algorithm& a, const problem& p, const mutation& chan
 
 struct selection {
   bool in_place = true;
-  bool ordered_only = false;  // leaves out algorithms for operations that commute
-  // Between nodes a schedule synchronizes, and a workspace is filled, also where a shape makes that
-  // needless (empty shares, nodes of one rank, messages that order the same): the part of the
-  // broken schedules, in percent, that may be right all the same.
+  bool ordered_only = false;  // leaves out algorithms for commutative operations
+  // Between nodes, schedules synchronise and fill workspaces even if a shape makes that unnecessary
+  // (empty shares, nodes of one rank, messages that already give the order). So this percentage of
+  // the broken schedules may be correct.
   int needless_between_nodes = 0;
 };
 
 void try_problem(const algorithm& a, problem p, const selection& which, const mutation& change,
                  outcome& o) {
-  // One class of counts will do: sizes of several elements, none of them equal to the ranks. Empty
-  // blocks are synchronized for all the same.
+  // One class of counts is enough: sizes of several elements, none equal to the number of ranks.
+  // Empty blocks are synchronised as well.
   if (!is_v_form(a.what) && p.count != 9 * static_cast<std::uint64_t>(p.ranks) + 5) return;
   if (std::find(p.counts.begin(), p.counts.end(), 0u) != p.counts.end()) return;
   p.commutative = (a.restrictions & commutative_only) != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The simulator against times that can be worked out by hand, one node against all nodes, and the
-// shapes that algorithms are chosen for.
+// The simulator against times calculated by hand, one node against all nodes, and the shapes for
+// which algorithms are chosen.
 #include "coll/schedule/simulate.hpp"
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST_CASE(a_broadcast_between_two_gpus_takes_what_arithmetic_says) {
   problem p = on_nodes(operation::bcast, 2, 4, 250000);  // 1 MB at 10 GB/s: 100 us
   // launch, the copy, the reader's signal back
   CHECK(close(time_of("one_shot", p, m), 5 + 100 + 1, 1e-6));
-  p.mapped = false;  // besides the root's copy into its scratch space and its signal
+  p.mapped = false;  // also the root's copy into its scratch space, and its signal
   CHECK(time_of("one_shot", p, m) > 5 + 1 + 100 + 1);
 }
 
@@ -72,8 +72,8 @@ TEST_CASE(a_message_takes_what_arithmetic_says) {
 TEST_CASE(ranks_that_share_a_nic_share_its_rate) {
   const machine m = parsed(round_numbers);
   const problem p = on_nodes(operation::alltoall, 8, 4, 250000);
-  // 4 of a rank's 8 blocks cross; two ranks a NIC: 8 MB at 5 GB/s. Steps in the node and waiting
-  // for a partner come on top, but not as much again.
+  // 4 of a rank's 8 blocks go to other nodes, and two ranks share a NIC: 8 MB at 5 GB/s. Steps in
+  // the node and waiting for a partner take additional time, but less than that again.
   const double us = time_of("pairwise", p, m);
   CHECK(us > 1600);
   CHECK(us < 2 * 1600);

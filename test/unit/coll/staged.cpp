@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Staging in one process: which bytes are copied, and when. The seam to mpi/ (requests)
-// is stood in for here.
+// Staging in one process: which bytes are copied, and when. Stands in for the part of mpi/
+// (requests).
 #include "coll/staged.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace telpher;
 
-/// Device memory of ints with a host view by copies.
+/// An array of ints in device memory, with a host view made by copies.
 class device_ints {
  public:
   explicit device_ints(const std::vector<int>& values)
@@ -60,7 +60,7 @@ std::vector<int> counting(std::size_t n, int first = 1) {
   return values;
 }
 
-/// What the host MPI would do with one rank: moves `n` ints.
+/// Stands in for the host MPI with one rank: copies `n` ints.
 auto move_ints(const void* from, void* to, std::size_t n) {
   return [=] {
     std::copy_n(static_cast<const int*>(from), n, static_cast<int*>(to));
@@ -154,7 +154,7 @@ TEST_CASE(only_segments_are_written_back) {
 TEST_CASE(gaps_of_types_are_kept) {
   one_rank::start();
   REQUIRE(one_rank::device());
-  for (const int rows : {4, 500}) {  // block by block, and by the kernels
+  for (const int rows : {4, 500}) {  // blocks copied one by one, and by the kernels
     const auto n = static_cast<std::size_t>(rows) * 3;
     const MPI_Datatype type = column(rows, 3);
     const device_ints from(counting(n)), to(std::vector<int>(n, 7));
@@ -207,17 +207,17 @@ MPI_Datatype at_address(const void* address, int ints) {
 
 }  // namespace
 
-// Host MPIs take equal addresses for MPI_IN_PLACE or for an error. Pools give the same memory again
-// for images of the same size: the second call's addresses follow from the first one's.
+// Host MPIs take equal addresses for MPI_IN_PLACE or for an error. Pools return the same memory for
+// images of the same size, so the second call's addresses follow from the first one's.
 TEST_CASE(images_of_a_call_have_different_addresses) {
   one_rank::start();
   REQUIRE(one_rank::device());
   constexpr int ints = 16;
-  constexpr std::ptrdiff_t room = 64 << 20;  // to either side: pools lie near each other
+  constexpr std::ptrdiff_t room = 64 << 20;  // on either side, because pools lie near each other
   auto all = one_rank::device()->allocate(0, 2 * room * sizeof(int));
   REQUIRE(all);
   int* const first = static_cast<int*>(*all) + room;
-  std::ptrdiff_t apart = 0;  // of what stands for MPI_BOTTOM, in ints
+  std::ptrdiff_t apart = 0;  // distance, in ints, of the buffer that stands in for MPI_BOTTOM
   for (int round = 0; round < 2; ++round) {
     int* const second = first + apart;
     REQUIRE(std::abs(apart) + ints <= room);
@@ -235,7 +235,7 @@ TEST_CASE(images_of_a_call_have_different_addresses) {
   CHECK(one_rank::device()->release(0, *all) == status::ok);
 }
 
-// A buffer in host memory that lies where the image of another one stands is staged as well.
+// A host buffer that lies at the address of another buffer's image is staged as well.
 TEST_CASE(an_image_stands_at_no_other_buffers_address) {
   one_rank::start();
   REQUIRE(one_rank::device());
@@ -244,7 +244,7 @@ TEST_CASE(an_image_stands_at_no_other_buffers_address) {
   const MPI_Datatype type = at_address(from.data(), 8);
   coll::staged call("MPI_Ialltoallw", MPI_COMM_SELF);
   const void* s = call.input(MPI_BOTTOM, coll::uniform(1, type));
-  // Of that address only the elements lie in memory of the program.
+  // Only the elements, not the address itself, lie in memory of the program.
   const auto place = reinterpret_cast<std::uintptr_t>(there.data());
   const int length = 8;
   const auto apart = static_cast<MPI_Aint>(place - reinterpret_cast<std::uintptr_t>(s));
@@ -274,7 +274,7 @@ TEST_CASE(results_of_a_nonblocking_call_come_at_completion) {
     CHECK_EQ(call.start(&request,
                         [&] {
                           move_ints(s, r, 50)();
-                          // A request that is not complete: a receive that nobody answers yet.
+                          // An incomplete request: a receive that nobody has answered yet.
                           return PMPI_Irecv(nullptr, 0, MPI_INT, 0, 5, MPI_COMM_SELF, &request);
                         }),
              MPI_SUCCESS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The vendor's library as a transport: which calls it is asked for, which it can do, when it is
-// opened at all, and its communicator's life on the emulated device, also when a peer never comes.
+// The vendor's library as a transport: which calls use it, which it supports, when it is opened,
+// and the life of its communicator on the emulated device, even if a peer never comes.
 #include "coll/vendor/communicator.hpp"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ reduction reducing(kernel::reduce_op op, kernel::value_type type) {
   return {true, op, type};
 }
 
-/// The file of the emulated device's library, as a setting; it lies beside the plug-ins' folder.
+/// The path of the emulated device's library, as a setting; it lies beside the plug-ins' folder.
 std::string library_setting() {
   const char* plugins = std::getenv("TELPHER_PLUGIN_PATH");
   return std::string("TELPHER_CCL=") + (plugins ? plugins : ".") +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every algorithm of the catalogue, on every class of problem it allows, for 1 to 17 ranks; and
-// that its description is true.
+// Every algorithm of the catalogue, on every class of problem that it allows, for 1 to 17 ranks.
+// Also checks its description.
 #include "coll/schedule/verify.hpp"
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ void for_each_problem(const algorithm& a, Visit visit) {
   }
 }
 
-/// Moves across ranks only from own input or scratch to a peer's scratch.
+/// Whether data moves between ranks only from own input or scratch to a peer's scratch.
 bool is_packed(const problem& p, const schedule& s) {
   for (const step& one : s.steps) {
     if (one.kind != step_kind::copy && one.kind != step_kind::reduce) continue;

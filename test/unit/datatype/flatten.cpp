@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layouts against the host MPI itself: packing by our blocks gives the bytes that MPI_Pack gives,
-// for random types. One process, host memory.
+// Layouts against the host MPI: for random types, packing by our blocks gives the same bytes as
+// MPI_Pack. One process, host memory.
 #include "datatype/datatype.hpp"
 
 #include <cstdlib>
@@ -42,7 +42,7 @@ void compare(MPI_Datatype type, random_types& random) {
   CHECK(found.has_value());
   if (!found) return;
   const datatype::layout& l = **found;
-  if (l.size == 0) return;  // bounds of such types mean nothing
+  if (l.size == 0) return;  // the bounds of such types are meaningless
   const int count = 1 + random.below(3);
   arena a(l, count);
   const std::size_t bytes = l.size * static_cast<std::size_t>(count);
@@ -57,7 +57,7 @@ void compare(MPI_Datatype type, random_types& random) {
   }
   CHECK(packed == expected);
 
-  // Scattering them over other bytes changes the elements' bytes and no gap.
+  // Scattering the bytes over other bytes changes the elements and no gap.
   arena other(l, count);
   auto reference = other.bytes;
   int position = 0;
@@ -119,8 +119,8 @@ TEST_CASE(types_of_unlike_elements_are_told) {
   };
   CHECK(uniform(MPI_DOUBLE, MPI_LONG_LONG, 3));
   CHECK(!uniform(MPI_CHAR, MPI_DOUBLE, 1));
-  CHECK(uniform(MPI_CHAR, MPI_DOUBLE, 0));                 // it has no elements
-  CHECK((*datatype::layout_of(MPI_DOUBLE_INT))->uniform);  // which is one
+  CHECK(uniform(MPI_CHAR, MPI_DOUBLE, 0));                 // the type has no elements
+  CHECK((*datatype::layout_of(MPI_DOUBLE_INT))->uniform);  // which is one element
 }
 
 TEST_CASE(a_reused_handle_is_decoded_again) {

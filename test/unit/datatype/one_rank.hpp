@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For unit tests that need the host MPI and a device, in one process: MPI of one rank whose errors
-// are returned, and the back end that the settings name.
+// For unit tests in one process that need the host MPI and a device: MPI with one rank that returns
+// errors, and the back end that the settings name.
 #pragma once
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ inline void start() {
   std::atexit([] { MPI_Finalize(); });
 }
 
-/// Null where no back end opens.
+/// Null if no back end opens.
 inline telpher::device::backend* device() {
   telpher::device::discover();
   const auto all = telpher::device::backends();

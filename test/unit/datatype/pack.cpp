@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing on a device gives the bytes that packing on the host gives, and unpacking there touches
-// no gap.
+// Packing on a device gives the same bytes as packing on the host, and unpacking on a device
+// changes no gap.
 #include "datatype/datatype.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random nested datatypes for the tests of this folder: every constructor, depth up to three, small
-// counts (zero among them), gaps, overlaps in extent and negative lower bounds.
+// Random nested datatypes for the tests in this folder: every constructor, depth up to three, small
+// counts (including zero), gaps, overlapping extents and negative lower bounds.
 #pragma once
 
 #include <mpi.h>
@@ -15,10 +15,10 @@ class random_types {
     for (MPI_Datatype& t : made_) MPI_Type_free(&t);
   }
 
-  /// A committed type; `depth` constructors deep.
+  /// A committed type, made by `depth` nested constructors.
   MPI_Datatype make(int depth) {
     MPI_Datatype type = build(depth);
-    MPI_Type_dup(type, &type);  // a handle of our own, predefined or not
+    MPI_Type_dup(type, &type);  // our own handle, predefined type or not
     MPI_Type_commit(&type);
     made_.push_back(type);
     return type;
@@ -36,7 +36,7 @@ class random_types {
     if (depth == 0) return predefined[below(8)];
     const MPI_Datatype inner = build(depth - 1);
     MPI_Datatype type = construct(below(constructors), inner, depth);
-    // Some hosts refuse what the standard allows (Open MPI 5: some distributed arrays).
+    // Some host MPIs refuse what the standard allows (Open MPI 5: some distributed arrays).
     if (type == MPI_DATATYPE_NULL) MPI_Type_dup(inner, &type);
     made_.push_back(type);
     return type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that makes and frees types in each step needs device memory for their tables once.
-// The test runs with a device that gives memory for the data and for one table.
+// A program that makes and frees types in each step needs device memory for their tables only once.
+// The device in this test has memory for the data and for one table.
 #include <algorithm>
 #include <vector>
 

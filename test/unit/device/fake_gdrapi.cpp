@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A libgdrapi.so that maps ordinary memory: what it "pins" is seen at another address through a
-// copy of the mapping. Refuses what GDRCopy refuses: a range that does not begin and end at pages
-// of 64 KiB. TEST_GDR=nomodule: gdr_open fails.
+// A libgdrapi.so that maps ordinary memory: "pinned" memory is visible at another address through a
+// second mapping. It refuses what GDRCopy refuses: a range that does not begin and end at pages of
+// 64 KiB. TEST_GDR=nomodule makes gdr_open fail.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -42,7 +42,8 @@ int gdr_unpin_buffer(void*, pin handle) {
   return 0;
 }
 
-// The memory must be a shared mapping: mremap with an old size of 0 makes a second view of it.
+// The memory must be a shared mapping: mremap with an old size of 0 then makes a second mapping of
+// it.
 int gdr_map(void*, pin handle, void** address, std::size_t bytes) {
   *address = ::mremap(reinterpret_cast<void*>(pinned.at(handle.number)), 0, bytes, MREMAP_MAYMOVE);
   return *address == MAP_FAILED ? 12 : 0;

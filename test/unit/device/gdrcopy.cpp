@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows through GDRCopy, with a library of the test's behind them (fake_gdrapi.cpp): the window
-// shows the allocation's own bytes wherever it begins in a page, and everything is given back.
-// Run once with the library, once with a library whose kernel module is missing, once without any.
+// Windows through GDRCopy, with a fake library (fake_gdrapi.cpp). The window shows the allocation's
+// own bytes wherever the allocation begins in a page, and everything is released. Run three times:
+// with the library, with a library whose kernel module is missing, and without a library.
 #include "device/cuda/gdrcopy.hpp"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels kept on disk: what was saved is found again, and nothing that another user could have put
-// there or that is not whole is ever used.
+// Kernels kept on disk: what was saved is found again. Files that another user could have written
+// or that are incomplete are never used.
 #include "device/sycl/kernel_store.hpp"
 
 #include <sys/stat.h>
@@ -37,7 +37,7 @@ bool loads(const std::string& folder, const std::string& identity) {
   return kernel_store(folder, identity).load(found) && found == content;
 }
 
-/// The one file that was saved.
+/// Saves one file and returns its path.
 std::string saved(const std::string& folder) {
   kernel_store store(folder, "identity");
   store.save(content);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is learnt from the system's files and the vendors' variables without asking a runtime.
+// What system files and the vendors' variables tell, without asking a runtime.
 #include "device/gpurt/nodes.hpp"
 
 #include <sys/mman.h>
@@ -39,7 +39,7 @@ TEST_CASE(the_cpu_may_access_what_is_mapped_for_it) {
   REQUIRE(at != MAP_FAILED);
   CHECK(cpu_may_access(at, 4 * page));
   CHECK(cpu_may_access(at + 100, 2 * page));
-  CHECK_EQ(::mprotect(at + 2 * page, page, PROT_READ), 0);  // three entries of the map now
+  CHECK_EQ(::mprotect(at + 2 * page, page, PROT_READ), 0);  // the map now has three entries
   CHECK(cpu_may_access(at, 2 * page));
   CHECK(!cpu_may_access(at, 2 * page + 1));
   CHECK(!cpu_may_access(at + 2 * page, 1));

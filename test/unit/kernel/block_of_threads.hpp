@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The execution view of a kernel body by which a block is many work items, each a thread of this
-// process: what one work item a block cannot show, a missing barrier or a wrong deal of work, shows
-// here, by its result or under ThreadSanitizer. As on a GPU:
-//   - what the block shares has no value at first and lies at one place however often it is
-//     declared;
-//   - a barrier orders what the block wrote; work items that meet at different ones are an error,
-//     and so is one that has ended while others wait for it;
-//   - a vote or a shuffle of readers holds them together and orders nothing: it is made of relaxed
-//     accesses, which ThreadSanitizer takes for no synchronisation.
-// A test of this test names a barrier that is to do nothing (omitted()).
+// An execution view for kernel bodies in which a block has many work items, each a thread of this
+// process. With one work item per block, a missing barrier or wrongly divided work goes unnoticed;
+// here it shows in the result or under ThreadSanitizer. As on a GPU:
+//   - What the block shares has no initial value, and lies at one place however often it is
+//     declared.
+//   - A barrier orders what the block wrote. It is an error if work items meet at different
+//     barriers, or if one has ended while others wait for it.
+//   - A vote or a shuffle of readers waits for all of them and orders nothing. It is made of
+//     relaxed accesses, which ThreadSanitizer does not take for synchronisation.
+// omitted() names a barrier that does nothing; it is for the test of this test.
 #pragma once
 
 #include <array>
@@ -28,19 +28,19 @@
 
 namespace block_of_threads {
 
-/// Where a body meets: file:line.
+/// The location of a barrier: file:line.
 inline std::string name_of(const std::source_location& where) {
   const char* slash = std::strrchr(where.file_name(), '/');
   return (slash ? slash + 1 : where.file_name()) + (":" + std::to_string(where.line()));
 }
 
-/// The barrier that does nothing; empty: none.
+/// The barrier that does nothing; empty if there is none.
 inline std::string& omitted() {
   static std::string name;
   return name;
 }
 
-/// All barriers that were met.
+/// All barriers that were executed.
 class sites {
  public:
   static void add(const std::string& name) {
@@ -61,7 +61,7 @@ class sites {
   std::set<std::string> names_;
 };
 
-/// What the work items of a block share.
+/// The state that the work items of a block share.
 class block_state {
  public:
   static constexpr std::size_t memory_bytes = 96 * 1024;
@@ -70,7 +70,7 @@ class block_state {
     std::memset(memory_.get(), 0xa5, memory_bytes);
   }
 
-  /// A barrier; whether `mine` holds for all.
+  /// A barrier; returns whether `mine` is true for all.
   bool meet(const std::source_location& where, bool mine) {
     const std::string name = name_of(where);
     std::unique_lock lock(mutex_);
@@ -100,9 +100,9 @@ class block_state {
     if (waiting_ != 0) diverged(site_, "a work item that has ended");
   }
 
-  /// The `round`-th vote of work item `id` among the first `readers`; orders nothing. Two rounds
-  /// have room: who is in round n + 2 has seen all in n + 1, who have left n. Votes of an omitted
-  /// barrier are counted apart.
+  /// The `round`-th vote of work item `id` among the first `readers`; orders nothing. Slots for two
+  /// rounds are enough: who is in round n + 2 has seen all in round n + 1, so all have left round
+  /// n. Votes of an omitted barrier are counted separately.
   bool vote(unsigned id, unsigned readers, std::uint64_t round, bool mine, bool apart = false) {
     const auto place = [&](unsigned i) -> std::atomic<std::uint64_t>& {
       return said_[i * 4 + round % 2 + (apart ? 2 : 0)];
@@ -118,7 +118,7 @@ class block_state {
     return all;
   }
 
-  /// What work item 0 has, in two halves with the number of the round.
+  /// Distributes work item 0's value, as two halves that carry the number of the round.
   std::uint64_t shuffle(unsigned id, std::uint32_t round, std::uint64_t value) {
     auto& halves = first_[round % 2];
     std::uint64_t result = 0;
@@ -156,11 +156,11 @@ class block_state {
   std::unique_ptr<std::byte[]> memory_{new std::byte[memory_bytes]};
 };
 
-/// What a work item has of its own. Bodies pass their view by value.
+/// The state of one work item. Bodies pass their view by value.
 struct item_state {
   block_state* block;
   unsigned id;
-  std::size_t shared_bytes = 0;  // of the variables now declared
+  std::size_t shared_bytes = 0;  // of the variables declared so far
   std::uint64_t votes = 0, votes_apart = 0;
   std::uint32_t shuffles = 0;
 };
@@ -169,7 +169,7 @@ class work {
  public:
   static constexpr unsigned command_readers = 2;
   static constexpr unsigned program_readers =
-      4;  // a GPU has 32: so many threads would only be slow
+      4;  // a GPU has 32; that many threads would only be slow
 
   template <class T>
   class shared {
@@ -224,7 +224,7 @@ class work {
   unsigned block_, blocks_;
 };
 
-/// Runs one block of `items` work items to its end.
+/// Runs one block with `items` work items to its end.
 template <class Body>
 void run_block(Body body, unsigned block, unsigned blocks, unsigned items) {
   block_state state(items);
@@ -238,7 +238,7 @@ void run_block(Body body, unsigned block, unsigned blocks, unsigned items) {
   for (std::thread& t : threads) t.join();
 }
 
-/// Runs all blocks of a launch side by side.
+/// Runs all blocks of a launch concurrently.
 template <class Body>
 void run(Body body, unsigned blocks, unsigned items) {
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange kernel with several threads a block: every algorithm over both transports, pauses
-// included, and a kernel that stays; reductions against one work item a block.
+// The exchange kernel with several threads per block: every algorithm over both transports,
+// including pauses, and a kernel that stays. Reductions are compared with one work item per block.
 #define CHECK_NO_MAIN
 #include "../coll/exchange_node.hpp"
 #include "block_of_threads.hpp"
@@ -23,13 +23,13 @@ void run_in_threads(const kernel::exchange& p, unsigned block, unsigned blocks) 
       items);
 }
 
-/// Of the kernels that a node launches.
+/// Runs one block of the kernels that a node launches, with many threads.
 void by_many(kernel::id k, const kernel::exchange& p, unsigned block, unsigned blocks) {
   if (k == kernel::id::exchange) return run_in_threads<kernel::no_reduction>(p, block, blocks);
   run_in_threads<kernel::reduction<sum, values::u32>>(p, block, blocks);
 }
 
-/// A reduction of three sources, aligned alike or not, in three blocks.
+/// A reduction of three sources, with equal or different alignment, in three blocks.
 template <class Op, class T>
 void reduce(kernel::reduce_op op, kernel::value_type type) {
   constexpr std::size_t count = 331, sources = 3;
@@ -41,7 +41,7 @@ void reduce(kernel::reduce_op op, kernel::value_type type) {
       in[s] = expected;
       auto* raw = reinterpret_cast<std::uint8_t*>(in[s].data());
       for (std::size_t i = 0; i < in[s].size() * sizeof(T); i += sizeof(T))
-        raw[i] = static_cast<std::uint8_t>(i * 7 + s * 29);  // small numbers of every type
+        raw[i] = static_cast<std::uint8_t>(i * 7 + s * 29);  // small numbers in every type
     }
     for (const bool one : {true, false}) {
       std::uint64_t done[3] = {};
@@ -84,7 +84,7 @@ TEST_CASE(exchange_stays) {
     one.await_done(1, blocks);
     std::uint32_t call = 1;
     for (int round = 0; round < 4; ++round)
-      for (const std::size_t copies : {1u, 15u})  // of one part and of two
+      for (const std::size_t copies : {1u, 15u})  // commands of one part and of two
         for (unsigned some = 1; some <= blocks; ++some) {
           one.command(++call, copies, some);
           one.await_done(call, some);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kernel of kernel.def with several threads a block (block_of_threads.hpp), against one work
-// item a block, as the emulated device runs it: the kernels that move bytes and the codecs' here,
-// exchange in exchange.cpp. A kernel without a case does not compile.
+// Every kernel of kernel.def with several threads per block (block_of_threads.hpp), against one
+// work item per block, as the emulated device runs it. Kernels that move bytes and the codecs'
+// kernels are here, exchange is in exchange.cpp. A kernel without a case does not compile.
 #define CHECK_NO_MAIN
 #include <random>
 
@@ -32,8 +32,8 @@ bytes bytes_of(const std::vector<T>& values) {
   return out;
 }
 
-/// Trial: memory made alike each time, `parameters` over it, `blocks()`, result(): what a launch
-/// leaves there.
+/// A Trial has memory with the same content each time, `parameters` for it, `blocks()`, and
+/// result(): what a launch leaves in that memory.
 template <class Trial, class Body>
 void same_as_one_item(id k, const char* name, Body body) {
   for (const unsigned items : {2u, 5u, 8u})
@@ -84,7 +84,7 @@ struct copy_batch_trial {
 
 template <bool pack>
 struct rows_trial {
-  static constexpr unsigned variants = 3;  // rows of some bytes, of some lines, of many
+  static constexpr unsigned variants = 3;  // rows of some bytes, of some cache lines, of many
   std::vector<std::int64_t> offset;
   std::vector<std::uint64_t> length, packed_offset;
   bytes layout, packed;
@@ -117,7 +117,7 @@ struct rows_trial {
   bytes result() const { return pack ? packed : layout; }
 };
 
-/// A host that reads each piece when its word says that it is there.
+/// A host that reads each piece as soon as its word says that it has arrived.
 void read_pieces_as_they_come() {
   copy_batch_trial t(1);
   const kernel::copy_batch& p = t.parameters;
@@ -147,7 +147,7 @@ void test_unpack_blocks() {
                                       [](auto w, auto& p) { kernel::unpack_blocks_body(w, p); });
 }
 
-/// The host's side of linger.hpp; commands before and after the launch, the last says leave.
+/// The host's side of linger.hpp: commands before and after the launch; the last one says leave.
 void test_linger() {
   constexpr std::uint32_t depth = 4, commands = 40, size = 301;
   const bytes from = noise(commands * size, 8);
@@ -179,7 +179,7 @@ void test_linger() {
 
 template <class S, int dims, bool encode>
 struct zfp_trial {
-  static constexpr unsigned variants = 2;  // tiles that are full, and the rest of one
+  static constexpr unsigned variants = 2;  // full tiles, and a partial one
   std::vector<S> values;
   std::vector<std::uint32_t> stream;
   std::uint32_t worst = 0;
@@ -204,7 +204,7 @@ struct zfp_trial {
     a.stream = stream.data();
     a.worst = &worst;
     if (encode) return;
-    const bytes code = noise(stream.size() * 4, 3);  // any bits are a stream
+    const bytes code = noise(stream.size() * 4, 3);  // any bits are a valid stream
     std::memcpy(stream.data(), code.data(), code.size());
     std::fill(values.begin(), values.end(), S{1});
   }
@@ -231,7 +231,7 @@ struct zfp_trial {
 #include "kernel/zfp.def"
 #undef TELPHER_ZFP
 
-/// Memory of all five MPC kernels, and what the steps before kernel `at` leave there.
+/// The memory of all five MPC kernels, and the results of the steps before kernel `at`.
 template <class U>
 struct mpc_memory {
   static constexpr unsigned variants = 2;
@@ -300,7 +300,7 @@ TEST_MPC(mpc_decode_64, std::uint64_t)
 #include "kernel/kernel.def"
 #undef TELPHER_KERNEL
 
-/// `--sites CASE...`: prints the barriers that were met; `--omit SITE CASE...`: one does nothing.
+/// `--sites CASE...` prints the barriers that were executed; `--omit SITE CASE...` disables one.
 int main(int argc, char** argv) {
   const bool list = argc > 1 && std::strcmp(argv[1], "--sites") == 0;
   const bool omit = argc > 2 && std::strcmp(argv[1], "--omit") == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces dealt out never overlap, all come back, and neighbours are one again when both are free.
+// Pieces never overlap, all can be returned, and free neighbours are merged.
 #include "memory/arena.hpp"
 
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an address is: host memory of every sort (stack of each thread, static data, heap, mapped,
-// pinned, managed) and device memory from its first byte to its last, also inside an address range
-// that was host memory a moment ago, and while other threads grow and shrink the heap.
+// The kind of an address: host memory of every sort (each thread's stack, static data, heap,
+// mapped, pinned, managed), and device memory from its first byte to its last, even in an address
+// range that was host memory just before, and while other threads grow and shrink the heap.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ TEST_CASE(pinned_and_managed_memory_count_as_host) {
 
 TEST_CASE(device_memory_is_recognised) {
   const int before_the_device = 0;
-  CHECK(is_host(&before_the_device));  // what is known of the stack was found out before
+  CHECK(is_host(&before_the_device));  // the stack's range was determined before
   const emulated::allocation a(100000);
   const memory::place p = memory::classify(a.data());
   CHECK(p.on_device());
@@ -75,7 +75,7 @@ TEST_CASE(freed_device_memory_is_no_device_memory) {
   CHECK(is_host(address));
 }
 
-// Batch systems lift the limit of the stack: its range must not swallow what is mapped below it.
+// Batch systems remove the limit of the stack. Its range must not include what is mapped below it.
 TEST_CASE(with_an_unlimited_stack_too) {
   std::fflush(stdout);
   const pid_t child = ::fork();
@@ -90,7 +90,7 @@ TEST_CASE(with_an_unlimited_stack_too) {
   CHECK_EQ(code, 0);
 }
 
-// A look at the end of the heap must not move it: with a host MPI that replaces sbrk it once did.
+// A query of the heap's end must not move it. sbrk(0) moves it if a host MPI has replaced sbrk.
 TEST_CASE(beside_threads_that_grow_and_shrink_the_heap) {
   emulated::device();
   std::vector<std::thread> all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The emulated device for unit tests of memory/: opened as a plug-in, as in a job, and an
-// allocation of it.
+// The emulated device for unit tests of memory/: opened as a plug-in, as in a job; and one of its
+// allocations.
 #pragma once
 
 #include "check.hpp"

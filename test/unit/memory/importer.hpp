@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A device that only opens other processes' allocations and deals out addresses: each that it gives
-// is another one, a handle whose first byte is `refused` or, while `full` openings exist, any
-// handle is refused, and `memory` bytes are all it has. It knows nothing of addresses, or that what
-// it opened has `known` bytes.
+// A device that only opens other processes' allocations and returns addresses, a different one each
+// time. It refuses a handle whose first byte is `refused` and, while `full` openings exist, any
+// handle. It has `memory` bytes in all. It does not know addresses, or it reports that what it
+// opened has `known` bytes.
 #pragma once
 
 #include <map>
@@ -64,7 +64,7 @@ class importer final : public device::backend {
     return status::ok;
   }
 
-  // what it is not asked
+  // functions that the tests do not call
   status properties(int, device::device_properties&) noexcept override { return no; }
   result<void*> allocate_pinned(std::size_t) noexcept override { return no; }
   status release_pinned(void*) noexcept override { return no; }

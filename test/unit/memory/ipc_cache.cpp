@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules in ipc_cache.hpp, one case each, over a device that counts what it has open.
+// The rules in ipc_cache.hpp, one case for each, with a device that counts what it has open.
 #include "memory/ipc_cache.hpp"
 
 #include <thread>
@@ -20,7 +20,7 @@ importer& the_importer() {
   return one;
 }
 
-/// An allocation as its process names it.
+/// An allocation as its process describes it.
 struct allocation {
   std::uintptr_t base;
   std::uint64_t generation = 1;
@@ -39,7 +39,7 @@ ipc_cache::mapping open(const allocation& m, int process = 1) {
   return opened ? std::move(*opened) : ipc_cache::mapping();
 }
 
-/// What happened since the object was made; the cache starts empty.
+/// Counts what has happened since it was constructed; the cache starts empty.
 class since {
  public:
   since() {
@@ -74,7 +74,7 @@ TEST_CASE(at_most_as_many_entries_as_set_the_oldest_goes_first) {
   open(a);
   open(b);
   open(a);
-  open(c);  // b goes
+  open(c);  // closes b
   CHECK_EQ(s.closes(), 1);
   open(a);
   CHECK_EQ(s.opens(), 3);
@@ -107,7 +107,7 @@ TEST_CASE(what_is_in_use_is_not_closed) {
     const auto used = open(a);
     open(b);
     ipc_cache::instance().clear();
-    CHECK_EQ(s.closes(), 1);  // b only
+    CHECK_EQ(s.closes(), 1);  // only b
     CHECK_EQ(open(a).base(), used.base());
   }
   ipc_cache::instance().clear();
@@ -122,7 +122,7 @@ TEST_CASE(what_rests_is_closed_when_it_is_idle_but_not_while_trimming_is_paused)
   auto kept = open(a), again = open(a);
   kept.rest();
   cache.clear();
-  CHECK(kept.base() != nullptr);  // somebody uses it
+  CHECK(kept.base() != nullptr);  // somebody is using it
   again.rest();
   {
     const auto paused = cache.pause_trimming();
@@ -153,7 +153,7 @@ TEST_CASE(another_generation_closes_the_stale_one) {
   open({a.base, 2});
   CHECK_EQ(s.opens(), 2);
   CHECK_EQ(s.stale(), 1);
-  open({a.base + bytes / 2, 3});  // overlaps it
+  open({a.base + bytes / 2, 3});  // overlaps the one before
   CHECK_EQ(s.stale(), 2);
   open({a.base + bytes / 2 + bytes, 4});
   CHECK_EQ(s.stale(), 2);
@@ -176,7 +176,7 @@ TEST_CASE(a_stale_one_that_is_held_closes_too) {
     CHECK_EQ(s.closes(), 3);
   }
   ipc_cache::instance().clear();
-  CHECK_EQ(s.closes(), 4);  // b
+  CHECK_EQ(s.closes(), 4);  // closes b
   CHECK(the_importer().open.empty());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leases of allocations: while one is held no driver is asked about the allocation, and afterwards
-// it is; they end at its last byte; more of them than there is room for; threads.
+// Leases of allocations. While one is held, no driver is asked about the allocation; afterwards it
+// is. Leases end at the allocation's last byte. More leases than there is room for; threads.
 #include "memory/lease.hpp"
 
 #include <memory>
@@ -28,13 +28,13 @@ TEST_CASE(a_driver_is_asked_once_while_a_lease_is_held) {
   device::pointer_info known, again;
   const memory::place p = memory::classify(address, known, first);
   CHECK(p.on_device() && first);
-  CHECK_EQ(d.release(0, address), status::ok);  // no program may: the driver would say host now
+  CHECK_EQ(d.release(0, address), status::ok);  // no program may; the driver would say host now
   CHECK(memory::classify(address + 4095, again, second) == p);
   CHECK(second);
   CHECK_EQ(again.base, known.base);
   CHECK_EQ(again.generation, known.generation);
   first.release();
-  CHECK(ask(address, second) == memory::place{});  // it gives its own back before it asks
+  CHECK(ask(address, second) == memory::place{});  // its own lease is released before the look-up
   CHECK(!second);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stays of idle buffers: of host memory any number of untouched ones and 256 MB of a size of
-// filled ones, of a device 256 MB in all or the last one, and nothing there when memory runs out.
+// Which idle buffers are kept: of host memory any number of untouched ones and 256 MB of filled
+// ones of a size; of a device 256 MB in all, or the last one, and none when memory runs out.
 #include <sys/mman.h>
 
 #include <vector>
@@ -20,7 +20,7 @@ bool is_mapped(void* page) {
   return ::msync(page, 1, MS_ASYNC) == 0;
 }
 
-/// Takes `count` buffers and gives them back; how many of them are still mapped then.
+/// Takes `count` buffers and returns them; the result is how many of them are still mapped.
 int stay(int count, bool filled) {
   std::vector<void*> pages;
   {
@@ -69,7 +69,7 @@ namespace {
 
 constexpr std::size_t mega = std::size_t{1} << 20;
 
-/// Takes a buffer of the device and gives it back; whether there was one.
+/// Takes a buffer of the device and returns it; false if there was no memory.
 bool use(telpher::importer& device, std::size_t megabytes) {
   return buffer::device({&device, 0}, megabytes * mega).has_value();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The streaming copy moves exactly the bytes it is asked for: every alignment of both sides within
-// a line, every size up to a few lines and some large ones, each instruction set of this CPU, with
-// the bytes around the target compared as well.
+// The streaming copy moves exactly the requested bytes: every alignment of both sides within a
+// cache line, every size up to a few lines and some large ones, each instruction set of this CPU.
+// The bytes around the target are checked as well.
 #include "memory/window_copy.hpp"
 
 #include <cstdint>
@@ -34,7 +34,7 @@ void fill_source() {
 
 using copy_function = void (*)(const memory::line_copy&, void*, const void*, std::size_t);
 
-// Compares a few lines around the target with what a plain copy makes of them.
+// Compares a few lines around the target with the result of a plain copy.
 bool exact(copy_function copy, const memory::line_copy& by, std::size_t to, std::size_t from,
            std::size_t bytes) {
   const std::size_t shown = bytes + 4 * line;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One-sided transfers between two endpoints of this process over libfabric's tcp provider, device
-// memory through its window, and the cache of registrations: one entry an allocation and
-// generation, none that is in use goes, a freed allocation's entry is never used again.
+// memory through its window, and the cache of registrations: one entry for each allocation and
+// generation, no entry in use is removed, a freed allocation's entry is never used again.
 #include "net/fabric.hpp"
 
 #include <chrono>
@@ -31,7 +31,8 @@ struct pair {
     const std::vector<net::address> all{ends[0]->own(), ends[1]->own()};
     for (auto& e : ends) CHECK_EQ(e->connect(all), status::ok);
   }
-  /// Starts an operation, waits for its end while both make progress, and gives its outcome.
+  /// Starts an operation, waits for its end while both endpoints make progress, and returns its
+  /// outcome.
   template <class Start>
   status finish(net::transfer_mark& mark, Start&& start) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

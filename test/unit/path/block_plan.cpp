@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plan by which both ends cut a message: whatever the numbers, the blocks cover the message
-// exactly and in order, and no block is longer than what the ring was made for.
+// The plan by which both ends cut a message. For all numbers the blocks cover the message exactly
+// and in order, and no block is longer than a slot of the ring.
 #include "path/block_plan.hpp"
 
 #include "check.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels that copy messages, and what else the device does: while the lingering copier stays for
-// one command after the other, the streams of other transports go on; kernels that die end their
-// copies with an error, and the next ones find their way.
+// Kernels that copy messages, and other work of the device. While the lingering copier serves one
+// command after the other, other streams make progress. Kernels that die end their copies with an
+// error, and later copies work again.
 #include "memory/memory.hpp"
 
 #include <dlfcn.h>
@@ -51,7 +51,8 @@ TEST_CASE(no_transport_waits_for_the_copier) {
     std::array<std::byte, 64> to;
     path::block_copies copies(where(), lane);
     std::uint32_t last = 0;
-    // The burst goes on until the copy has ended; it has no pause in which the copier would leave.
+    // The burst continues until the copy has ended, without a pause in which the copier would
+    // leave.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     do {
       const auto next = copier.submit(m.data(), m.data() + 2048, 64);

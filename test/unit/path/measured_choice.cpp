@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice between two ways by what they cost: both are tried, the faster is kept, classes of
-// sizes are apart, and one slow message of the faster way changes nothing.
+// The choice between two ways by their cost: both are tried, the faster is kept, size classes are
+// independent, and one slow message of the faster way changes nothing.
 #include "path/measured_choice.hpp"
 
 #include "check.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t small = 10000, large = std::size_t{4} << 20;
 
-/// Sends messages one after the other; how many of them went the second way.
+/// Sends messages one after the other; returns how many went the second way.
 int second_ways(measured_choice& c, std::size_t bytes, int messages, std::uint64_t ns_first,
                 std::uint64_t ns_second) {
   int n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks of a node share processors or devices, by what they have written into their headers.
+// Which ranks of a node share processors or devices, according to their headers.
 #include "path/neighbours.hpp"
 
 #include <deque>
@@ -13,7 +13,7 @@ using path::segment_header;
 
 namespace {
 
-/// Headers of ranks on these processors.
+/// Headers of ranks bound to these processors.
 class node {
  public:
   node(std::initializer_list<std::initializer_list<int>> cpus) {
@@ -57,10 +57,10 @@ TEST_CASE(ranks_with_processors_of_their_own) {
 TEST_CASE(ranks_that_share_processors) {
   CHECK(node({{0, 1}, {0, 1}, {0, 1}}).crowded());
   CHECK(node({{5}, {5}}).crowded());
-  // Of many processors one is for two ranks.
+  // Of many processors, one is the only one of two ranks.
   CHECK(node({{0, 1, 2, 3, 4, 5, 6, 7}, {3}, {3}}).crowded());
   CHECK(node({{0, 1}, {2, 3}, {0}, {1}}).crowded());
-  // No set of these is over-full but all of them together.
+  // No single set has too many ranks, but all sets together have.
   CHECK(node({{0, 1}, {1, 2}, {0, 2}, {0, 1}}).crowded());
 }
 
@@ -72,7 +72,8 @@ TEST_CASE(the_own_processors_are_written) {
   CHECK(any != 0);
 }
 
-// As many devices as ranks, of which all use one; and each rank a device that it calls the first.
+// As many devices as ranks, of which all use the same one; and each rank a different device that it
+// numbers 0.
 TEST_CASE(devices_are_compared_and_not_counted) {
   node ranks({{0}, {1}, {2}});
   neighbours first = ranks.rank(0), second = ranks.rank(1), third = ranks.rank(2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slot protocol: of a claim and a decision to stage exactly one wins, in either order and from
-// two threads at once; tickets of an earlier use of a cell, and ranges outside the arena, are
-// refused; what is published with a state is seen with it.
+// The slot protocol. Of a claim and a decision to stage exactly one wins, in either order and from
+// two threads at once. Tickets of an earlier use of a cell, and ranges outside the arena, are
+// refused. What is published with a state is visible to the reader of the state.
 #include "path/slot.hpp"
 
 #include <sys/mman.h>
@@ -163,7 +163,7 @@ TEST_CASE(doorbells_add_up) {
   const telpher::scoped_settings few({"TELPHER_SLOTS=16", "TELPHER_STAGING_MEMORY=1m"});
   const own_memory memory;
   own_segment own(memory.base());
-  constexpr std::size_t ringers = most_doorbells + 2, each = 3;  // two find no word of their own
+  constexpr std::size_t ringers = most_doorbells + 2, each = 3;  // two get no word of their own
   std::vector<segment> senders;
   for (std::size_t i = 0; i < ringers; ++i) {
     senders.emplace_back(memory.base());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sealed ticket is read as it was written; a ticket that was changed in any byte that counts, or
-// that names what cannot be, is refused with its reason in the log.
+// A sealed ticket is read as it was written. A ticket with any relevant byte changed, or with
+// impossible content, is refused with the reason in the log.
 #include "ticket/ticket.hpp"
 
 #include <cstddef>
@@ -53,7 +53,7 @@ TEST_CASE(a_sealed_ticket_is_read_as_it_was) {
 
 TEST_CASE(a_short_ticket_is_the_beginning_of_a_whole_one) {
   ticket::ticket t = good(), out;
-  t.coding.how = codec::method::mpc;  // no part of it
+  t.coding.how = codec::method::mpc;  // not in the short form
   out.announces = 1;
   out.coding.how = codec::method::mpc;
   ticket::seal(t, mark, brief);

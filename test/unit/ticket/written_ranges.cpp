@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranges that receives write: which overlap, which are exposed, and that nothing is left of them.
+// Ranges that receives write: which overlap, which are exposed, and that no range is left behind.
 #include "ticket/written_ranges.hpp"
 
 #include "check.hpp"
@@ -24,7 +24,7 @@ TEST_CASE(one_byte_in_common_is_enough) {
     CHECK(!all.enter({100, 200}));
     CHECK(all.enter(other));
     all.leave({100, 200});
-    CHECK(all.enter({100, 200}));  // the other is still there
+    CHECK(all.enter({100, 200}));  // the other range is still entered
     all.leave({100, 200});
     all.leave(other);
     CHECK_EQ(all.size(), 0);
@@ -43,7 +43,7 @@ TEST_CASE(one_range_may_join_several) {
   CHECK(!all.exposed({0, 50}));
   CHECK(!all.exposed({500, 550}));
   all.leave({149, 401});
-  CHECK(all.exposed({100, 150}));  // a region stays until all have left
+  CHECK(all.exposed({100, 150}));  // a region stays exposed until all have left
   all.cover({300, 350});
   CHECK(!all.exposed({100, 150}));
   for (std::uintptr_t i = 10; i-- > 0;) all.leave({100 * i, 100 * i + 50});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says how a rank was started: one line a rank with its number, what is preloaded, and its
+// Reports how a rank was started: one line per rank with its number, what is preloaded, and its
 // arguments.
 #include <mpi.h>
 
