@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The codecs on the back end under test: what a device encodes, it and the CPU decode alike, the
-// ZFP streams are those of the CPU's kernels (test/unit/codec compares these with libzfp), nothing
-// is lost by mpc, and no stream, however damaged, makes a decoder write outside its array.
+// The codecs on the back end under test. The device and the CPU decode alike what the device
+// encodes. The ZFP streams equal those of the CPU's kernels (test/unit/codec compares these with
+// libzfp). mpc loses nothing. No stream, however damaged, makes a decoder write outside its array.
 #include "codec/codec.hpp"
 
 #include <cmath>
@@ -31,7 +31,7 @@ bytes values_of(element kind, std::size_t count) {
   return made;
 }
 
-/// A plan's memory on the device: values and stream, each with guard bytes behind it.
+/// The device memory of a plan: values and stream, each followed by guard bytes.
 struct bench {
   codec::plan p;
   std::size_t plain = codec::plain_bytes(p), most = codec::most_bytes(p);
@@ -52,7 +52,7 @@ struct bench {
     CHECK(read(stream.data() + most, guard, s) == bytes(guard, 0x5a));
     return read(stream.data(), std::min(size, most), s);
   }
-  /// The values that `coded` gives, on the device; the CPU must find the same.
+  /// The values decoded from `coded` on the device; the CPU must decode the same.
   bytes decode(const bytes& coded, device::stream s) {
     write(values.data(), bytes(plain + guard, 0xa5), s);
     write(stream.data(), coded, s);
@@ -136,7 +136,7 @@ TEST_CASE(zfp_on_the_device_is_zfp_on_the_cpu) {
   check_zfp("zfp:rate=48,nx=32,ny=16", element::f64, 32 * 16 * 8);
 }
 
-/// Values of every size, subnormal ones too: 64 neighbours at a time are about as large.
+/// Values of every magnitude, including subnormal ones; each 64 neighbours have similar magnitudes.
 template <class U>
 bytes extreme_values(std::size_t count) {
   constexpr unsigned mantissa = sizeof(U) == 4 ? 23 : 52;
@@ -153,7 +153,7 @@ bytes extreme_values(std::size_t count) {
   return made;
 }
 
-// A device that flushes subnormal values, or reorders products, shows here.
+// Fails on a device that flushes subnormal values or reorders products.
 TEST_CASE(zfp_of_extreme_values_is_that_of_the_cpu) {
   const scoped_stream s;
   for (const element kind : {element::f32, element::f64})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the contract tests share: the back end under test, scoped objects on it, and byte patterns.
-// The same cases run on every back end; what one cannot do is asked for, never assumed.
+// Shared by the contract tests: the back end under test, scoped objects on it, and byte patterns.
+// The same cases run on every back end. The tests ask a back end whether it can do something and
+// never assume it.
 #pragma once
 
 #include <chrono>
@@ -27,7 +28,7 @@ using bytes = std::vector<std::uint8_t>;
 device::backend& subject();
 bool subject_is_emulated();
 
-/// A second device to work with: number 1, or 0 on a machine of one.
+/// A second device: number 1, or 0 if the machine has only one.
 int second_device();
 
 inline bytes pattern(std::size_t size, unsigned seed) {
@@ -43,7 +44,7 @@ inline std::size_t random_below(std::size_t limit) {
   return limit ? source() % limit : 0;
 }
 
-/// True once `done()` holds, false after ten seconds.
+/// Waits until `done()` is true; false after ten seconds.
 inline bool eventually(const std::function<bool()>& done) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!done()) {
@@ -82,7 +83,7 @@ class scoped_event {
   device::event event_;
 };
 
-/// Memory of any kind; the host's comes from the heap.
+/// Memory of any kind; host memory comes from the heap.
 class memory {
  public:
   memory(memory_kind kind, std::size_t size, int device = 0)

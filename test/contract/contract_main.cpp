@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-contract --backend NAME [case...], or --backend NAME --features FILE (features.hpp). The
-// emulated device is part of the program, so that its counters can be read; others are opened as
-// plug-ins (TELPHER_PLUGIN_PATH). Without the device the program says so and ends with 'no tests'.
+// emulated device is linked into the program, so that its counters can be read; others are opened
+// as plug-ins (TELPHER_PLUGIN_PATH). Without the device the program says so and ends with 'no
+// tests'.
 #define CHECK_NO_MAIN
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the emulated device alone promises: faults, inaccessible device memory, topologies, and a
-// clean end after fork or with work under way.
+// What only the emulated device guarantees: faults, inaccessible device memory, topologies, and a
+// clean end after fork or with work in flight.
 #define CHECK_NO_MAIN
 #include "device/emu/emu.hpp"
 
@@ -25,7 +25,7 @@ class scoped_faults {
   ~scoped_faults() { device::emu::set_faults(""); }
 };
 
-/// Runs `body` in a forked child; its exit code, or minus the signal that ended it.
+/// Runs `body` in a forked child; returns its exit code, or minus the signal that ended it.
 template <class F>
 int in_child(F body) {
   const pid_t child = ::fork();
@@ -99,7 +99,7 @@ TEST_CASE(the_setting_says_what_copies) {
   const auto own = device::emu::count();
   CHECK_EQ(own.launches - before.launches, by_kernel ? 1 : 0);
   CHECK_EQ(own.copies - before.copies, by_kernel ? 0 : 1);
-  CHECK_OK(subject().copy(other.data(), a.data(), 1 << 20, s));  // out of a kernel's reach
+  CHECK_OK(subject().copy(other.data(), a.data(), 1 << 20, s));  // no kernel can access it
   CHECK_EQ(device::emu::count().copies - own.copies, 1);
   CHECK_OK(subject().synchronise(s));
 }

@@ -97,7 +97,7 @@ std::string shares_host_memory() {
 struct feature {
   const char* name;
   std::string (*ask)();
-  const char* tested_by;  // a case of this suite
+  const char* tested_by;  // the name of a case of this suite
 };
 
 const feature features[] = {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the back end under test answers when it is asked what it can do, as JSON: the input of
-// tools/backends_doc.py. Each answer names the contract case that tests it.
+// The capabilities that the back end under test reports, as JSON: the input of
+// tools/backends_doc.py. Each one names the contract case that tests it.
 #pragma once
 
 namespace contract {
 
-/// Writes to `file` ("-": stdout); 0, or 1 where it cannot or where a feature names no case.
+/// Writes to `file` ("-": stdout). Returns 0, or 1 if that fails or if a feature names no existing
+/// case.
 int write_features(const char* file);
 
 }  // namespace contract

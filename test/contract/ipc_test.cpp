@@ -60,7 +60,7 @@ TEST_CASE(what_is_gone_or_not_ours_cannot_be_exported_or_opened) {
   const memory pinned(memory_kind::pinned, 100);
   CHECK_EQ(error_of(subject().ipc_export(describe(pinned.data()))), status::not_supported);
   CHECK_EQ(error_of(subject().ipc_export({})), status::not_supported);
-  if (!subject_is_emulated()) return;  // what vendors say here differs
+  if (!subject_is_emulated()) return;  // vendors differ here
   peer other;
   const peer_answer made = other.ask({action::make, 0, 5, size, {}});
   REQUIRE(made.outcome == status::ok);
@@ -76,9 +76,9 @@ TEST_CASE(what_is_gone_or_not_ours_cannot_be_exported_or_opened) {
   CHECK_EQ(error_of(subject().ipc_open(0, again.handle)), status::not_supported);
 }
 
-// As CUDA, so that tests on the emulated device find who keeps such a mapping.
+// The emulated device refuses this as CUDA does, so that tests find code that keeps such a mapping.
 TEST_CASE(nothing_is_opened_over_what_lay_at_its_address) {
-  if (!subject_is_emulated()) return;  // what vendors say here differs
+  if (!subject_is_emulated()) return;  // vendors differ here
   check::expect_log("memory is registered or opened already");
   peer other;
   const auto make = [&](std::uint64_t bytes) {

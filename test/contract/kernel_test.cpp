@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: each kernel, launched on the back end, against a naive reference; and the shared copy
-// of vec.hpp with several workers on the CPU. linger has a file of its own.
+// Contract: each kernel, launched on the back end, against a naive reference; and the copy in
+// vec.hpp with several workers on the CPU. linger has its own file.
 #define CHECK_NO_MAIN
 #include "kernel/copy_batch.hpp"
 
@@ -84,7 +84,7 @@ TEST_CASE(copy_batch_of_128_random_pieces) {
   }
 }
 
-/// A random layout: rows in random order, of random lengths and gaps, no overlap.
+/// A random layout: rows in random order with random lengths and gaps, without overlap.
 struct layout {
   std::vector<std::int64_t> offset;
   std::vector<std::uint64_t> length, packed_offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: the lingering copier, driven as kernel/linger.hpp says.
+// Contract: the lingering copier, driven by the protocol in kernel/linger.hpp.
 #define CHECK_NO_MAIN
 #include "kernel/linger.hpp"
 
@@ -13,7 +13,7 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 /// The host's side of the protocol.
 class copier {
  public:
-  /// `mailbox`: other memory for it than the host's, at which command() is not to be used.
+  /// `mailbox`: memory to use in place of pinned host memory; command() must not be used then.
   copier(std::uint32_t first, std::uint64_t patience_ns, std::uint64_t stay_ns = 20 * second_ns,
          kernel::linger_command* mailbox = nullptr) {
     std::memset(control_.data(), 0, 4096);
@@ -40,7 +40,7 @@ class copier {
                           leave);
   }
 
-  /// Waits until `sequence` is done, launching again whenever the copier has left before it.
+  /// Waits until `sequence` is done; launches again whenever the copier has left before it.
   bool wait(std::uint32_t sequence) {
     return eventually([&] {
       if (done() == sequence) return true;
@@ -120,7 +120,7 @@ TEST_CASE(linger_takes_commands_queued_ahead) {
   CHECK(read(to.data(), 4096, s) == pattern(4096, 6));
 }
 
-// What waits behind it on the device comes on, however long a burst lasts.
+// Work that waits behind the copier on the device can run, however long a burst lasts.
 TEST_CASE(linger_leaves_in_time_while_commands_come) {
   if (!back_end_lingers()) return;
   const scoped_stream s;
@@ -141,8 +141,8 @@ TEST_CASE(linger_leaves_in_time_while_commands_come) {
   CHECK(c.launches <= 3);
 }
 
-// Memory of allocate_flags: what another device, or this one's copy engine, writes there is seen by
-// a kernel that polls it.
+// Memory of allocate_flags: a kernel that polls it sees what another device, or this device's copy
+// engine, writes to it.
 TEST_CASE(a_kernel_sees_what_is_written_to_flags_while_it_polls) {
   if (!back_end_lingers()) return;
 #ifdef __SANITIZE_THREAD__
@@ -176,7 +176,8 @@ TEST_CASE(a_kernel_sees_what_is_written_to_flags_while_it_polls) {
   }
 }
 
-// Commands come about when patience ends, so that the copier often leaves just as one is written.
+// Commands come at about the time when patience ends, so the copier often leaves while one is
+// written.
 TEST_CASE(linger_and_its_leaving_race) {
   if (!back_end_lingers()) return;
   const scoped_stream s;

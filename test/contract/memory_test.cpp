@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: what an address is, and memory of each kind.
+// Contract: the kind of an address, and memory of each kind.
 #define CHECK_NO_MAIN
 #include <sys/mman.h>
 

@@ -18,7 +18,7 @@ namespace {
 
 std::string backend_name;
 
-/// What the other process holds: one opened allocation, one of its own, one shared segment.
+/// What the other process holds: an opened allocation, one of its own, and a shared segment.
 struct served {
   scoped_stream stream;
   void* opened = nullptr;
@@ -66,7 +66,7 @@ struct served {
     return {leave_work(r.device), true, {}};
   }
 
-  // A copier that would stay for a minute; nothing of it is given back.
+  // Starts a copier that would stay for a minute, and releases nothing.
   static status leave_work(int device) {
     static const auto s = subject().create_stream(device);
     const auto control = subject().allocate_pinned(4096);
@@ -102,7 +102,7 @@ int serve_peer(int socket) {
 peer::peer() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return;
-  ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);  // so that the other process sees when this end is closed
+  ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);  // the other process then sees this end closed
   const std::string number = std::to_string(ends[1]);
   const char* arguments[] = {"/proc/self/exe", "--backend",    backend_name.c_str(),
                              "--peer",         number.c_str(), nullptr};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second process on the same back end: this program again, told what to do through a socket.
+// A second process on the same back end: this program started again and controlled through a
+// socket.
 #pragma once
 
 #include <sys/types.h>
@@ -20,12 +21,12 @@ struct peer_request {
   device::ipc_handle handle;  // share: the name of a segment
 };
 
-/// Where the bytes of a shared segment begin, behind its cookie.
+/// The offset of a shared segment's data, after its cookie.
 constexpr std::size_t segment_data_at = 4096;
 
 struct peer_answer {
   status outcome;
-  bool same;                  // check: the bytes were the pattern of the seed
+  bool same;                  // check: whether the bytes were the pattern of the seed
   device::ipc_handle handle;  // make
 };
 

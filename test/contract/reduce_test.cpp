@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: what collectives ask of a back end whatever its kernels may do. Reductions of plain
-// memory against a loop, on device memory and, where devices use host memory as their own, on a
-// segment that another process has registered too; kernels that wait are missing where they may
-// not.
+// Contract: what collectives need of a back end, whatever its kernels may do. Reductions of plain
+// memory are compared with a loop: on device memory and, if devices use host memory as their own,
+// on a segment that another process has registered too. If kernels may not wait, the kernels that
+// wait must be missing.
 #define CHECK_NO_MAIN
 #include "contract.hpp"
 #include "kernel/exchange.hpp"
@@ -16,7 +16,7 @@ using kernel::reduce_op;
 using kernel::value_type;
 using action = peer_request::action;
 
-/// One launch of a reduction's kernel, with its program and the word that says that it has ended.
+/// One launch of a reduction's kernel, with its program and the word that reports its end.
 class reduce_launch {
  public:
   explicit reduce_launch(kernel::id k) : kernel_(k) {
@@ -56,7 +56,7 @@ std::vector<T> numbers(std::size_t count, unsigned seed) {
   return made;
 }
 
-/// Sources and target anywhere in their allocations, sizes with and without a tail.
+/// Sources and target at any offset in their allocations; sizes with and without a tail.
 template <class T, class F>
 void reduces(reduce_op op, value_type type, F&& apply) {
   const kernel::id k = kernel::exchange_with(op, type);
@@ -119,7 +119,7 @@ TEST_CASE(a_registered_segment_serves_the_kernels_of_two_processes) {
   peer other;
   REQUIRE(other.ask(share).outcome == status::ok);
 
-  // What the other process's device wrote, this one's copies and kernels read; and the other way.
+  // This process's copies and kernels read what the other process's device wrote, and vice versa.
   const scoped_stream s;
   std::byte* data = segment->data() + segment_data_at;
   CHECK_OK(other.ask({action::write, 0, 3, size, {}}).outcome);

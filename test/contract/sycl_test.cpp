@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher-contract-sycl: what only a SYCL program shows. The back end is opened as MPI_Init opens
-// it, in a program that has libsycl mapped; the program's contexts and queues are its own.
+// telpher-contract-sycl: what only a SYCL program can test. The back end is opened as in MPI_Init,
+// in a program that has libsycl mapped. The contexts and queues are the program's own.
 #define CHECK_NO_MAIN
 #include <sycl/sycl.hpp>
 
@@ -39,7 +39,7 @@ bool driver_is_loaded() {
          bool(library::already_open("libur_adapter_level_zero.so.0"));
 }
 
-/// Copies on a stream of ours and waits.
+/// Copies on one of our streams and waits.
 void move(int device, void* to, const void* from, std::size_t bytes) {
   const auto s = subject->create_stream(device);
   REQUIRE(s.has_value());
@@ -83,11 +83,11 @@ TEST_CASE(a_registered_context_is_known_and_used) {
   auto* in_own = sycl::malloc_device<unsigned char>(size, mine);
   auto* in_default = sycl::malloc_device<unsigned char>(size, theirs);
   const int before = subject->device_count();
-  CHECK_EQ(describe(in_own).kind, memory_kind::host);  // nobody told
+  CHECK_EQ(describe(in_own).kind, memory_kind::host);  // nobody has adopted its queue
 
   CHECK(subject->adopt_queue(nullptr) == status::invalid_argument);
   CHECK(subject->adopt_queue(&mine) == status::ok);
-  CHECK(subject->adopt_queue(&mine) == status::ok);  // again: nothing new
+  CHECK(subject->adopt_queue(&mine) == status::ok);  // again: no change
   CHECK_EQ(subject->device_count(), before + 1);
   CHECK_EQ(describe(in_own).kind, memory_kind::device);
   CHECK_EQ(describe(in_own).device, before);
@@ -96,7 +96,7 @@ TEST_CASE(a_registered_context_is_known_and_used) {
   std::vector<unsigned char> sent(size), found(size);
   for (std::size_t i = 0; i < size; ++i) sent[i] = static_cast<unsigned char>(i * 7 + i / 251);
   move(before, in_own, sent.data(), size);
-  for (const int device_number : {0, before}) {  // between contexts, by streams of either
+  for (const int device_number : {0, before}) {  // between contexts, on streams of either
     std::memset(found.data(), 0, size);
     theirs.memset(in_default, 0, size).wait();
     move(device_number, in_default, in_own, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: copies, fills, order in a stream, events, streams side by side.
+// Contract: copies, fills, order within a stream, events, concurrent streams.
 #define CHECK_NO_MAIN
 #include <atomic>
 
@@ -65,7 +65,7 @@ TEST_CASE(an_event_is_done_when_the_work_before_it_is) {
   CHECK_OK(subject().record(e, s));
   REQUIRE(eventually([&] { return e.done(); }));
   CHECK_EQ(host.data()[size - 1], 5);
-  for (int i = 0; i < 200; ++i) {  // an event serves again and again
+  for (int i = 0; i < 200; ++i) {  // an event can be used again and again
     CHECK_OK(subject().fill(host.data(), i, 1, s));
     CHECK_OK(subject().record(e, s));
     REQUIRE(eventually([&] { return e.done(); }));
