@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * telpher.h: what Telpher offers beside MPI, for C, C++ and foreign-function interfaces. A program that
- * only passes device pointers to MPI calls needs none of it. The functions live in
- * libtelpher-<abi>.so; link with it (in front of the MPI library) to use them.
+ * telpher.h: Telpher's own functions, for C, C++ and foreign-function interfaces. A program that only
+ * passes device pointers to MPI calls does not need them. The functions are in libtelpher-<abi>.so; link
+ * with it (in front of the MPI library) to use them.
  *
  * Functions return 0 or a negative telpher error code; telpher_error_string explains it. All may be
  * called before MPI_Init and after MPI_Finalize, from any thread.
@@ -22,7 +22,7 @@ extern "C" {
 
 enum telpher_error {
   TELPHER_SUCCESS = 0,
-  TELPHER_ERR_ARGUMENT = -1,    /* a null pointer, a device that is not there */
+  TELPHER_ERR_ARGUMENT = -1,    /* a null pointer, a device that does not exist */
   TELPHER_ERR_NO_DEVICE = -2,   /* no back end is active; telpher info says why */
   TELPHER_ERR_MEMORY = -3,      /* host or device memory ran out */
   TELPHER_ERR_DEVICE = -4,      /* the vendor's runtime failed; the log has its text */
@@ -30,10 +30,10 @@ enum telpher_error {
 };
 
 enum telpher_memory {
-  TELPHER_MEMORY_HOST = 0,   /* malloc and friends, or memory unknown to every back end */
-  TELPHER_MEMORY_PINNED = 1, /* host memory that devices can reach */
+  TELPHER_MEMORY_HOST = 0,   /* malloc and the like, or memory unknown to every back end */
+  TELPHER_MEMORY_PINNED = 1, /* host memory that devices can access */
   TELPHER_MEMORY_MANAGED = 2,/* migrates between host and device */
-  TELPHER_MEMORY_DEVICE = 3  /* memory of a device; the CPU must not touch it */
+  TELPHER_MEMORY_DEVICE = 3  /* memory of a device; the CPU must not access it */
 };
 
 /* Version of the library in the process, as major * 10000 + minor * 100 + patch. */
@@ -43,7 +43,7 @@ const char* telpher_error_string(int error);
 /* The active back end: "cuda", "hip", "sycl", "emu", or "none". */
 const char* telpher_backend(void);
 int telpher_device_count(void);
-/* Makes another of this process's back ends the active one, for all threads, by its name. */
+/* Makes the named back end of this process the active one, for all threads. */
 int telpher_choose_backend(const char* name);
 /* Chooses the device of this thread's next telpher_malloc; the default is chosen by local rank. */
 int telpher_set_device(int device);
@@ -52,28 +52,28 @@ int telpher_get_device(int* device);
 /* Memory of the active back end; `kind` is one of telpher_memory (HOST gives page-aligned memory). */
 int telpher_malloc(void** address, size_t bytes, enum telpher_memory kind);
 int telpher_free(void* address);
-/* Copies between any two kinds of memory, and fills; both have completed when they return. */
+/* Copies between any two kinds of memory, and fills. Both are complete on return. */
 int telpher_memcpy(void* to, const void* from, size_t bytes);
 int telpher_memset(void* to, int byte, size_t bytes);
-/* What kind of memory an address is, and on which device (-1 for host memory); either may be null. */
+/* The kind of memory of an address, and its device (-1 for host memory). Either pointer may be null. */
 int telpher_classify(const void* address, enum telpher_memory* kind, int* device);
-/* Where a kernel of the program finds the bytes at `address`: there, on every GPU. On the emulated
- * device, whose kernels are functions of this process, it is another address, which the CPU may use. */
+/* The address at which a kernel of the program finds the bytes of `address`. On a GPU it is `address`. On
+ * the emulated device, whose kernels are functions of this process, it differs, and the CPU may use it. */
 int telpher_kernel_address(void* address, void** for_kernels);
 
 /*
- * SYCL only, where memory belongs to a context: a program that allocates in a context of its own, not its
- * platform's default context, names it here once, before it passes such memory to MPI. `queue` points to a
- * sycl::queue of that context. Telpher never puts work into it: it makes queues of its own in the same
- * context. TELPHER_ERR_UNSUPPORTED for other back ends, which need no such call.
+ * SYCL only, where memory belongs to a context. A program that allocates in its own context, and not in its
+ * platform's default context, must call this once before it passes such memory to MPI. `queue` points to a
+ * sycl::queue of that context. Telpher never submits work to it; it makes its own queues in the same
+ * context. Other back ends do not need this call; it returns TELPHER_ERR_UNSUPPORTED for them.
  */
 int telpher_register_queue(const void* queue);
 
 /*
- * The function to call for an MPI function's name ("MPI_Send"): Telpher's where it has one, else the MPI
- * library's; null where neither has. For programs that open the MPI library themselves and take functions
- * from its handle (dlopen and dlsym, ctypes, Julia's ccall), which no preloaded library sees: find this
- * function with dlsym(RTLD_DEFAULT, "telpher_symbol"), and take MPI's functions from here.
+ * The function to call for an MPI function's name ("MPI_Send"): Telpher's if it has one, else the MPI
+ * library's; null if neither has one. For programs that open the MPI library themselves and take functions
+ * from its handle (dlopen and dlsym, ctypes, Julia's ccall): a preloaded library does not see their calls.
+ * They find this function with dlsym(RTLD_DEFAULT, "telpher_symbol") and get MPI's functions from it.
  */
 void* telpher_symbol(const char* name);
 
