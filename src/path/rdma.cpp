@@ -132,8 +132,7 @@ class reader final : public one_sided {
   std::size_t arrived_ = 0;
 };
 
-// --- write: the sender stages blocks on the host, where the network reads faster than from a GPU
-// ---
+// --- write: the sender stages blocks on the host; the network reads faster from there ---
 
 class writer final : public one_sided {
  public:

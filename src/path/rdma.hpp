@@ -4,10 +4,10 @@
 //   ticket (announces)  →
 //                       ←  reply: where the receiver's memory can be written, if it can
 //   grant               →  how the bytes go; from here on both know:
-//     blocks               the pipelined path, as ever
-//     read                 the receiver reads the sender's registered memory, says `finished`
+//     blocks               the pipelined path, as without a grant
+//     read                 the receiver reads the sender's registered memory, sends `finished`
 //     write                the sender stages blocks on the host and writes them into the receiver's
-//                          registered memory, then says `finished`
+//                          registered memory, then sends `finished`
 //     direct               path/direct.hpp
 //
 // Only the sender decides, with one message. So it can still hurry (and grant `blocks`) as long as

@@ -7,22 +7,22 @@
 //   free       sender    the cell is unused; only the sender leaves this state
 //   offered    sender    store(release), before the ticket is sent: `payload` says where the bytes
 //                        lie; the receiver may claim
-//   claimed    receiver  compare-and-swap from offered: the receiver sees to the bytes; whether it
-//                        needs the sender is not known until it has tried to open the memory, which
-//                        it does at once
-//   pulling    receiver  store(release) from claimed: the memory is open, the receiver moves the
-//                        bytes and asks for nothing
+//   claimed    receiver  compare-and-swap from offered: the receiver takes charge of the bytes. It
+//                        tries to open the memory at once; only then does it know whether it needs
+//                        the sender
+//   pulling    receiver  store(release) from claimed: the memory is open; the receiver moves the
+//                        bytes and needs nothing from the sender
 //   staging    sender    compare-and-swap from offered: the sender copies the bytes to shared
 //                        memory
 //   staged     sender    store(release): the bytes lie at `where`; the send is complete
-//   pipe_asked receiver  store(release) from claimed: the sender shall feed blocks
+//   pipe_asked receiver  store(release) from claimed: asks the sender to feed blocks
 //   piping     sender    store(release): the ring at `where` is ready; `produced`/`consumed` count
 //                        blocks
-//   put_asked  receiver  store(release) from claimed: `target` says where the sender shall write
+//   put_asked  receiver  store(release) from claimed: asks the sender to write to `target`
 //   put_done   sender    store(release): the bytes are in the target; the send is complete
-//   refused    sender    store(release): what was asked cannot be done; the receiver asks otherwise
-//                        (from put_asked: it stores claimed again) or gives up with an error (from
-//                        pipe_asked, piping, staging)
+//   refused    sender    store(release): what was asked cannot be done. The receiver tries another
+//                        way (from put_asked: it stores claimed again) or gives up with an error
+//                        (from pipe_asked, piping, staging)
 //   done       receiver  store(release): the receiver needs nothing more, because the bytes have
 //                        arrived or because it has failed; the sender frees the cell
 //
