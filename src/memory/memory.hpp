@@ -44,9 +44,10 @@ result<device::stream> stream(const place& p, lane l) noexcept;
 /// Copies between any two kinds of memory and waits. `p` is the place of the device side.
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept;
 
-/// A pooled buffer, returned to its pool on destruction. A host buffer is pinned if it has at most
-/// TELPHER_LANDING_PINNED_LIMIT bytes or if `pinned` is true, provided there is an `owner`.
-/// Otherwise it is mapped memory whose pages are touched lazily.
+/// A pooled buffer, which is given back on destruction. Host buffers of at most
+/// TELPHER_LANDING_PINNED_LIMIT bytes, or with `pinned` set, are pinned for `owner`. Larger ones
+/// are mapped memory that is touched lazily; one that was filled is registered with `owner` when it
+/// is given back.
 class buffer {
  public:
   buffer() = default;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pooled buffers. A pool holds one kind of memory of one owner. Its buffers have power-of-two sizes
-// from one page up, with a free list for each size. Allocating pinned or device memory takes tens
-// to hundreds of microseconds and may synchronise the device, so idle buffers are kept, within
+// from one page up, above 1 MiB also three sizes between two powers, with a free list for each
+// size. Allocating pinned or device memory takes tens to hundreds of microseconds, for large
+// buffers as many milliseconds, and may synchronise the device. So idle buffers are kept, within
 // limits:
 // - at most `kept_of_a_size` buffers of a size;
 // - of host memory, buffers of a size up to a number of bytes (below), and always at least one;
+// - of pinned and of registered memory, also whatever fits into a number of bytes of the pool: a
+//   staged collective takes two buffers of one size;
 // - of device memory, a number of bytes in all, because the program needs the device's memory; but
 //   always the buffer that was returned last.
 // If a pool cannot allocate, it first releases all its idle buffers and tries again.
@@ -15,6 +18,7 @@
 #include <bit>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,16 +37,47 @@ constexpr std::size_t kept_of_a_size = 256;
 // Idle bytes of one size that a pool keeps. The limit for mapped memory is larger, because filling
 // fresh pages takes seven times as long as filling old ones (docs/understand/optimization.md).
 constexpr std::size_t kept_pinned_bytes = std::size_t{64} << 20;
+// Idle bytes of a pinned pool up to which all buffers are kept.
+constexpr std::size_t kept_pinned_pool = std::size_t{2} << 30;
 constexpr std::size_t kept_mapped_bytes = std::size_t{256} << 20;
 // Idle bytes of a device that a pool keeps.
 constexpr std::size_t kept_device_bytes = std::size_t{256} << 20;
 
-enum class source { mapped, pinned, device };
+// Idle bytes of large buffers that are kept registered with their device.
+constexpr std::size_t kept_registered_bytes = std::size_t{1} << 30;
+
+// Mapped host memory is touched lazily. A mapped buffer that was filled is registered with its
+// device when it is given back. The next device copy from it is asynchronous: copies from pageable
+// memory go through the driver's own buffers and block the caller.
+enum class source { mapped, registered, pinned, device };
+
+// Sizes: 2^k, and above `fine` also 5/4, 6/4 and 7/4 of it.
+constexpr std::size_t fine = 20;
+constexpr std::size_t size_classes = fine + 4 * (48 - fine) + 1;
+
+constexpr std::size_t size_of_class(std::size_t c) {
+  if (c <= fine) return std::size_t{1} << c;
+  const std::size_t octave = fine + (c - fine) / 4;
+  return (4 + (c - fine) % 4) << (octave - 2);
+}
+
+constexpr std::size_t class_of(std::size_t bytes) {
+  const auto above = static_cast<std::size_t>(std::bit_width(std::max(bytes, smallest) - 1));
+  if (above <= fine) return above;
+  if (above > 48) return size_classes;
+  std::size_t c = fine + 4 * (above - 1 - fine);
+  while (size_of_class(c) < bytes) ++c;
+  return c;
+}
+static_assert(size_of_class(class_of(1)) == smallest);
+static_assert(size_of_class(class_of((1 << 20) + 1)) == 5 << 18);
+static_assert(size_of_class(class_of(7 << 18)) == 7 << 18);
+static_assert(size_of_class(class_of((7 << 18) + 1)) == 2 << 20);
 
 struct pool {
   source kind;
-  place where;  // the owner of pinned or device memory
-  std::array<std::vector<void*>, 48> free;
+  place where;  // whose memory; of mapped memory whose copies it serves, if any
+  std::array<std::vector<void*>, size_classes> free;
   std::size_t idle_bytes = 0;
 
   result<void*> make(std::size_t bytes) noexcept;
@@ -58,6 +93,7 @@ result<void*> pool::make(std::size_t bytes) noexcept {
     case source::device:
       return where.owner->allocate(where.device, bytes);
     case source::mapped:
+    case source::registered:
       break;
   }
   void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -77,6 +113,10 @@ void pool::release(void* address, std::size_t bytes) noexcept {
     case source::device:
       ignored = where.owner->release(where.device, address);
       break;
+    case source::registered:
+      ignored = where.owner->unregister_host(address);
+      ::munmap(address, bytes);
+      break;
     case source::mapped:
       ::munmap(address, bytes);
       break;
@@ -86,9 +126,9 @@ void pool::release(void* address, std::size_t bytes) noexcept {
 void pool::shrink(std::size_t bytes) noexcept {
   for (std::size_t c = free.size(); c-- > 0;)
     while (idle_bytes > bytes && !free[c].empty()) {
-      release(free[c].back(), std::size_t{1} << c);
+      release(free[c].back(), size_of_class(c));
       free[c].pop_back();
-      idle_bytes -= std::size_t{1} << c;
+      idle_bytes -= size_of_class(c);
     }
 }
 
@@ -106,10 +146,6 @@ int pool_of(source kind, const place& where) {
   return static_cast<int>(all.size()) - 1;
 }
 
-std::size_t class_of(std::size_t bytes) {
-  return static_cast<std::size_t>(std::bit_width(std::max(bytes, smallest) - 1));
-}
-
 result<void*> make_room_for(pool& p, std::size_t size) {
   auto fresh = p.make(size);
   if (fresh.error() != status::out_of_memory || p.idle_bytes == 0) return fresh;
@@ -122,20 +158,27 @@ struct taken {
   int pool;
 };
 
+std::optional<taken> idle_one(int index, std::size_t c) {
+  pool& p = pools()[static_cast<std::size_t>(index)];
+  if (c >= p.free.size() || p.free[c].empty()) return std::nullopt;
+  void* address = p.free[c].back();
+  p.free[c].pop_back();
+  p.idle_bytes -= size_of_class(c);
+  return taken{address, index};
+}
+
+std::optional<taken> take_idle(source kind, const place& where, std::size_t bytes) {
+  std::lock_guard lock(guard);
+  return idle_one(pool_of(kind, where), class_of(bytes));
+}
+
 result<taken> take_from(source kind, const place& where, std::size_t bytes) {
   std::lock_guard lock(guard);
   const int index = pool_of(kind, where);
-  pool& p = pools()[static_cast<std::size_t>(index)];
   const std::size_t c = class_of(bytes);
-  if (c >= p.free.size()) return status::out_of_memory;
-  if (!p.free[c].empty()) {
-    void* address = p.free[c].back();
-    p.free[c].pop_back();
-    p.idle_bytes -= std::size_t{1} << c;
-    return taken{address, index};
-  }
-  const std::size_t size = std::size_t{1} << c;
-  auto fresh = make_room_for(p, size);
+  if (c >= size_classes) return status::out_of_memory;
+  if (const auto idle = idle_one(index, c)) return *idle;
+  auto fresh = make_room_for(pools()[static_cast<std::size_t>(index)], size_of_class(c));
   if (!fresh) return fresh.error();
   return taken{*fresh, index};
 }
@@ -148,19 +191,32 @@ bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool fi
   switch (p.kind) {
     case source::mapped:
       return !filled || waiting * size < kept_mapped_bytes;
+    case source::registered:
+      return p.idle_bytes + size <= kept_registered_bytes;
     case source::pinned:
-      return waiting * size < kept_pinned_bytes;
+      return waiting * size < kept_pinned_bytes || p.idle_bytes + size <= kept_pinned_pool;
     case source::device:
       break;
   }
   return true;
 }
 
+/// The pool where a mapped buffer belongs after it was filled; `from` itself where it stays.
+int registered_pool(int from, void* address, std::size_t size) {
+  const place where = pools()[static_cast<std::size_t>(from)].where;
+  if (!where.owner) return from;
+  const int index = pool_of(source::registered, where);
+  if (!worth_keeping(pools()[static_cast<std::size_t>(index)], 0, size, true)) return from;
+  return where.owner->register_host(address, size) == status::ok ? index : from;
+}
+
 void give_to(int index, void* address, std::size_t bytes, bool filled) {
   std::lock_guard lock(guard);
-  pool& p = pools()[static_cast<std::size_t>(index)];
   const std::size_t c = class_of(bytes);
-  const std::size_t size = std::size_t{1} << c;
+  const std::size_t size = size_of_class(c);
+  if (filled && pools()[static_cast<std::size_t>(index)].kind == source::mapped)
+    index = registered_pool(index, address, size);
+  pool& p = pools()[static_cast<std::size_t>(index)];
   if (!worth_keeping(p, p.free[c].size(), size, filled)) return p.release(address, size);
   // Always keep the buffer that was used last. If it were allocated and released for each message,
   // its receiver would have to open it anew each time.
@@ -176,7 +232,11 @@ result<buffer> buffer::host(std::size_t bytes, device::backend* owner, bool pinn
   if (pin)
     if (auto t = take_from(source::pinned, place{owner, 0}, bytes))
       return buffer(t->address, bytes, t->pool);
-  auto t = take_from(source::mapped, {}, bytes);
+  const place whose{owner, 0};
+  if (owner)
+    if (auto t = take_idle(source::registered, whose, bytes))
+      return buffer(t->address, bytes, t->pool);
+  auto t = take_from(source::mapped, whose, bytes);
   TELPHER_TRY(t);
   return buffer(t->address, bytes, t->pool);
 }

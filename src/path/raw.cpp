@@ -33,6 +33,7 @@ bool raw_serves(send_end& e) noexcept {
 status raw_send(send_end& e) noexcept {
   auto copy = memory::buffer::host(e.from.bytes, e.from.where.owner);
   TELPHER_TRY(copy);
+  copy->filled();
   TELPHER_TRY(memory::copy_and_wait(e.from.where, copy->data(), e.from.data, e.from.bytes));
   e.keep = std::move(*copy);
   e.bytes = e.keep.data();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A device that only opens other processes' allocations and returns addresses, a different one each
-// time. It refuses a handle whose first byte is `refused` and, while `full` openings exist, any
-// handle. It has `memory` bytes in all. It does not know addresses, or it reports that what it
-// opened has `known` bytes.
+// A device that only opens other processes' allocations and deals out addresses: each that it gives
+// is another one, a handle whose first byte is `refused` or, while `full` openings exist, any
+// handle is refused, and `memory` bytes are all it has. It knows nothing of addresses, or that what
+// it opened has `known` bytes. It registers host memory if it `registers`.
 #pragma once
 
 #include <map>
@@ -20,6 +20,9 @@ class importer final : public device::backend {
   std::size_t memory = 0;
   std::size_t known = 0;
   std::map<void*, std::size_t> allocated;
+  int made = 0;  // allocations so far
+  bool registers = false;
+  std::set<void*> registered;
 
   std::size_t in_use() const noexcept {
     std::size_t sum = 0;
@@ -49,6 +52,7 @@ class importer final : public device::backend {
     if (in_use() + bytes > memory) return status::out_of_memory;
     void* address = reinterpret_cast<void*>(++last_ << 20);
     allocated[address] = bytes;
+    ++made;
     return address;
   }
   status release(int, void* address) noexcept override {
@@ -64,12 +68,18 @@ class importer final : public device::backend {
     return status::ok;
   }
 
-  // functions that the tests do not call
+  // what it is not asked
   status properties(int, device::device_properties&) noexcept override { return no; }
-  result<void*> allocate_pinned(std::size_t) noexcept override { return no; }
-  status release_pinned(void*) noexcept override { return no; }
-  status register_host(void*, std::size_t) noexcept override { return no; }
-  status unregister_host(void*) noexcept override { return no; }
+  result<void*> allocate_pinned(std::size_t bytes) noexcept override { return allocate(0, bytes); }
+  status release_pinned(void* address) noexcept override { return release(0, address); }
+  status register_host(void* address, std::size_t) noexcept override {
+    if (!registers) return no;
+    registered.insert(address);
+    return status::ok;
+  }
+  status unregister_host(void* address) noexcept override {
+    return registered.erase(address) == 1 ? status::ok : status::invalid_argument;
+  }
   result<void*> allocate_managed(std::size_t) noexcept override { return no; }
   status release_managed(void*) noexcept override { return no; }
   result<device::stream> create_stream(int) noexcept override { return no; }
