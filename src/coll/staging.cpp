@@ -101,7 +101,7 @@ status staging::add_segment(image& to, const segment& s, bounds& b) {
   const memory::place where =
       memory::classify(to.device + s.displacement + l.blocks.front().offset);
   if (where.on_device()) b.owner = where.owner;
-  if (l.contiguous) {
+  if (l.one_run(s.count)) {
     add_run(to, where, s.displacement + l.blocks.front().offset, packed_bytes(l, s.count));
   } else if (!mixed && where.on_device() &&
              l.blocks.size() * static_cast<std::uint64_t>(s.count) > most_single_copies) {

@@ -55,4 +55,28 @@ std::vector<index_run> dealt_indices(std::int64_t size, std::int64_t block, std:
   return runs;
 }
 
+std::optional<grid> grid_of(const block_list& blocks) noexcept {
+  if (blocks.empty()) return std::nullopt;
+  const std::uint64_t n = blocks.size();
+  const auto at = [&](std::uint64_t i) { return blocks[i].offset - blocks.front().offset; };
+  grid g;
+  std::uint64_t covered = 1;  // blocks in the dimensions so far
+  for (int d = 0; d < 3 && covered < n; ++d) {
+    g.strides[d] = at(covered);
+    while (g.counts[d] * covered < n &&
+           at(g.counts[d] * covered) == static_cast<std::int64_t>(g.counts[d]) * g.strides[d])
+      ++g.counts[d];
+    covered *= g.counts[d];
+  }
+  if (covered != n) return std::nullopt;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const std::uint64_t row = i / g.counts[0];
+    const std::uint64_t index[] = {i % g.counts[0], row % g.counts[1], row / g.counts[1]};
+    std::int64_t expected = 0;
+    for (int d = 0; d < 3; ++d) expected += static_cast<std::int64_t>(index[d]) * g.strides[d];
+    if (at(i) != expected || blocks[i].bytes != blocks.front().bytes) return std::nullopt;
+  }
+  return g;
+}
+
 }  // namespace telpher::datatype

@@ -44,4 +44,7 @@ block_list array_blocks(const piece& inner, const std::vector<dimension>& dimens
 std::vector<index_run> dealt_indices(std::int64_t size, std::int64_t block, std::int64_t coordinate,
                                      std::int64_t processes);
 
+/// The grid that the blocks are, if they are one.
+std::optional<grid> grid_of(const block_list& blocks) noexcept;
+
 }  // namespace telpher::datatype

@@ -86,12 +86,11 @@ class cache {
     return t ? t->slots[t->probe(k)].value.load(std::memory_order_relaxed) : nullptr;
   }
 
-  /// The entry of `k` afterwards: another thread may have been first, then `value` is not taken.
+  /// `k` has no entry.
   const layout* insert(key k, std::unique_ptr<layout> value) {
     std::lock_guard lock(mutex_);
     reserve();
     const std::size_t i = table_->probe(k);
-    if (const layout* other = table_->slots[i].value.load(std::memory_order_relaxed)) return other;
     const write_section writing(*this);
     table_->put(i, k, value.get());
     ++used_;
@@ -165,11 +164,41 @@ cache& layouts() noexcept {
   return *instance;
 }
 
+// --- the end of a type ---
+
+// One thread flattens at a time, so that a type gets its attribute once: to set it again would run
+// the callback. Held while the host MPI is called, so the callback must do without it.
+std::mutex making;
+int attribute = MPI_KEYVAL_INVALID;  // under `making`
+
+// Called by the host MPI when the last user of the type has gone: the program, a message under way
+// or a type made of it.
+int type_ends(MPI_Datatype type, int, void*, void*) {
+  hold::drop(layouts().take(key_of(type)));
+  return MPI_SUCCESS;
+}
+
+// A duplicate is flattened at its own first use.
+int not_copied(MPI_Datatype, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+bool hear_of_end(MPI_Datatype type) noexcept {
+  if (attribute == MPI_KEYVAL_INVALID &&
+      pmpi::Type_create_keyval(not_copied, type_ends, &attribute, nullptr) != MPI_SUCCESS)
+    return false;
+  return pmpi::Type_set_attr(type, attribute, nullptr) == MPI_SUCCESS;
+}
+
 [[gnu::cold, gnu::noinline]] result<const layout*> layout_of_slow(MPI_Datatype type) noexcept {
   if (type == MPI_DATATYPE_NULL) return status::invalid_argument;  // asking would raise an error
+  std::lock_guard lock(making);
+  if (const layout* made = layouts().find(key_of(type))) return made;
   try {
     auto fresh = std::make_unique<layout>();
     TELPHER_TRY(flatten(type, *fresh));
+    if (!fresh->predefined && !hear_of_end(type)) return status::host_mpi_error;
     TELPHER_DEBUG("datatype of %llu bytes in %zu blocks, extent %lld",
                   (unsigned long long)fresh->size, fresh->blocks.size(), (long long)fresh->extent);
     return layouts().insert(key_of(type), std::move(fresh));
@@ -204,11 +233,10 @@ bool is_committed_slow(const layout& l, MPI_Datatype type, MPI_Comm comm) noexce
   return good;
 }
 
-void forget(MPI_Datatype type) noexcept {
-  hold::drop(layouts().take(key_of(type)));
-}
-
 void shut_down() noexcept {
+  std::lock_guard lock(making);
+  if (attribute != MPI_KEYVAL_INVALID) pmpi::Type_free_keyval(&attribute);
+  attribute = MPI_KEYVAL_INVALID;
   layouts().clear();
 }
 

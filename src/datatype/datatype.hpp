@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI datatypes as the message path needs them: how many bytes, where they lie, and how to gather
-// them from device memory. A type is flattened once, at its first use, and kept until
-// MPI_Type_free.
+// them from device memory. A type is flattened once, at its first use, and kept as long as the host
+// MPI keeps the type.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,13 @@
 namespace telpher::datatype {
 
 struct device_table;
+
+/// Blocks of one size at regular distances, in up to three dimensions, the fastest first: a vector,
+/// a subarray, a vector of vectors. A kernel computes where its blocks lie.
+struct grid {
+  std::uint64_t counts[3] = {1, 1, 1};
+  std::int64_t strides[3] = {};
+};
 
 /// A committed type in canonical form. Offsets are from the buffer address; blocks are in the order
 /// of the type map (which is the order of the packed bytes) with neighbours merged.
@@ -34,6 +42,12 @@ struct layout {
   bool uniform = true;      // all basic elements are of one size
   std::vector<block> blocks;
   std::vector<std::uint64_t> packed_offsets;  // of each block, in the packed bytes of one element
+  std::optional<grid> regular;                // where the blocks lie, if they are a grid
+
+  /// Whether so many elements are one run of bytes, at `true_lower_bound`.
+  bool one_run(MPI_Count count) const noexcept {
+    return contiguous || (count == 1 && blocks.size() == 1);
+  }
 
   layout() = default;
   layout(const layout&) = delete;
@@ -49,6 +63,9 @@ struct layout {
 /// type that cannot be decoded (no envelope) is an invalid_argument. The pointer is valid until the
 /// type is freed; work that outlives the call (a type may be freed before its message is complete)
 /// takes a `hold`.
+///
+/// The host MPI says when a type ends, by the delete callback of an attribute, whoever freed it. A
+/// handle is used again only after that, so it never finds the layout of another type.
 result<const layout*> layout_of(MPI_Datatype type) noexcept;
 
 /// Whether messages may use the type: the host MPI is asked, on a communicator whose errors return,
@@ -88,9 +105,6 @@ class hold {
 /// Whether the blocks of an element at `base` lie in different kinds of memory, or on different
 /// devices. Asks for each block: for MPI_BOTTOM, whose types hold addresses.
 bool mixes_places(const layout& l, const void* base) noexcept;
-
-/// Must be called by the wrapper of MPI_Type_free before the host MPI frees the type.
-void forget(MPI_Datatype type) noexcept;
 
 /// Forgets every type and gives device memory back; from MPI_Finalize, before the devices go away.
 void shut_down() noexcept;

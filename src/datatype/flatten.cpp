@@ -261,6 +261,7 @@ status flatten(MPI_Datatype type, layout& out) {
     return status::invalid_argument;
   }
   out.predefined = is_predefined(type);
+  out.regular = grid_of(out.blocks);
   out.contiguous = out.blocks.size() == 1 && static_cast<std::int64_t>(out.size) == out.extent;
   return status::ok;
 }

@@ -52,7 +52,7 @@ status copy(const side& to, const side& from, std::size_t bytes) noexcept {
 }
 
 status gather(const elements& from, const side& packed) noexcept {
-  if (from.type.contiguous) return copy(packed, run_of(from), from.bytes());
+  if (from.one_run()) return copy(packed, run_of(from), from.bytes());
   if (from.at.where == packed.where) return move_blocks(from, packed.data, true);
   auto scratch = beside(from, packed);
   TELPHER_TRY(scratch);
@@ -61,7 +61,7 @@ status gather(const elements& from, const side& packed) noexcept {
 }
 
 status scatter(const side& packed, const elements& to) noexcept {
-  if (to.type.contiguous) return copy(run_of(to), packed, to.bytes());
+  if (to.one_run()) return copy(run_of(to), packed, to.bytes());
   if (to.at.where == packed.where) return move_blocks(to, packed.data, false);
   auto scratch = beside(to, packed);
   TELPHER_TRY(scratch);
@@ -70,8 +70,8 @@ status scatter(const side& packed, const elements& to) noexcept {
 }
 
 status move(const elements& from, const elements& to) noexcept {
-  if (from.type.contiguous) return scatter(run_of(from), to);
-  if (to.type.contiguous) return gather(from, run_of(to));
+  if (from.one_run()) return scatter(run_of(from), to);
+  if (to.one_run()) return gather(from, run_of(to));
   auto scratch = beside(to, from.at);
   TELPHER_TRY(scratch);
   const side packed{to.at.where, static_cast<std::byte*>(scratch->data())};

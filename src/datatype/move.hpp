@@ -20,6 +20,7 @@ struct elements {
   MPI_Count count;
   side at;
 
+  bool one_run() const noexcept { return type.one_run(count); }
   std::size_t bytes() const noexcept { return type.size * static_cast<std::size_t>(count); }
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathering and scattering on devices, by one kernel. The kernel reads the blocks of the layout
-// from a table in device memory that is made at the layout's first use on a device and lives as
-// long as the layout. The memory comes from a pool and goes back there: to allocate costs for each
-// type, and to release may wait for every kernel of the device, one that waits for MPI too. Who
-// launches a kernel keeps the layout until the kernel has ended.
+// Gathering and scattering on devices, by one kernel. Blocks that are a grid are described in its
+// parameters. Others it reads from a table in device memory that is made at the layout's first use
+// on a device and lives as long as the layout. The memory comes from a pool and goes back there: to
+// allocate costs for each type, and to release may wait for every kernel of the device, one that
+// waits for MPI too. Who launches a kernel keeps the layout until the kernel has ended.
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -18,7 +18,6 @@ namespace telpher::datatype {
 struct device_table {
   device::backend* owner;
   int device;
-  int most_groups;  // blocks of threads that fill the device
   memory::buffer memory;
   const device_table* next;
 };
@@ -31,6 +30,40 @@ constexpr std::uint64_t bytes_per_thread =
     16;  // what a thread moves in one step, see pack_blocks.hpp
 
 std::mutex making_tables;
+
+/// How many blocks of threads fill a device. A list to which only the front is added.
+struct width {
+  device::backend* owner;
+  int device;
+  std::uint64_t groups;
+  const width* next;
+};
+std::atomic<const width*> widths{nullptr};
+
+const width* find_width(const device::backend& b, int device) noexcept {
+  const width* w = widths.load(std::memory_order_acquire);
+  while (w && (w->owner != &b || w->device != device)) w = w->next;
+  return w;
+}
+
+[[gnu::cold]] result<const width*> measure_width(device::backend& b, int device) noexcept {
+  std::lock_guard lock(making_tables);
+  if (const width* known = find_width(b, device)) return known;
+  device::device_properties properties{};
+  TELPHER_TRY(b.properties(device, properties));
+  const auto* w = new (std::nothrow)
+      width{&b, device,
+            static_cast<std::uint64_t>(std::max(groups_per_processor * properties.processors, 1)),
+            widths.load(std::memory_order_relaxed)};
+  if (!w) return status::out_of_memory;
+  widths.store(w, std::memory_order_release);
+  return w;
+}
+
+result<const width*> width_of(device::backend& b, int device) noexcept {
+  if (const width* w = find_width(b, device)) return w;
+  return measure_width(b, device);
+}
 
 const device_table* find_table(const layout& l, const device::backend& b, int device) noexcept {
   const device_table* t = l.tables.load(std::memory_order_acquire);
@@ -61,15 +94,13 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
                                                      int device, device::stream s) noexcept {
   std::lock_guard lock(making_tables);
   if (const device_table* made = find_table(l, b, device)) return made;
-  device::device_properties properties{};
-  TELPHER_TRY(b.properties(device, properties));
   try {
     const auto words = table_words(l);
     auto memory = memory::buffer::device({&b, device}, words.size() * sizeof words[0]);
     TELPHER_TRY(memory);
     TELPHER_TRY(upload(b, words, memory->data(), s));
-    const auto* t = new device_table{&b, device, groups_per_processor * properties.processors,
-                                     std::move(*memory), l.tables.load(std::memory_order_relaxed)};
+    const auto* t =
+        new device_table{&b, device, std::move(*memory), l.tables.load(std::memory_order_relaxed)};
     l.tables.store(t, std::memory_order_release);
     return t;
   } catch (const std::bad_alloc&) {
@@ -77,42 +108,47 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
   }
 }
 
-result<const device_table*> table_for(device::backend& b, const layout& l, const void* address,
-                                      device::stream s) noexcept {
-  device::pointer_info where;
-  TELPHER_TRY(b.classify(address, false, where));
-  if (const device_table* t = find_table(l, b, where.device)) return t;
-  return make_table(b, l, where.device, s);
+// Says where the blocks lie.
+status describe(device::backend& b, const layout& l, int device, device::stream s,
+                kernel::pack_blocks& p) noexcept {
+  if (l.regular) {
+    p.base += l.blocks.front().offset;
+    std::copy_n(l.regular->counts, 2, p.counts);
+    std::copy_n(l.regular->strides, 3, p.strides);
+    return status::ok;
+  }
+  const device_table* t = find_table(l, b, device);
+  if (!t) {
+    const auto made = make_table(b, l, device, s);
+    TELPHER_TRY(made);
+    t = *made;
+  }
+  const auto* words = static_cast<const std::uint64_t*>(t->memory.data());
+  p.offset = reinterpret_cast<const std::int64_t*>(words);
+  p.length = words + p.blocks;
+  p.packed_offset = words + 2 * p.blocks;
+  return status::ok;
 }
 
 status launch(device::backend& b, kernel::id k, const layout& l, std::uint8_t* base,
               MPI_Count count, std::uint8_t* packed, device::stream s) noexcept {
-  const auto t = table_for(b, l, base + l.blocks.front().offset, s);
-  TELPHER_TRY(t);
-  const std::size_t n = l.blocks.size();
-  const auto* words = static_cast<const std::uint64_t*>((*t)->memory.data());
-  const kernel::pack_blocks p{
-      .packed = packed,
-      .base = base,
-      .elements = static_cast<std::uint64_t>(count),
-      .extent = l.extent,
-      .size = l.size,
-      .blocks = n,
-      .offset = reinterpret_cast<const std::int64_t*>(words),
-      .length = words + n,
-      .packed_offset = words + 2 * n,
-  };
+  device::pointer_info where;
+  TELPHER_TRY(b.classify(base + l.blocks.front().offset, false, where));
+  const auto w = width_of(b, where.device);
+  TELPHER_TRY(w);
+  kernel::pack_blocks p{};
+  p.packed = packed;
+  p.base = base;
+  p.elements = static_cast<std::uint64_t>(count);
+  p.extent = l.extent;
+  p.size = l.size;
+  p.blocks = l.blocks.size();
+  TELPHER_TRY(describe(b, l, where.device, s, p));
   // At least a thread for each row, and one for each piece that a thread moves in a step.
   const std::uint64_t busy =
-      std::max<std::uint64_t>(p.elements * n, p.elements * l.size / bytes_per_thread);
-  const auto groups =
-      std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1,
-                                static_cast<std::uint64_t>(std::max((*t)->most_groups, 1)));
+      std::max<std::uint64_t>(p.elements * p.blocks, p.elements * l.size / bytes_per_thread);
+  const auto groups = std::clamp<std::uint64_t>((busy + threads - 1) / threads, 1, (*w)->groups);
   return b.launch(k, &p, static_cast<int>(groups), threads, s);
-}
-
-bool is_one_run(const layout& l, MPI_Count count) noexcept {
-  return l.contiguous || (count == 1 && l.blocks.size() == 1);
 }
 
 }  // namespace
@@ -130,7 +166,7 @@ status pack(device::backend& b, const layout& l, const void* base, MPI_Count cou
   if (count == 0 || l.size == 0) return status::ok;
   // The kernel's parameters serve both directions, hence the type without const.
   auto* from = static_cast<std::uint8_t*>(const_cast<void*>(base));
-  if (is_one_run(l, count))
+  if (l.one_run(count))
     return b.copy(packed, from + l.blocks.front().offset,
                   l.size * static_cast<std::uint64_t>(count), s);
   return launch(b, kernel::id::pack_blocks, l, from, count, static_cast<std::uint8_t*>(packed), s);
@@ -140,7 +176,7 @@ status unpack(device::backend& b, const layout& l, const void* packed, void* bas
               device::stream s) noexcept {
   if (count == 0 || l.size == 0) return status::ok;
   auto* to = static_cast<std::uint8_t*>(base);
-  if (is_one_run(l, count))
+  if (l.one_run(count))
     return b.copy(to + l.blocks.front().offset, packed, l.size * static_cast<std::uint64_t>(count),
                   s);
   return launch(b, kernel::id::unpack_blocks, l, to, count,

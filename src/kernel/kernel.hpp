@@ -126,9 +126,11 @@ struct exchange {
 };
 static_assert(sizeof(exchange) <= parameter_capacity);
 
-/// pack and unpack: copy the blocks of a layout to contiguous bytes, or back. Element e, block b:
-/// layout address = base + e * extent + offset[b], `length[b]` bytes; packed address = packed + e *
-/// size + packed_offset[b].
+/// pack and unpack: gather blocks of a layout into contiguous bytes, or scatter them back.
+/// Element e, block b: layout address = base + e * extent + offset[b], `length[b]` bytes; packed
+/// address = packed + e * size + packed_offset[b]. Blocks of a grid need no tables: they are of one
+/// length, b counts through its dimensions, the fastest first, and `base` is where the first one
+/// lies.
 struct pack_blocks {
   std::uint8_t* packed;
   std::uint8_t* base;
@@ -136,9 +138,11 @@ struct pack_blocks {
   std::int64_t extent;
   std::uint64_t size;
   std::uint64_t blocks;
-  const std::int64_t* offset;  // memory the device can read, `blocks` entries each
+  const std::int64_t* offset;  // memory the device can read, `blocks` entries each; null: a grid
   const std::uint64_t* length;
   const std::uint64_t* packed_offset;
+  std::uint64_t counts[2];  // of a grid: how many blocks the first two dimensions have
+  std::int64_t strides[3];
 };
 using unpack_blocks = pack_blocks;
 

@@ -118,9 +118,7 @@ void persistent_operation::keep_type(MPI_Datatype& type) noexcept {
 }
 
 persistent_operation::~persistent_operation() {
-  if (type_ == MPI_DATATYPE_NULL) return;
-  datatype::forget(type_);
-  pmpi::Type_free(&type_);
+  if (type_ != MPI_DATATYPE_NULL) pmpi::Type_free(&type_);
 }
 
 int persistent_operation::start() noexcept {

@@ -20,9 +20,7 @@ end::end(const init_args& a, int peer, MPI_Request place) noexcept
 }
 
 end::~end() {
-  if (type_ == MPI_DATATYPE_NULL) return;
-  datatype::forget(type_);
-  pmpi::Type_free(&type_);
+  if (type_ != MPI_DATATYPE_NULL) pmpi::Type_free(&type_);
 }
 
 bool end::abandon() noexcept {
@@ -223,7 +221,7 @@ void receiver::matched(const hello& h) noexcept {
   matched_ = true;
   if (h.bytes > bytes())
     way_ = way::thrown_away;
-  else if (!layout_->contiguous && layout_->size > 0)
+  else if (!layout_->one_run(args_.count * args_.partitions) && layout_->size > 0)
     way_ = h.message_bytes % layout_->size == 0 ? way::elements : way::packed;
   if (active_) post();
 }

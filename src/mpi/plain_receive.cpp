@@ -73,7 +73,7 @@ bool receive_plain(const receive_args& a, MPI_Status* status, int* rc) noexcept 
   if (trace::on() || a.count <= 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
   const auto layout = datatype::layout_of(a.type);
-  if (!layout || !(*layout)->contiguous) return false;
+  if (!layout || !(*layout)->one_run(a.count)) return false;
   if (!datatype::is_committed(**layout, a.type, ticket::job().control)) return false;
   const std::size_t capacity = static_cast<std::size_t>(a.count) * (*layout)->size;
   if (capacity >= ticket_bytes && ticket::splits_elements(**layout)) return false;

@@ -118,7 +118,7 @@ status combine_on_host(const update& u, const elements& origin) {
 status combine_on_device(const update& u, const elements& origin) {
   const auto known = coll::exchange::reduction_of(u.call.op, u.leaf);
   if (!known.known || !coll::exchange::enabled() || !u.leaf_layout.contiguous ||
-      !u.target.type.contiguous)
+      !u.target.one_run())
     return status::not_supported;
   const std::size_t bytes = u.target.bytes();
   std::byte* const to = u.target.at.data + u.target.type.true_lower_bound;

@@ -25,7 +25,7 @@ linear::linear(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept
 }
 
 bool linear::contiguous() const noexcept {
-  return layout_ && layout_->contiguous && !layout_->blocks.empty() &&
+  return layout_ && layout_->one_run(count_) && !layout_->blocks.empty() &&
          layout_->blocks.front().offset == 0;
 }
 
@@ -74,7 +74,7 @@ ragged::ragged(const void* buffer, int blocks, numbers counts, numbers displacem
     offsets_.resize(bytes_.size());
     return;
   }
-  if (!linear(buffer, 1, type).contiguous()) {
+  if (!linear(buffer, 2, type).contiguous()) {  // one element may hide a gap at its end
     make_type(buffer, elements, displacements, type);
     return;
   }
@@ -109,9 +109,7 @@ void ragged::make_type(const void* buffer, const std::vector<std::int64_t>& coun
 
 ragged::~ragged() {
   packed_.reset();
-  if (all_ == MPI_DATATYPE_NULL) return;
-  datatype::forget(all_);
-  pmpi::Type_free(&all_);
+  if (all_ != MPI_DATATYPE_NULL) pmpi::Type_free(&all_);
 }
 
 std::uint64_t ragged::total() const noexcept {

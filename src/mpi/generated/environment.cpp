@@ -16,13 +16,6 @@ using namespace telpher;
 
 extern "C" {
 
-// 5.1 Derived datatypes
-TELPHER_MPI(Type_free, (MPI_Datatype* datatype), (datatype)) {
-  if (!entry::active()) return pmpi::Type_free(datatype);
-  datatype::forget(*datatype);
-  return pmpi::Type_free(datatype);
-}
-
 // 5.2 Pack and unpack
 TELPHER_MPI(Pack,
             (const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize,

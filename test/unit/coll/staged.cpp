@@ -76,7 +76,6 @@ MPI_Datatype column(int rows, int width) {
 }
 
 void free_type(MPI_Datatype type) {
-  datatype::forget(type);
   MPI_Type_free(&type);
 }
 

@@ -75,7 +75,6 @@ TEST_CASE(random_types_pack_like_the_host_mpi) {
     random_types random(seed);
     MPI_Datatype type = random.make(random.below(4));
     compare(type, random);
-    datatype::forget(type);
   }
 }
 
@@ -98,7 +97,6 @@ TEST_CASE(neighbours_merge) {
   MPI_Type_commit(&whole);
   const auto l = datatype::layout_of(whole);
   CHECK(l.has_value() && (*l)->contiguous && (*l)->blocks.size() == 1);
-  datatype::forget(whole);
   MPI_Type_free(&whole);
   MPI_Type_free(&rows);
 }
@@ -113,7 +111,6 @@ TEST_CASE(types_of_unlike_elements_are_told) {
     MPI_Type_create_struct(2, lengths, places, parts, &type);
     MPI_Type_commit(&type);
     const bool found = (*datatype::layout_of(type))->uniform;
-    datatype::forget(type);
     MPI_Type_free(&type);
     return found;
   };
@@ -130,9 +127,76 @@ TEST_CASE(a_reused_handle_is_decoded_again) {
     MPI_Type_contiguous(n, MPI_SHORT, &type);
     MPI_Type_commit(&type);
     CHECK_EQ((*datatype::layout_of(type))->size, 2u * static_cast<unsigned>(n));
-    datatype::forget(type);
     MPI_Type_free(&type);
   }
+}
+
+// What keeps a type alive keeps its layout: what MPI_Type_get_contents gives, which may be the very
+// handle, is freed by who asked for it, and a type that was freed lives on in one that is made of
+// it.
+TEST_CASE(a_type_in_use_keeps_its_layout) {
+  one_rank::start();
+  MPI_Datatype inner = MPI_DATATYPE_NULL, outer = MPI_DATATYPE_NULL;
+  MPI_Type_vector(3, 1, 2, MPI_INT, &inner);
+  MPI_Type_commit(&inner);
+  MPI_Type_contiguous(2, inner, &outer);
+  MPI_Type_commit(&outer);
+  const datatype::layout* const l = *datatype::layout_of(inner);
+  int count = 0;
+  MPI_Datatype again = MPI_DATATYPE_NULL;
+  MPI_Type_get_contents(outer, 1, 0, 1, &count, nullptr, &again);
+  MPI_Type_free(&again);
+  CHECK(*datatype::layout_of(inner) == l);
+  MPI_Type_free(&inner);
+  CHECK_EQ((*datatype::layout_of(outer))->size, 6 * sizeof(int));
+  MPI_Type_free(&outer);
+}
+
+// The program may set attributes of its own, and duplicates are types of their own.
+TEST_CASE(a_duplicate_has_a_layout_of_its_own) {
+  one_rank::start();
+  MPI_Datatype type = MPI_DATATYPE_NULL, same = MPI_DATATYPE_NULL;
+  MPI_Type_vector(3, 1, 2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  const datatype::layout* const l = *datatype::layout_of(type);
+  MPI_Type_dup(type, &same);
+  const datatype::layout* const copy = *datatype::layout_of(same);
+  CHECK(copy != l);
+  MPI_Type_free(&type);
+  CHECK(*datatype::layout_of(same) == copy);
+  MPI_Type_free(&same);
+}
+
+TEST_CASE(regular_blocks_are_a_grid) {
+  one_rank::start();
+  const int sizes[] = {9, 8, 7, 6}, parts[] = {2, 3, 4, 5}, starts[] = {1, 2, 3, 0};
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  const auto counts_of = [&](int dimensions) {
+    const int skip = 4 - dimensions;
+    MPI_Type_create_subarray(dimensions, sizes + skip, parts + skip, starts + skip, MPI_ORDER_C,
+                             MPI_SHORT, &type);
+    MPI_Type_commit(&type);
+    const auto regular = (*datatype::layout_of(type))->regular;
+    MPI_Type_free(&type);
+    std::vector<std::uint64_t> counts;
+    if (regular) counts.assign(regular->counts, regular->counts + 3);
+    return counts;
+  };
+  CHECK((counts_of(1) == std::vector<std::uint64_t>{1, 1, 1}));
+  CHECK((counts_of(2) == std::vector<std::uint64_t>{4, 1, 1}));
+  CHECK((counts_of(3) == std::vector<std::uint64_t>{4, 3, 1}));
+  CHECK((counts_of(4) == std::vector<std::uint64_t>{4, 3, 2}));
+  const int lengths[] = {1, 2, 1}, uneven[] = {0, 3, 7}, even[] = {9, 5, 1};
+  MPI_Type_indexed(3, lengths, even, MPI_INT, &type);
+  CHECK(!(*datatype::layout_of(type))->regular);
+  MPI_Type_free(&type);
+  MPI_Type_create_indexed_block(3, 1, uneven, MPI_INT, &type);
+  CHECK(!(*datatype::layout_of(type))->regular);
+  MPI_Type_free(&type);
+  MPI_Type_create_indexed_block(3, 1, even, MPI_INT, &type);  // backwards
+  const auto backwards = (*datatype::layout_of(type))->regular;
+  CHECK(backwards && backwards->strides[0] == -16);
+  MPI_Type_free(&type);
 }
 
 TEST_CASE(many_types_live_at_once) {
@@ -145,12 +209,10 @@ TEST_CASE(many_types_live_at_once) {
     layouts.push_back(*datatype::layout_of(types[i]));
   }
   for (std::size_t i = 0; i < types.size(); i += 2) {
-    datatype::forget(types[i]);
     MPI_Type_free(&types[i]);
   }
   for (std::size_t i = 1; i < types.size(); i += 2) {
     CHECK(*datatype::layout_of(types[i]) == layouts[i]);
-    datatype::forget(types[i]);
     MPI_Type_free(&types[i]);
   }
 }
@@ -161,7 +223,6 @@ TEST_CASE(a_hold_outlives_the_type) {
   MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &type);
   MPI_Type_commit(&type);
   const datatype::hold kept(*datatype::layout_of(type));
-  datatype::forget(type);
   MPI_Type_free(&type);
   CHECK_EQ(kept->blocks.size(), 3u);
 }
@@ -191,7 +252,6 @@ TEST_CASE(constructors_with_large_counts) {
   for (MPI_Datatype& type : types) {
     MPI_Type_commit(&type);
     compare(type, random);
-    datatype::forget(type);
     MPI_Type_free(&type);
   }
 #endif

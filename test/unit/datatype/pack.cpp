@@ -72,7 +72,6 @@ TEST_CASE(random_types_pack_on_the_device) {
     MPI_Datatype type = random.make(random.below(4));
     const auto l = datatype::layout_of(type);
     if (l && (*l)->size) d.compare(**l, 1 + random.below(4));
-    datatype::forget(type);
   }
 }
 
@@ -85,6 +84,5 @@ TEST_CASE(a_column_packs_on_the_device) {
   MPI_Type_commit(&column);
   d.compare(**datatype::layout_of(column), 1);
   d.compare(**datatype::layout_of(column), 3);
-  datatype::forget(column);
   MPI_Type_free(&column);
 }
