@@ -83,6 +83,7 @@ int send(const send_args& a) noexcept {
   held_lock& held = v.held;
   if (!o.on_device()) return e.idle() && !held ? mpi::host_send(a) : send_beside(e, held, a);
   int rc = MPI_SUCCESS;
+  o.may_wait = true;
   auto op = mpi::start_device_send(a, std::move(o), false, &rc);
   if (!op) return rc;
   return wait_for(e, held, *op, a.call, MPI_STATUS_IGNORE);

@@ -3,6 +3,7 @@
 
 #include <climits>
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 #include "base/log.hpp"
@@ -54,6 +55,21 @@ bool inside(const path::region& r, const device::pointer_info& allocation) noexc
          at - allocation.base <= allocation.bytes - r.bytes;
 }
 
+// Waits for the payload.
+status complete(ticket::message& m) noexcept {
+  while (m.ready) {
+    const status s = m.ready.query();
+    if (s == status::would_block) {
+      std::this_thread::yield();
+      continue;
+    }
+    m.ready = {};
+    m.packs = {};
+    TELPHER_TRY(s);
+  }
+  return status::ok;
+}
+
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
@@ -68,7 +84,7 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   m.comm = a.comm;
   m.element_bytes = a.type == MPI_PACKED ? 0 : l->size;  // its receiver may name any types
   m.synchronous = a.mode == send_mode::synchronous;
-  if (l->contiguous) {
+  if (l->one_run(a.count)) {
     m.payload = {where, data + l->true_lower_bound, bytes};
     m.info = o.info;
     m.coding = path::plan_for(a.comm, a.type, bytes);
@@ -86,23 +102,34 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   }
   auto packed = memory::buffer::device(where, bytes);
   TELPHER_TRY(packed);
+  auto packing = memory::pooled_event::acquire(where);
+  TELPHER_TRY(packing);
   auto s = memory::stream(where, memory::lane::kernel);
   TELPHER_TRY(s);
   TELPHER_TRY(datatype::pack(*where.owner, *l, data, a.count, packed->data(), *s));
-  TELPHER_TRY(where.owner->synchronise(*s));
+  if (const status recorded = packing->record(*s); failed(recorded)) {
+    memory::wait_for(where, memory::lane::kernel);
+    return recorded;
+  }
+  m.ready = std::move(*packing);
+  m.packs = datatype::hold(l);
   m.packed = std::move(*packed);
   m.payload = {where, static_cast<std::byte*>(m.packed.data()), bytes};
   auto info = memory::describe(where, m.packed.data());
-  TELPHER_TRY(info);
-  m.info = *info;
-  return status::ok;
+  if (info)
+    m.info = *info;
+  else
+    static_cast<void>(complete(m));  // its memory is given back
+  return info.error();
 }
 
 // --- the choice ---
 
-std::unique_ptr<operation> send_eager(const char* call, send_mode mode, const ticket::message& m,
+std::unique_ptr<operation> send_eager(const char* call, send_mode mode, ticket::message& m,
                                       const path::record& by, path::send_end& e, int* rc) noexcept {
-  if (const status s = by.start_send(e); s != status::ok) {
+  status s = complete(m);
+  if (s == status::ok) s = by.start_send(e);
+  if (s != status::ok) {
     *rc = entry::fail(m.comm, call, s, "copying the send buffer to the host");
     return nullptr;
   }
@@ -115,6 +142,12 @@ std::unique_ptr<operation> send_eager(const char* call, send_mode mode, const ti
   return std::make_unique<native_send>(native, std::move(e.keep));
 }
 
+// A call that waits for the message in the end may as well wait for its packing: what is small
+// takes the shorter way then.
+bool may_go_eagerly(std::size_t bytes) noexcept {
+  return path::mapped_sizes.holds(bytes) || path::raw_sizes.holds(bytes);
+}
+
 // As the table of paths wants to know it.
 path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
   ticket::peer_table& peers = ticket::peers();
@@ -122,6 +155,7 @@ path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
   e.may_announce = peer >= 0 && mode != send_mode::buffered &&
                    (m.payload.bytes >= ticket::ticket_bytes || peers.small_tickets());
   e.near = peer >= 0 && peers.shares_node(peer);
+  e.ready = !m.ready;
   return e;
 }
 
@@ -172,7 +206,10 @@ std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, b
                                              int* rc) noexcept {
   ticket::message m;
   if ((*rc = entry::refuse_if_short(a.comm, a.call)) != MPI_SUCCESS) return nullptr;
-  if (const status s = gather(a, std::move(o), m); s != status::ok) {
+  const bool may_wait = o.may_wait;
+  status s = gather(a, std::move(o), m);
+  if (s == status::ok && may_wait && may_go_eagerly(m.payload.bytes)) s = complete(m);
+  if (s != status::ok) {
     *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
     return nullptr;
   }
@@ -232,6 +269,7 @@ std::optional<detached_bytes> detach_bytes(const send_args& a, int* rc) noexcept
     }
     ticket::message m;
     TELPHER_TRY(gather(a, std::move(o), m));
+    TELPHER_TRY(complete(m));
     if (m.packed) return detached_bytes{m.payload, std::move(m.packed)};
     auto b = memory::buffer::device(m.payload.where, bytes);
     TELPHER_TRY(b);
@@ -253,8 +291,14 @@ std::unique_ptr<operation> start_detached(const send_args& a, detached_bytes&& b
       return nullptr;
     }
     const datatype::layout* l = layout_of(a.type);
-    ticket::message m{bytes.payload, *info, {},     std::move(bytes.keep),
-                      a.destination, a.tag, a.comm, l ? l->size : 0};
+    ticket::message m;
+    m.payload = bytes.payload;
+    m.info = *info;
+    m.packed = std::move(bytes.keep);
+    m.destination = a.destination;
+    m.tag = a.tag;
+    m.comm = a.comm;
+    m.element_bytes = l ? l->size : 0;
     return send_device(a.call, send_mode::standard, std::move(m), false, rc);
   }
   MPI_Request native = MPI_REQUEST_NULL;

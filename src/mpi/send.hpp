@@ -17,7 +17,8 @@ struct outgoing {
   memory::place where;
   device::pointer_info info;  // of a device buffer
   memory::lease lease;
-  bool mixed = false;  // its blocks lie in several kinds of memory
+  bool may_wait = false;  // the call returns when the message is complete
+  bool mixed = false;     // its blocks lie in several kinds of memory
   bool on_device() const noexcept { return mixed || where.on_device(); }
 };
 /// Recognises most host buffers by their address alone. An element's bytes lie in the same memory

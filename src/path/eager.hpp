@@ -6,6 +6,12 @@
 
 namespace telpher::path {
 
+/// What goes eagerly is complete when the call returns. A payload that is not yet is announced if
+/// that is possible.
+inline bool may_wait_for(const send_end& e) noexcept {
+  return e.ready || !e.may_announce;
+}
+
 bool mapped_serves(send_end& e) noexcept;
 status mapped_send(send_end& e) noexcept;
 status mapped_receive(receive_end& e) noexcept;

@@ -5,7 +5,7 @@
 namespace telpher::path {
 
 bool mapped_serves(send_end& e) noexcept {
-  if (!mapped_sizes.holds(e.from.bytes)) return false;
+  if (!mapped_sizes.holds(e.from.bytes) || !may_wait_for(e)) return false;
   e.window = memory::open_window(e.from.where, *e.info, e.from.data);
   return e.window && (e.window.direct() || e.from.bytes <= config().mapped_read_limit);
 }

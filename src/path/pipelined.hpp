@@ -79,7 +79,9 @@ class pipelined_send final : public transfer {
   /// All bytes are in host memory, or never will be (outcome()): the send buffer may be reused.
   bool copied() const noexcept { return !mover_ && copied_ == plan_.count(); }
   status outcome() const noexcept { return outcome_; }
-  /// The number of messages that were sent although the receiver has never asked for them.
+  /// There will be no bytes: the receiver gets what says so.
+  void fail(status why) noexcept;
+  /// Messages that have left although the receiver never asked for them.
   int unasked_messages() const noexcept {
     if (asked_) return 0;
     return static_cast<int>(sent_) + (meant_.announces() && decided_ ? 1 : 0);
@@ -101,7 +103,6 @@ class pipelined_send final : public transfer {
   status fill() noexcept;
   status launch() noexcept;
   status feed() noexcept;
-  void fail(status why) noexcept;
   status reap() noexcept;
   bool gone() const noexcept {
     return sent_ == plan_.count() && flying_.empty() && grant_request_ == MPI_REQUEST_NULL;

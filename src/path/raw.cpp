@@ -27,7 +27,7 @@ class landed_copy final : public transfer {
 
 bool raw_serves(send_end& e) noexcept {
   return !e.may_announce || forced() == kind::raw ||
-         (!e.near && !between_nodes(forced()) && raw_sizes.holds(e.from.bytes));
+         (may_wait_for(e) && !e.near && !between_nodes(forced()) && raw_sizes.holds(e.from.bytes));
 }
 
 status raw_send(send_end& e) noexcept {

@@ -5,13 +5,17 @@
 // Protocol. `word` holds epoch << 8 | state. Who may write which state, and what it publishes:
 //
 //   free       sender    the cell is unused; only the sender leaves this state
-//   offered    sender    store(release), before the ticket is sent: `payload` says where the bytes
-//                        lie; the receiver may claim
-//   claimed    receiver  compare-and-swap from offered: the receiver takes charge of the bytes. It
-//                        tries to open the memory at once; only then does it know whether it needs
-//                        the sender
-//   pulling    receiver  store(release) from claimed: the memory is open; the receiver moves the
-//                        bytes and needs nothing from the sender
+//   preparing  sender    store(release), before the ticket is sent: the sender's device is still at
+//                        work on the payload. The receiver waits; only the sender leaves this
+//                        state, for offered or refused
+//   offered    sender    store(release), before the ticket is sent or from preparing: `payload`
+//   says
+//                        where the bytes lie; the receiver may claim
+//   claimed    receiver  compare-and-swap from offered: the receiver sees to the bytes; whether it
+//                        needs the sender is not known until it has tried to open the memory, which
+//                        it does at once
+//   pulling    receiver  store(release) from claimed: the memory is open, the receiver moves the
+//                        bytes and asks for nothing
 //   staging    sender    compare-and-swap from offered: the sender copies the bytes to shared
 //                        memory
 //   staged     sender    store(release): the bytes lie at `where`; the send is complete
@@ -20,9 +24,9 @@
 //                        blocks
 //   put_asked  receiver  store(release) from claimed: asks the sender to write to `target`
 //   put_done   sender    store(release): the bytes are in the target; the send is complete
-//   refused    sender    store(release): what was asked cannot be done. The receiver tries another
-//                        way (from put_asked: it stores claimed again) or gives up with an error
-//                        (from pipe_asked, piping, staging)
+//   refused    sender    store(release): what was asked cannot be done; the receiver asks otherwise
+//                        (from put_asked: it stores claimed again) or gives up with an error (from
+//                        preparing, pipe_asked, piping, staging)
 //   done       receiver  store(release): the receiver needs nothing more, because the bytes have
 //                        arrived or because it has failed; the sender frees the cell
 //
@@ -52,6 +56,7 @@ namespace telpher::path {
 
 enum class slot_state : std::uint8_t {
   free = 0,
+  preparing,
   offered,
   claimed,
   pulling,
@@ -91,8 +96,8 @@ struct alignas(64) slot {
   std::uint32_t ring_blocks;
   std::uint64_t where;  // staged bytes, or a ring: offset in the sender's segment, or in `apart`
   std::uint64_t ring_block_bytes;
-  exported_memory payload;  // written by the sender before `offered`; the members that each message
-                            // needs are in the cache line of `word`
+  exported_memory payload;  // written by the sender before the first state; what each message needs
+                            // of it is in the line of `word`
   alignas(64) std::atomic<std::uint64_t> produced;
   alignas(64) std::atomic<std::uint64_t> consumed;
   std::atomic<std::uint32_t> probed;  // the last epoch whose ticket a probe has taken: written by

@@ -49,6 +49,7 @@ struct send_end {
   const device::pointer_info* info = nullptr;  // of the payload's address
   memory::buffer* packed = nullptr;            // keeps the payload alive
   bool may_announce = true;                    // false: an eager path must take it
+  bool ready = true;                           // false: the device is still at work on the payload
   bool near = false;                           // the receiver is a rank of this node
   memory::window window;                       // set by `serves`
   const void* bytes = nullptr;                 // result: where the host MPI can read them

@@ -80,14 +80,14 @@ status offer::take_slot() noexcept {
   use_.described = d.number;
   cell_->payload.address = reinterpret_cast<std::uintptr_t>(message_.payload.data);
   exportable_ = d.memory.exportable;
-  cell_->set(use_.epoch, path::slot_state::offered);
+  cell_->set(use_.epoch, message_.ready ? path::slot_state::preparing : path::slot_state::offered);
   return status::ok;
 }
 
-// The bytes that travel: the payload, or what it was compressed to. Where that fails the payload
-// itself goes, which is right as well.
+// The bytes that travel: the payload, or what it was compressed to. Where that fails, or would have
+// to wait for the payload, the payload itself goes, which is right as well.
 path::region offer::compressed(ticket& t) noexcept {
-  if (!message_.coding) return message_.payload;
+  if (!message_.coding || message_.ready) return message_.payload;
   auto coded = path::compress(message_.payload, message_.coding);
   if (!coded) {
     TELPHER_DEBUG("a message of %zu bytes goes uncompressed: %s", message_.payload.bytes,

@@ -143,7 +143,7 @@ int receive::post_matched(MPI_Message* message) noexcept {
 void receive::save_prefix() noexcept {
   if (!peers_.small_tickets()) return;
   saved_bytes_ = std::min(ticket_bytes, capacity_);
-  if (layout_->contiguous)
+  if (one_run())
     std::memcpy(saved_, contiguous_data(), saved_bytes_);
   else
     datatype::pack_host(*layout_, user_, 0, saved_bytes_, saved_);
@@ -151,7 +151,7 @@ void receive::save_prefix() noexcept {
 
 void receive::restore_prefix() noexcept {
   if (lands_ || saved_bytes_ == 0) return;
-  if (layout_->contiguous)
+  if (one_run())
     std::memcpy(contiguous_data(), saved_, saved_bytes_);
   else
     datatype::unpack_host(*layout_, saved_, 0, saved_bytes_, user_);
@@ -159,7 +159,7 @@ void receive::restore_prefix() noexcept {
 
 const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
   if (lands_) return landing_ ? static_cast<const std::byte*>(landing_.data()) : saved_;
-  if (layout_->contiguous) return contiguous_data();
+  if (one_run()) return contiguous_data();
   datatype::pack_host(*layout_, user_, 0, bytes_, scratch);
   return scratch;
 }

@@ -56,11 +56,31 @@ bool offer::advance(std::uint64_t now) noexcept {
   return false;
 }
 
+// Whether the payload is complete; asked until it is, or cannot be.
+status offer::prepared() noexcept {
+  if (!message_.ready) return status::ok;
+  const status s = message_.ready.query();
+  if (s == status::would_block) return s;
+  message_.ready = {};
+  message_.packs = {};
+  return s;
+}
+
+void offer::prepare() noexcept {
+  const status s = prepared();
+  if (s == status::would_block) return;
+  cell_->set(use_.epoch, s == status::ok ? slot_state::offered : slot_state::refused);
+  if (s != status::ok) complete(s);
+}
+
 bool offer::advance_on_node(std::uint64_t now) noexcept {
   const slot_state state = cell_->state_in(use_.epoch);
   const bool answered = is_answer(state) && state != answer_;
   if (answered) answer_ = state;
   switch (state) {
+    case slot_state::preparing:
+      prepare();
+      break;
     case slot_state::offered:
       consider_staging(now);
       break;
@@ -140,6 +160,10 @@ void offer::stage(std::unique_ptr<path::staging_piece> room) noexcept {
 
 void offer::advance_off_node() noexcept {
   if (!remote_) return finish(outcome_);
+  if (const status s = prepared(); s != status::ok) {
+    if (s == status::would_block) return;
+    remote_->fail(s);
+  }
   const bool heard = remote_->asked();
   if (const status s = remote_->poll(); s != status::would_block) return finish(s);
   if (!heard && remote_->asked()) peers_.note_answer(peer_);
@@ -199,6 +223,7 @@ bool offer::detach() noexcept {
     hurry();
     return !needs_us();
   }
+  if (message_.ready) prepare();
   if (cell_->state_in(use_.epoch) != slot_state::offered) return false;
   const bool likely = exportable_ && peers_.pulls(peer_);
   const std::uint64_t now = now_ns();
@@ -218,6 +243,7 @@ bool offer::needs_us() const noexcept {
     case slot_state::pipe_asked:
     case slot_state::piping:
       return !bytes_left_;
+    case slot_state::preparing:
     case slot_state::staging:
     case slot_state::put_asked:
     case slot_state::offered:
@@ -236,6 +262,9 @@ void offer::complete(status outcome) noexcept {
   if (trace::on()) complete_ns_ = now_ns();
   outcome_ = outcome;
   message_.lease.release();
+  // After an error of the host MPI the device may still be writing it.
+  if (message_.ready) [[maybe_unused]]
+    auto* kept = new (std::nothrow) memory::buffer(std::move(message_.packed));
   message_.packed = {};
 }
 

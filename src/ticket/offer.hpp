@@ -10,8 +10,10 @@
 
 #include "base/linked_list.hpp"
 #include "base/recycled.hpp"
+#include "datatype/datatype.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/lease.hpp"
+#include "memory/streams.hpp"
 #include "path/compressed.hpp"
 #include "path/pipelined.hpp"
 #include "path/staged.hpp"
@@ -23,10 +25,12 @@ namespace telpher::ticket {
 /// A message in device memory, as the program sent it.
 struct message {
   path::region payload;
-  device::pointer_info info;  // of the payload's address
-  memory::lease lease;        // of the program's buffer, until the send is complete
-  memory::buffer packed;      // keeps the payload alive where it is a packed copy
-  int destination;            // rank in comm
+  device::pointer_info info;   // of the payload's address
+  memory::lease lease;         // of the program's buffer, until the send is complete
+  memory::buffer packed;       // keeps the payload alive where it is a packed copy
+  memory::pooled_event ready;  // if any: the payload is complete once it has passed
+  datatype::hold packs;        // what its packing reads, until then
+  int destination;             // rank in comm
   int tag;
   MPI_Comm comm;
   std::size_t element_bytes;  // of the datatype; 0: what it consists of is not known
@@ -72,7 +76,8 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   status outcome() const noexcept { return outcome_; }
   /// Has work of its own that must be polled, beside what the receiver's answers bring.
   bool busy() const noexcept {
-    return !retired_ && (transfer_ || remote_ || awaits_carrier_ || (hasty_ && !complete_));
+    return !retired_ &&
+           (message_.ready || transfer_ || remote_ || awaits_carrier_ || (hasty_ && !complete_));
   }
   /// Since when the receiver has been awaited: on a node since this rank first looked for it.
   std::uint64_t since_ns(std::uint64_t now) noexcept {
@@ -90,6 +95,8 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   status take_slot() noexcept;
   status send_carrier(const void* ticket, int size) noexcept;
   path::region compressed(ticket& t) noexcept;
+  status prepared() noexcept;
+  void prepare() noexcept;
   bool advance_on_node(std::uint64_t now) noexcept;
   void advance_off_node() noexcept;
   void consider_staging(std::uint64_t now) noexcept;

@@ -86,7 +86,7 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   }
   auto to = destination();
   if (!to) return settle(to.error());
-  path::receive_end e{path::eager, *to, landed, layout_->contiguous};
+  path::receive_end e{path::eager, *to, landed, one_run()};
   const path::record* const chosen = path::start_receive(e);
   if (!e.transfer) {
     moved_by_ = chosen->name;
@@ -100,7 +100,7 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
 // Where contiguous bytes go first. No device writes where a ticket may lie (written_ranges.hpp).
 result<path::region> receive::destination() noexcept {
   const bool aside = !range_.empty() && all_.written().exposed(range_);
-  if (layout_->contiguous && !aside) return path::region{where_, contiguous_data(), bytes_};
+  if (one_run() && !aside) return path::region{where_, contiguous_data(), bytes_};
   auto b = where_.on_device() ? memory::buffer::device(where_, bytes_)
                               : memory::buffer::host(bytes_, nullptr);
   TELPHER_TRY(b);
@@ -113,6 +113,11 @@ result<path::region> receive::destination() noexcept {
 bool receive::advance() noexcept {
   if (phase_ != phase::moving) return settled();
   if (unpacking()) return scattered();
+  if (!transfer_) {
+    if (sender_prepares()) return false;
+    begin();
+    return settled();
+  }
   status s = transfer_->poll();
   if (s == status::would_block) return false;
   if (failed(s) && !transfer_->quiet()) {  // its blocks and `packed_` may still be written to

@@ -88,7 +88,7 @@ class receive : public linked_list<receive>::link {
   /// after the bytes of an earlier receive of the same device.
   bool unpacking() const noexcept { return static_cast<bool>(unpacked_); }
   /// While moving, before the bytes are here: see transfer::in_order.
-  bool in_order() const noexcept { return transfer_->in_order(); }
+  bool in_order() const noexcept { return transfer_ && transfer_->in_order(); }
   status outcome() const noexcept { return outcome_; }
   host_mpi::error_owner error_owner() const noexcept { return errors_.owner(); }
   MPI_Request native() const noexcept { return native_; }
@@ -121,6 +121,7 @@ class receive : public linked_list<receive>::link {
   native_buffer native_target() noexcept;
   template <class Small, class Large, class... Rest>
   int by_count(const Small& small, const Large& large, Rest... rest) noexcept;
+  bool one_run() const noexcept { return layout_->one_run(count_); }
   std::byte* contiguous_data() const noexcept { return user_ + layout_->true_lower_bound; }
   const std::byte* first_bytes(std::byte* scratch) const noexcept;
   std::byte* landed() noexcept {
@@ -133,6 +134,8 @@ class receive : public linked_list<receive>::link {
   void raw_arrived(const std::byte* landed) noexcept;
   void redeem(const std::byte* bytes) noexcept;
   result<path::region> destination() noexcept;
+  bool sender_prepares() const noexcept;
+  void begin() noexcept;
   status claim() noexcept;
   status choose_path(const path::region& to) noexcept;
   status ask_for_blocks(const path::region& to) noexcept;
@@ -173,7 +176,8 @@ class receive : public linked_list<receive>::link {
   bool cancel_asked_ = false;
   MPI_Status status_{};
   std::size_t bytes_ = 0;
-  std::unique_ptr<path::transfer> transfer_;
+  std::unique_ptr<path::transfer>
+      transfer_;                   // null while moving: the sender prepares, or unpacking
   memory::buffer packed_;          // contiguous bytes of a non-contiguous or discarded message
   memory::pooled_event unpacked_;  // while the device lays them out
   status outcome_ = status::ok;

@@ -58,6 +58,17 @@ void receive::redeem(const std::byte* bytes) noexcept {
 void receive::start() noexcept {
   if (phase_ != phase::redeemed) return;
   phase_ = phase::moving;
+  if (!sender_prepares()) begin();
+}
+
+// The sender's device is still at work on the payload, which nobody may claim yet.
+bool receive::sender_prepares() const noexcept {
+  if (ticket_.slot == no_slot) return false;
+  const path::segment& sender = peers_.of(ticket_.sender);
+  return sender && sender.cell(ticket_.slot).state_in(ticket_.epoch) == slot_state::preparing;
+}
+
+void receive::begin() noexcept {
   if (const status s = bytes_ > capacity_ ? status::truncated : claim(); s != status::ok)
     discard(s);
 }

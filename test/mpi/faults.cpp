@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t small = 8192;    // one block, which a sender copies out for a late receiver
 constexpr std::size_t large = 400000;  // several blocks
-constexpr std::size_t piece = 16;      // bytes between the gaps of a receive buffer
+constexpr std::size_t piece = 16;      // bytes between the gaps of a buffer
 
 void set_faults(const char* text) {
   static auto* const set = emulated<void(const char*)>("telpher_emu_faults");
@@ -39,7 +39,7 @@ std::vector<unsigned char> content(int id, std::size_t bytes) {
   return made;
 }
 
-/// What a receive buffer with gaps holds after message `id`.
+/// What a buffer with gaps holds with a message in it.
 std::vector<unsigned char> spread(const std::vector<unsigned char>& packed) {
   std::vector<unsigned char> made(packed.size() * 2, guard_byte);
   for (std::size_t at = 0; at < packed.size(); at += piece)
@@ -70,17 +70,15 @@ class one_message {
 
   void prepare(int id) {
     id_ = id;
-    if (s_.rank == 0)
-      buffer_.write(content(id, bytes_).data(), bytes_);
-    else
-      buffer_.clear();
+    if (s_.rank != 0) return buffer_.clear();
+    const auto bytes = gaps_ ? spread(content(id, bytes_)) : content(id, bytes_);
+    buffer_.write(bytes.data(), bytes.size());
   }
   int start(MPI_Request* request) {
-    const int ints = as_int(bytes_ / sizeof(int));
-    if (s_.rank == 0)
-      return MPI_Isend(buffer_.data(), ints, MPI_INT, 1, 1, MPI_COMM_WORLD, request);
-    return MPI_Irecv(buffer_.data(), gaps_ ? 1 : ints, gaps_ ? type_ : MPI_INT, 0, 1,
-                     MPI_COMM_WORLD, request);
+    const int count = gaps_ ? 1 : as_int(bytes_ / sizeof(int));
+    const MPI_Datatype type = gaps_ ? type_ : MPI_INT;
+    if (s_.rank == 0) return MPI_Isend(buffer_.data(), count, type, 1, 1, MPI_COMM_WORLD, request);
+    return MPI_Irecv(buffer_.data(), count, type, 0, 1, MPI_COMM_WORLD, request);
   }
   void check(int code) {
     if (s_.rank == 0 || code != MPI_SUCCESS) return;
@@ -129,6 +127,22 @@ void one_fails(suite& s, const char* call, int at, bool gaps) {
       }
     }
   std::printf("# rank %d, %s at rank %d: %d errors\n", s.rank, call, at, errors);
+}
+
+/// The kernel that packs dies behind MPI_Isend, which does not wait for it.
+void packing_dies(suite& s) {
+  for (const std::size_t bytes : {small, large}) {
+    s.note("%zu bytes", bytes);
+    one_message m(s, bytes, s.rank == 0);
+    m.prepare(1);
+    s.meet(1 - s.rank);
+    set_faults(s.rank == 0 ? "die:1" : "");
+    MPI_Request request = MPI_REQUEST_NULL;
+    s.expect_class(m.start(&request), MPI_SUCCESS, "the start of the message");
+    s.expect(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS, "an error at both ends");
+    set_faults("");
+    s.expect_class(m.pass(2, "", false), MPI_SUCCESS, "the next message");
+  }
 }
 
 /// Of several messages under way some fail.
@@ -193,6 +207,7 @@ int main(int argc, char** argv) {
       s.run(where + ", gaps", [&] { one_fails(s, call, at, true); });
       s.run(where + ", several under way", [&] { some_fail(s, call, at); });
     }
+  s.run("packing dies", [&] { packing_dies(s); });
   for (const int at : {0, 1})
     for (const char* behind : {"", "+"})
       s.run(std::string("die in collectives at rank ") + std::to_string(at) + behind,

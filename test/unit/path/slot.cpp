@@ -53,6 +53,42 @@ TEST_CASE(staging_before_a_claim_wins) {
   CHECK_EQ(cell.state_in(epoch), slot_state::staging);
 }
 
+TEST_CASE(what_is_being_prepared_is_nobodys) {
+  slot cell{};
+  cell.set(epoch, slot_state::preparing);
+  CHECK(!cell.take(epoch, slot_state::claimed));
+  CHECK(!cell.take(epoch, slot_state::staging));
+  CHECK_EQ(cell.state_in(epoch), slot_state::preparing);
+  cell.set(epoch, slot_state::offered);
+  CHECK(cell.take(epoch, slot_state::claimed));
+}
+
+// The sender stores offered, the receiver claims from then on, and sees what was written before.
+TEST_CASE(a_claim_waits_for_the_offer) {
+  constexpr std::uint32_t rounds = 20000;
+  slot cell{};
+  std::atomic<std::uint32_t> prepared{0}, taken{0};
+  bool seen = true;
+  std::thread receiver([&] {
+    for (std::uint32_t r = 1; r <= rounds; ++r) {
+      while (prepared.load(std::memory_order_relaxed) < r) std::this_thread::yield();
+      while (!cell.take(r, slot_state::claimed))
+        if (cell.state_in(r) == slot_state::preparing) std::this_thread::yield();
+      seen = seen && cell.payload.address == r;
+      taken.store(r, std::memory_order_release);
+    }
+  });
+  for (std::uint32_t r = 1; r <= rounds; ++r) {
+    cell.set(r, slot_state::preparing);
+    prepared.store(r, std::memory_order_relaxed);
+    cell.payload.address = r;
+    cell.set(r, slot_state::offered);
+    while (taken.load(std::memory_order_acquire) < r) std::this_thread::yield();
+  }
+  receiver.join();
+  CHECK(seen);
+}
+
 TEST_CASE(two_threads_never_both_win) {
   constexpr std::uint32_t rounds = 20000;
   slot cell{};
