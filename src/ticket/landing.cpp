@@ -32,12 +32,7 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   comm_ = comm;
   errors_ = host_mpi::kept_comm(comm);
   capacity_ = static_cast<std::size_t>(count) * layout_->size;
-  if (capacity_ > 0) {
-    device::pointer_info info;
-    where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
-    if (buffer == MPI_BOTTOM && datatype::mixes_places(*layout_, buffer))
-      return status::not_supported;
-  }
+  if (capacity_ > 0 && !memory::surely_host(buffer)) TELPHER_TRY(find_place());
   if (may_be_written_in_place()) {
     save_prefix();
     return status::ok;
@@ -48,46 +43,68 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
       capacity_ <= INT_MAX ? capacity_ : landing_blocks(capacity_) * landing_block;
   auto landing = memory::buffer::host(room, where_.owner);
   TELPHER_TRY(landing);
-  landing_ = std::move(*landing);
+  more().landing = std::move(*landing);
   return status::ok;
 }
 
-bool receive::may_be_written_in_place() noexcept {
-  if (where_.on_device() || capacity_ == 0) return false;
+// Of a host buffer that is not empty.
+written_ranges::range receive::range() const noexcept {
   const std::int64_t others = (count_ - 1) * layout_->extent;  // the last element from the first
   const std::byte* const data = user_ + layout_->true_lower_bound;
-  range_ = {reinterpret_cast<std::uintptr_t>(data + std::min<std::int64_t>(others, 0)),
-            reinterpret_cast<std::uintptr_t>(data + layout_->true_extent +
-                                             std::max<std::int64_t>(others, 0))};
-  const bool overlaps = all_.written().enter(range_);
-  if (capacity_ < ticket_bytes || splits_elements(*layout_)) return false;
-  if (overlaps) return shares_place_ = all_.enter_shared_place();
-  all_.written().expose(range_);
+  return {reinterpret_cast<std::uintptr_t>(data + std::min<std::int64_t>(others, 0)),
+          reinterpret_cast<std::uintptr_t>(data + layout_->true_extent +
+                                           std::max<std::int64_t>(others, 0))};
+}
+
+// True if it overlaps another one.
+bool receive::enter_range() noexcept {
+  entered_ = true;
+  return all_.written().enter(range());
+}
+
+status receive::find_place() noexcept {
+  device::pointer_info info;
+  where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
+  return user_ == MPI_BOTTOM && datatype::mixes_places(*layout_, user_) ? status::not_supported
+                                                                        : status::ok;
+}
+
+bool receive::may_be_written_in_place() noexcept {
+  if (where_.on_device() || capacity_ < ticket_bytes || splits_elements(*layout_)) return false;
+  if (enter_range()) return shares_place_ = all_.enter_shared_place();
+  all_.written().expose(range());
   return exposed_ = true;
 }
 
 // The ticket has been read, or there will be none.
 void receive::leave_place() noexcept {
-  if (exposed_) all_.written().cover(range_);
+  if (exposed_) all_.written().cover(range());
   if (shares_place_) peers_.own().leave_shared_place();
   exposed_ = shares_place_ = false;
 }
 
 void receive::leave_range() noexcept {
   leave_place();
-  if (!range_.empty()) all_.written().leave(range_);
-  range_ = {};
+  all_.written().leave(range());
+  entered_ = false;
 }
 
 // The program's host buffer gets bytes from elsewhere.
 void receive::write_host(const void* packed, std::size_t bytes) noexcept {
-  if (!range_.empty()) all_.read_tickets_in(range_);
-  datatype::unpack_host(*layout_, packed, 0, bytes, user_);
+  if (all_.written().any_exposed()) all_.read_tickets_in(range());
+  if (layout_->contiguous)
+    std::memcpy(contiguous_data(), packed, bytes);
+  else
+    datatype::unpack_host(*layout_, packed, 0, bytes, user_);
 }
 
 void receive::note_start() noexcept {
-  posted_ns_ = now_ns();
-  senders_ = host_mpi::world_ranks(peers_.job(), comm_);
+  more().posted_ns = now_ns();
+  more_->senders = host_mpi::world_ranks(peers_.job(), comm_);
+}
+
+void receive::note_arrival(std::uint64_t when_ns) noexcept {
+  more().arrived_ns = when_ns;
 }
 
 receive::native_buffer receive::native_target() noexcept {
@@ -130,8 +147,8 @@ int receive::post(int source, int tag) noexcept {
 int receive::post_blocking(int source, int tag) noexcept {
   MPI_Status s{};
   const int rc = by_count(pmpi::Recv, pmpi::Recv_c, source, tag, comm_, &s);
-  if (posted_ns_ != 0) [[unlikely]]
-    trace::record("wait", "MPI_Recv", posted_ns_, now_ns(), trace::facts());
+  if (more_ && more_->posted_ns != 0) [[unlikely]]
+    trace::record("wait", "MPI_Recv", more_->posted_ns, now_ns(), trace::facts());
   if (rc == MPI_SUCCESS) arrived(s);
   return rc;
 }
@@ -158,8 +175,8 @@ void receive::restore_prefix() noexcept {
 }
 
 const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
-  if (lands_) return landing_ ? static_cast<const std::byte*>(landing_.data()) : saved_;
-  if (one_run()) return contiguous_data();
+  if (lands_) return const_cast<receive*>(this)->landed();
+  if (layout_->contiguous) return contiguous_data();
   datatype::pack_host(*layout_, user_, 0, bytes_, scratch);
   return scratch;
 }

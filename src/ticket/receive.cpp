@@ -19,12 +19,6 @@ constexpr std::size_t page_bytes = 4096;
 
 }  // namespace
 
-receive::receive(receive_list& all) noexcept : all_(all), peers_(all.peers()) {}
-
-receive::~receive() {
-  leave_range();
-}
-
 // --- the message is here ---
 
 void receive::check(bool last) noexcept {
@@ -43,7 +37,7 @@ void receive::check(bool last) noexcept {
 void receive::take(const void* bytes, std::size_t count, const MPI_Status& envelope) noexcept {
   if (trace::on()) [[unlikely]] {
     note_start();
-    arrived_ns_ = posted_ns_;
+    note_arrival(more_->posted_ns);
   }
   status_ = envelope;
   bytes_ = count;
@@ -59,7 +53,8 @@ void receive::take(const void* bytes, std::size_t count, const MPI_Status& envel
 }
 
 void receive::arrived(const MPI_Status& envelope) noexcept {
-  if (trace::on()) arrived_ns_ = now_ns();
+  if (trace::on()) [[unlikely]]
+    note_arrival(now_ns());
   status_ = envelope;
   if (cancel_asked_) {
     int cancelled = 0;
@@ -77,7 +72,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
 }
 
 void receive::raw_arrived(const std::byte* landed) noexcept {
-  if (bytes_ > page_bytes) landing_.filled();
+  if (bytes_ > page_bytes && more_) more_->landing.filled();
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);
   if (!where_.on_device()) {
@@ -93,19 +88,20 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
     path::count(moved_by_, bytes_);
     return settle(status::ok);
   }
-  transfer_ = std::move(e.transfer);
+  more().transfer = std::move(e.transfer);
   phase_ = phase::moving;
 }
 
 // Where contiguous bytes go first. No device writes where a ticket may lie (written_ranges.hpp).
 result<path::region> receive::destination() noexcept {
-  const bool aside = !range_.empty() && all_.written().exposed(range_);
-  if (one_run() && !aside) return path::region{where_, contiguous_data(), bytes_};
+  if (!entered_ && !where_.on_device() && capacity_ > 0) enter_range();
+  const bool aside = entered_ && all_.written().exposed(range());
+  if (layout_->contiguous && !aside) return path::region{where_, contiguous_data(), bytes_};
   auto b = where_.on_device() ? memory::buffer::device(where_, bytes_)
                               : memory::buffer::host(bytes_, nullptr);
   TELPHER_TRY(b);
-  packed_ = std::move(*b);
-  return path::region{where_, static_cast<std::byte*>(packed_.data()), bytes_};
+  more().packed = std::move(*b);
+  return path::region{where_, static_cast<std::byte*>(more_->packed.data()), bytes_};
 }
 
 // --- bytes on their way ---
@@ -113,35 +109,31 @@ result<path::region> receive::destination() noexcept {
 bool receive::advance() noexcept {
   if (phase_ != phase::moving) return settled();
   if (unpacking()) return scattered();
-  if (!transfer_) {
-    if (sender_prepares()) return false;
-    begin();
-    return settled();
-  }
-  status s = transfer_->poll();
+  status s = more_->transfer->poll();
   if (s == status::would_block) return false;
-  if (failed(s) && !transfer_->quiet()) {  // its blocks and `packed_` may still be written to
-    [[maybe_unused]] auto* kept = transfer_.release();
-    [[maybe_unused]] auto* bytes = new memory::buffer(std::move(packed_));
+  if (failed(s) && !more_->transfer->quiet()) {  // its blocks and `packed` may still be written to
+    [[maybe_unused]] auto* kept = more_->transfer.release();
+    [[maybe_unused]] auto* bytes = new memory::buffer(std::move(more_->packed));
     settle(outcome_ == status::ok ? s : outcome_);
     return true;
   }
-  const bool owes_answer = transfer_->owes_answer();
+  const bool owes_answer = more_->transfer->owes_answer();
   if (s == status::not_supported && put_refused()) {
-    path::segment& sender = peers_.of(ticket_.sender);
-    path::slot& cell = sender.cell(ticket_.slot);
-    cell.set(ticket_.epoch, slot_state::claimed);
+    path::segment& sender = peers_.of(told().sender);
+    path::slot& cell = sender.cell(told().slot);
+    cell.set(told().epoch, slot_state::claimed);
     const path::region to{
-        where_, packed_ ? static_cast<std::byte*>(packed_.data()) : contiguous_data(), bytes_};
-    transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
+        where_, more_->packed ? static_cast<std::byte*>(more_->packed.data()) : contiguous_data(),
+        bytes_};
+    more_->transfer = std::make_unique<path::staged_receive>(sender, cell, told().epoch, to);
     return false;
   }
   if (s == status::ok && outcome_ == status::ok) {
-    moved_by_ = transfer_->moved_by();
+    moved_by_ = more_->transfer->moved_by();
     path::count(moved_by_, bytes_);
     s = scatter();
   }
-  transfer_.reset();  // ends the use of the sender's memory before the sender is told
+  more_->transfer.reset();  // ends the use of the sender's memory before the sender is told
   if (owes_answer) release_sender();
   if (unpacking() && s == status::ok) return false;
   settle(outcome_ == status::ok ? s : outcome_);
@@ -149,18 +141,18 @@ bool receive::advance() noexcept {
 }
 
 bool receive::scattered() noexcept {
-  const status s = unpacked_.query();
+  const status s = more_->unpacked.query();
   if (s == status::would_block) return false;
-  unpacked_ = {};
+  more_->unpacked = {};
   settle(s);
   return true;
 }
 
 // To a device's buffer it is only started: of several messages the unpacking overlaps.
 status receive::scatter() noexcept {
-  if (!packed_) return status::ok;
+  if (!more_->packed) return status::ok;
   if (!where_.on_device()) {
-    write_host(packed_.data(), bytes_);
+    write_host(more_->packed.data(), bytes_);
     return status::ok;
   }
   auto s = memory::stream(where_, memory::lane::kernel);
@@ -172,10 +164,10 @@ status receive::scatter() noexcept {
 
 status receive::start_unpacking(device::stream s) noexcept {
   const auto whole = static_cast<MPI_Count>(bytes_ / layout_->size);
-  TELPHER_TRY(datatype::unpack(*where_.owner, *layout_, packed_.data(), user_, whole, s));
+  TELPHER_TRY(datatype::unpack(*where_.owner, *layout_, more_->packed.data(), user_, whole, s));
   // A message may end inside an element: its last blocks are copied one by one.
   std::size_t done = static_cast<std::size_t>(whole) * layout_->size;
-  const std::byte* from = static_cast<const std::byte*>(packed_.data());
+  const std::byte* from = static_cast<const std::byte*>(more_->packed.data());
   for (const auto& block : layout_->blocks) {
     if (done == bytes_) break;
     const std::size_t n = std::min<std::size_t>(block.bytes, bytes_ - done);
@@ -186,33 +178,34 @@ status receive::start_unpacking(device::stream s) noexcept {
   auto event = memory::pooled_event::acquire(where_);
   TELPHER_TRY(event);
   TELPHER_TRY(event->record(s));
-  unpacked_ = std::move(*event);
+  more_->unpacked = std::move(*event);
   return status::ok;
 }
 
 void receive::settle(status outcome) noexcept {
   outcome_ = outcome;
   phase_ = phase::settled;
-  leave_range();
+  if (entered_) leave_range();
   lease_.release();
-  if (packed_) packed_ = {};
-  if (arrived_ns_ != 0 && trace::on()) [[unlikely]]
+  if (!more_) return;
+  if (more_->packed) more_->packed = {};
+  if (more_->arrived_ns != 0 && trace::on()) [[unlikely]]
     record();
 }
 
 // Of a message that was no ticket, what is known of the sender is its rank in the communicator.
 void receive::record() const noexcept {
   const auto source = static_cast<std::size_t>(status_.MPI_SOURCE);
-  const bool known = senders_ && status_.MPI_SOURCE >= 0 && source < senders_->size();
-  const int from = by_ticket_ ? ticket_.sender : known ? (*senders_)[source] : -1;
+  const bool known = more_->senders && status_.MPI_SOURCE >= 0 && source < more_->senders->size();
+  const int from = by_ticket_ ? told().sender : known ? (*more_->senders)[source] : -1;
   trace::facts f;
   f.add("from", from).add("tag", status_.MPI_TAG);
   f.add("bytes", static_cast<long long>(bytes_));
   f.add("path", moved_by_ == path::kind::none ? "host" : path::to_string(moved_by_));
-  if (by_ticket_) f.add("id", ticket_id(ticket_.slot, ticket_.epoch, ticket_.reply_tag));
-  f.add("arrived", static_cast<long long>(arrived_ns_));
-  trace::record("receive", where_.on_device() ? "device message" : "message", posted_ns_, now_ns(),
-                f);
+  if (by_ticket_) f.add("id", ticket_id(told().slot, told().epoch, told().reply_tag));
+  f.add("arrived", static_cast<long long>(more_->arrived_ns));
+  trace::record("receive", where_.on_device() ? "device message" : "message", more_->posted_ns,
+                now_ns(), f);
 }
 
 // --- the end ---

@@ -14,6 +14,9 @@
 //   which the payload then covers; where the payload may be smaller (small tickets) they are saved
 //   when the receive is posted and put back before the ticket is redeemed.
 //
+// Most receives are of host memory and meet no ticket. So the record is small, and what only device
+// buffers, tickets and traces need is made when it is needed (`more`).
+//
 // Phases: posted (the host MPI has it) → redeemed (a ticket, read and found right) → moving (bytes
 // on their way, then being unpacked by the device where the program's buffer has gaps) → settled.
 #pragma once
@@ -21,6 +24,7 @@
 #include <memory>
 
 #include "base/linked_list.hpp"
+#include "base/recycled.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/error.hpp"
 #include "memory/lease.hpp"
@@ -53,7 +57,9 @@ class receive : public linked_list<receive>::link {
   enum class phase { posted, redeemed, moving, settled };
 
   explicit receive(receive_list& all) noexcept;
-  ~receive();
+  ~receive() {
+    if (entered_) leave_range();
+  }
   receive(const receive&) = delete;
   receive& operator=(const receive&) = delete;
 
@@ -86,9 +92,9 @@ class receive : public linked_list<receive>::link {
   bool moving() const noexcept { return phase_ == phase::moving; }
   /// The bytes are here and the device is laying them out in the program's buffer; not without end
   /// after the bytes of an earlier receive of the same device.
-  bool unpacking() const noexcept { return static_cast<bool>(unpacked_); }
+  bool unpacking() const noexcept { return more_ && more_->unpacked; }
   /// While moving, before the bytes are here: see transfer::in_order.
-  bool in_order() const noexcept { return transfer_ && transfer_->in_order(); }
+  bool in_order() const noexcept { return more_->transfer->in_order(); }
   status outcome() const noexcept { return outcome_; }
   host_mpi::error_owner error_owner() const noexcept { return errors_.owner(); }
   MPI_Request native() const noexcept { return native_; }
@@ -113,7 +119,30 @@ class receive : public linked_list<receive>::link {
     MPI_Count count;
     MPI_Datatype type;
   };
+  // What a receive needs beside its record: of a device buffer, with a ticket, or for the trace.
+  struct cold : recycled<cold> {
+    memory::buffer landing;                    // where `saved_` is too small
+    std::unique_ptr<path::transfer> transfer;  // not null while moving and not unpacking
+    memory::buffer packed;          // contiguous bytes of a non-contiguous or discarded message
+    memory::pooled_event unpacked;  // while the device lays them out
+    // for the trace; 0 while it is off
+    std::shared_ptr<const std::vector<int>> senders;  // world ranks: the program may free comm_
+    std::uint64_t posted_ns = 0;
+    std::uint64_t arrived_ns = 0;
+    ticket announced;  // once a ticket was recognised
+  };
+  cold& more() noexcept {
+    if (!more_) more_ = std::make_unique_for_overwrite<cold>();
+    return *more_;
+  }
+
+  const ticket& told() const noexcept { return more_->announced; }
+
   void note_start() noexcept;
+  void note_arrival(std::uint64_t when_ns) noexcept;
+  status find_place() noexcept;
+  written_ranges::range range() const noexcept;
+  bool enter_range() noexcept;
   bool may_be_written_in_place() noexcept;
   void leave_place() noexcept;
   void leave_range() noexcept;
@@ -125,7 +154,7 @@ class receive : public linked_list<receive>::link {
   std::byte* contiguous_data() const noexcept { return user_ + layout_->true_lower_bound; }
   const std::byte* first_bytes(std::byte* scratch) const noexcept;
   std::byte* landed() noexcept {
-    return landing_ ? static_cast<std::byte*>(landing_.data()) : saved_;
+    return more_ && more_->landing ? static_cast<std::byte*>(more_->landing.data()) : saved_;
   }
   void save_prefix() noexcept;
   void restore_prefix() noexcept;
@@ -156,39 +185,30 @@ class receive : public linked_list<receive>::link {
   MPI_Count count_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Comm comm_ = MPI_COMM_NULL;  // until the receive is posted
+  datatype::hold layout_;          // the program may free the type before the message is here
+  std::size_t capacity_ = 0;
   host_mpi::kept_comm errors_;
-  datatype::hold layout_;  // the program may free the type before the message is here
   memory::place where_;
   memory::lease lease_;  // of a device buffer's allocation, until the receive has settled
-  std::size_t capacity_ = 0;
 
   // the host MPI's part
-  written_ranges::range range_;  // of a host buffer, until the receive has settled
-  bool lands_ = false;           // in `landing_`, or in `saved_` where 480 bytes are enough
-  bool exposed_ = false;         // see written_ranges
-  bool shares_place_ = false;    // see segment_header::shared_places
-  memory::buffer landing_;
   MPI_Request native_ = MPI_REQUEST_NULL;
   int native_error_ = MPI_SUCCESS;  // of a request that has ended
+  bool lands_ = false;              // in a landing buffer, or in `saved_` where that is enough
+  bool entered_ = false;            // in written_ranges, until the receive has settled
+  bool exposed_ = false;            // see written_ranges
+  bool shares_place_ = false;       // see segment_header::shared_places
 
   // what arrived
   phase phase_ = phase::posted;
   bool cancel_asked_ = false;
-  MPI_Status status_{};
-  std::size_t bytes_ = 0;
-  std::unique_ptr<path::transfer>
-      transfer_;                   // null while moving: the sender prepares, or unpacking
-  memory::buffer packed_;          // contiguous bytes of a non-contiguous or discarded message
-  memory::pooled_event unpacked_;  // while the device lays them out
-  status outcome_ = status::ok;
-  // for the trace; 0 while it is off
-  std::shared_ptr<const std::vector<int>> senders_;  // world ranks: the program may free comm_
-  std::uint64_t posted_ns_ = 0;
-  std::uint64_t arrived_ns_ = 0;
-  path::kind moved_by_ = path::kind::none;
   bool by_ticket_ = false;
+  path::kind moved_by_ = path::kind::none;
+  status outcome_ = status::ok;
+  std::size_t bytes_ = 0;
+  MPI_Status status_{};
+  std::unique_ptr<cold> more_;
   std::size_t saved_bytes_ = 0;
-  ticket ticket_;  // once a ticket was recognised
   alignas(16)
       std::byte saved_[ticket_bytes];  // the prefix of the program's buffer, or a landing buffer
 };

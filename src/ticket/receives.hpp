@@ -77,6 +77,8 @@ class receive_list final : public worker {
   std::uint64_t last_rung_ = 0;
 };
 
+inline receive::receive(receive_list& all) noexcept : all_(all), peers_(all.peers()) {}
+
 inline receive_list& receives() noexcept {
   static auto* const one = new receive_list(peers(), progress());
   return *one;

@@ -40,16 +40,17 @@ class discarded final : public path::transfer {
 }  // namespace
 
 void receive::redeem(const std::byte* bytes) noexcept {
-  const status s = read(bytes, bytes_, peers_.job().size, peers_.own().header().slots, ticket_);
+  const status s =
+      read(bytes, bytes_, peers_.job().size, peers_.own().header().slots, more().announced);
   restore_prefix();
   leave_place();
   if (s != status::ok) return settle(s);
-  if (ticket_.slot != no_slot) {
+  if (told().slot != no_slot) {
     all_.saw_ticket();
-    if (const path::segment& sender = peers_.of(ticket_.sender))
-      prefetch_to_write(&sender.cell(ticket_.slot));
+    if (const path::segment& sender = peers_.of(told().sender))
+      prefetch_to_write(&sender.cell(told().slot));
   }
-  bytes_ = ticket_.bytes;
+  bytes_ = told().bytes;
   by_ticket_ = true;
   host_mpi::set_bytes(status_, bytes_);
   phase_ = phase::redeemed;
@@ -76,48 +77,48 @@ void receive::begin() noexcept {
 status receive::claim() noexcept {
   auto to = destination();
   TELPHER_TRY(to);
-  return ticket_.slot == no_slot ? ask_for_blocks(*to) : choose_path(*to);
+  return told().slot == no_slot ? ask_for_blocks(*to) : choose_path(*to);
 }
 
 status receive::choose_path(const path::region& to) noexcept {
-  path::segment& sender = peers_.of(ticket_.sender);
+  path::segment& sender = peers_.of(told().sender);
   if (!sender) return status::corrupt;
-  path::slot& cell = sender.cell(ticket_.slot);
-  if (cell.take(ticket_.epoch, slot_state::claimed)) {
+  path::slot& cell = sender.cell(told().slot);
+  if (cell.take(told().epoch, slot_state::claimed)) {
     if (cell.payload.holds(bytes_)) {
-      path::receive_end e{ticket_.sender == peers_.job().rank ? path::process : path::node, to};
+      path::receive_end e{told().sender == peers_.job().rank ? path::process : path::node, to};
       e.sender = &sender;
       e.cell = &cell;
-      e.epoch = ticket_.epoch;
-      e.peer = ticket_.sender;
+      e.epoch = told().epoch;
+      e.peer = told().sender;
       path::start_receive(e);  // the last resort, staged, always begins
-      transfer_ = std::move(e.transfer);
+      more_->transfer = std::move(e.transfer);
       return status::ok;
     }
-    TELPHER_ERROR("slot %u of rank %d names a payload outside its allocation", ticket_.slot,
-                  ticket_.sender);
-    sender.answer(cell, ticket_.epoch, slot_state::done);
+    TELPHER_ERROR("slot %u of rank %d names a payload outside its allocation", told().slot,
+                  told().sender);
+    sender.answer(cell, told().epoch, slot_state::done);
     return status::corrupt;
   }
-  const slot_state now = cell.state_in(ticket_.epoch);
+  const slot_state now = cell.state_in(told().epoch);
   if (now != slot_state::staging && now != slot_state::staged && now != slot_state::refused) {
-    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", ticket_.sender,
-                  ticket_.slot);
+    TELPHER_ERROR("a ticket of rank %d names slot %u, which is not offered", told().sender,
+                  told().slot);
     return status::corrupt;
   }
-  transfer_ = std::make_unique<path::staged_receive>(sender, cell, ticket_.epoch, to);
+  more_->transfer = std::make_unique<path::staged_receive>(sender, cell, told().epoch, to);
   return status::ok;
 }
 
 status receive::ask_for_blocks(const path::region& to) noexcept {
-  const path::wire w{peers_.job().control, ticket_.sender, ticket_.reply_tag};
-  if (!ticket_.coding) {
-    transfer_ = std::make_unique<path::pipelined_receive>(w, to, ticket_.announces);
+  const path::wire w{peers_.job().control, told().sender, told().reply_tag};
+  if (!told().coding) {
+    more_->transfer = std::make_unique<path::pipelined_receive>(w, to, told().announces);
     return status::ok;
   }
-  auto coded = std::make_unique<path::compressed_receive>(ticket_.coding, to);
-  TELPHER_TRY(coded->start(w, ticket_.coded_bytes));
-  transfer_ = std::move(coded);
+  auto coded = std::make_unique<path::compressed_receive>(told().coding, to);
+  TELPHER_TRY(coded->start(w, told().coded_bytes));
+  more_->transfer = std::move(coded);
   return status::ok;
 }
 
@@ -126,28 +127,26 @@ status receive::ask_for_blocks(const path::region& to) noexcept {
 void receive::discard(status why) noexcept {
   if (why == status::corrupt) return settle(why);
   outcome_ = why;
-  if (ticket_.slot != no_slot) {
-    path::segment& sender = peers_.of(ticket_.sender);
+  if (told().slot != no_slot) {
+    path::segment& sender = peers_.of(told().sender);
     if (!sender) return settle(status::corrupt);
-    transfer_ = std::make_unique<discarded>(sender, sender.cell(ticket_.slot), ticket_.epoch);
+    more_->transfer = std::make_unique<discarded>(sender, sender.cell(told().slot), told().epoch);
     return;
   }
-  const path::region nowhere{{}, nullptr, ticket_.coding ? ticket_.coded_bytes : bytes_};
-  transfer_ = std::make_unique<path::pipelined_receive>(
-      path::wire{peers_.job().control, ticket_.sender, ticket_.reply_tag}, nowhere,
-      ticket_.announces);
+  const path::region nowhere{{}, nullptr, told().coding ? told().coded_bytes : bytes_};
+  more_->transfer = std::make_unique<path::pipelined_receive>(
+      path::wire{peers_.job().control, told().sender, told().reply_tag}, nowhere, told().announces);
 }
 
 // The sender could not push.
 bool receive::put_refused() const noexcept {
-  return by_ticket_ && ticket_.slot != no_slot &&
-         peers_.of(ticket_.sender).cell(ticket_.slot).state_in(ticket_.epoch) ==
-             slot_state::refused;
+  return by_ticket_ && told().slot != no_slot &&
+         peers_.of(told().sender).cell(told().slot).state_in(told().epoch) == slot_state::refused;
 }
 
 void receive::release_sender() noexcept {
-  peers_.of(ticket_.sender).cell(ticket_.slot).set(ticket_.epoch, slot_state::done);
-  all_.owe_ring(ticket_.sender);
+  peers_.of(told().sender).cell(told().slot).set(told().epoch, slot_state::done);
+  all_.owe_ring(told().sender);
 }
 
 }  // namespace telpher::ticket

@@ -5,8 +5,12 @@
 // another message of the same window would cover the ticket: its sender would wait for ever.
 //
 // Rules, kept by receive.cpp:
-// - a receive whose range overlaps that of another one which has not settled does not let the host
-//   MPI write there: it lands in memory of ours (unless no ticket can come, see slot.hpp);
+// - a receive into whose place the host MPI may write, or a device, enters its range first; one
+// that
+//   lands and is copied by the CPU does without (most small ones);
+// - a receive whose range overlaps that of another one which has entered and not settled does not
+//   let the host MPI write there: it lands in memory of ours (unless no ticket can come, see
+//   slot.hpp);
 // - a receive in place is `exposed` from when it is posted until its ticket is read. Who overlaps
 //   an exposed one writes with the CPU only, after it has asked the host MPI for the exposed ones.
 //
@@ -54,10 +58,11 @@ class written_ranges {
     const auto at = of(r);
     if (--at->second.members == 0) erase(at);
   }
-  void expose(const range& r) { ++of(r)->second.exposed; }
-  void cover(const range& r) { --of(r)->second.exposed; }
-  /// Of a range that has been entered: whether one that may overlap it is exposed.
-  bool exposed(const range& r) { return of(r)->second.exposed > 0; }
+  void expose(const range& r) { ++of(r)->second.exposed, ++all_exposed_; }
+  void cover(const range& r) { --of(r)->second.exposed, --all_exposed_; }
+  bool any_exposed() const noexcept { return all_exposed_ > 0; }
+  /// Of any range that is not empty, entered or not: whether one that may overlap it is exposed.
+  bool exposed(const range& r) const noexcept { return any_exposed() && some_exposed(r); }
   std::size_t size() const noexcept { return regions_.size(); }
 
  private:
@@ -68,6 +73,12 @@ class written_ranges {
   };
   using map = std::map<std::uintptr_t, region>;  // disjoint
 
+  bool some_exposed(const range& r) const noexcept {
+    auto at = regions_.upper_bound(r.first);
+    if (at != regions_.begin() && std::prev(at)->second.end > r.first) --at;
+    while (at != regions_.end() && at->first < r.end && at->second.exposed == 0) ++at;
+    return at != regions_.end() && at->first < r.end;
+  }
   map::iterator of(const range& r) { return std::prev(regions_.upper_bound(r.first)); }
   // Every receive comes by here: one node is kept instead of allocated anew.
   map::iterator erase(map::iterator at) {
@@ -84,6 +95,7 @@ class written_ranges {
 
   map regions_;
   map::node_type spare_;
+  std::size_t all_exposed_ = 0;
 };
 
 }  // namespace telpher::ticket

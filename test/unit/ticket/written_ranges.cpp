@@ -62,3 +62,21 @@ TEST_CASE(what_is_exposed_stays_so_in_a_larger_region) {
   all.leave({100, 200});
   CHECK(!all.exposed({150, 250}));
 }
+
+TEST_CASE(a_range_that_was_not_entered_may_be_asked_for) {
+  written_ranges all;
+  CHECK(!all.exposed({100, 200}));
+  CHECK(!all.enter({100, 200}));
+  CHECK(!all.exposed({150, 160}));
+  CHECK(!all.enter({300, 400}));
+  all.expose({300, 400});
+  CHECK(all.exposed({399, 500}));
+  CHECK(all.exposed({150, 301}));  // over one that is not exposed
+  CHECK(all.exposed({0, 1000}));
+  CHECK(!all.exposed({200, 300}));
+  CHECK(!all.exposed({150, 250}));
+  CHECK(!all.exposed({400, 500}));
+  CHECK_EQ(all.size(), 2);
+  all.cover({300, 400});
+  CHECK(!all.exposed({0, 1000}));
+}
