@@ -114,20 +114,35 @@ int fail_with(const error_owner& owner, const char* call, int error_class,
   return raise(owner, code_with_text(error_class, std::string(call) + ": " + text));
 }
 
-int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept {
+namespace {
+
+// A call whose errors MPICH would give to the handler of MPI_COMM_SELF: nobody hears of them.
+template <class Call>
+int in_silence(const Call& call) noexcept {
 #ifdef OPEN_MPI
-  return pmpi::Request_get_status(request, flag, status);
+  return call();
 #else
-  if (!world_model) return pmpi::Request_get_status(request, flag, status);
+  if (!world_model) return call();
   MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
   pmpi::Comm_get_errhandler(MPI_COMM_SELF, &programs);
+  if (programs == MPI_ERRORS_RETURN) return call();
   pmpi::Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  const int rc = pmpi::Request_get_status(request, flag, status);
+  const int rc = call();
   pmpi::Comm_set_errhandler(MPI_COMM_SELF, programs);
-  if (programs != MPI_ERRORS_ARE_FATAL && programs != MPI_ERRORS_RETURN)
-    pmpi::Errhandler_free(&programs);  // Comm_get_errhandler gave a reference
+  if (programs != MPI_ERRORS_ARE_FATAL) pmpi::Errhandler_free(&programs);  // a reference
   return rc;
 #endif
+}
+
+}  // namespace
+
+int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept {
+  return in_silence([&] { return pmpi::Request_get_status(request, flag, status); });
+}
+
+int end_some(int count, MPI_Request requests[], int* ended, int indices[],
+             MPI_Status statuses[]) noexcept {
+  return in_silence([&] { return pmpi::Testsome(count, requests, ended, indices, statuses); });
 }
 
 }  // namespace telpher::host_mpi

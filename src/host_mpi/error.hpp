@@ -98,4 +98,16 @@ int fail_with(const error_owner& owner, const char* call, int error_class,
 /// MPICH would call the handler of MPI_COMM_SELF, whatever communicator the request belongs to.
 int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept;
 
+/// PMPI_Testsome of requests that belong to several communicators, in which each error is told in
+/// its status (of the others MPI_ERROR is as it was, or MPI_SUCCESS). Whether the host MPI has
+/// called the handler of the request's communicator says end_some_raises: MPICH would call that of
+/// MPI_COMM_SELF, and is kept from it.
+#ifdef OPEN_MPI
+constexpr bool end_some_raises = true;
+#else
+constexpr bool end_some_raises = false;
+#endif
+int end_some(int count, MPI_Request requests[], int* ended, int indices[],
+             MPI_Status statuses[]) noexcept;
+
 }  // namespace telpher::host_mpi

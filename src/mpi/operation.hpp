@@ -11,6 +11,10 @@
 #include "host_mpi/host_mpi.hpp"
 #include "ticket/progress.hpp"
 
+namespace telpher::ticket {
+class receive;
+}
+
 namespace telpher::mpi {
 
 class operation {
@@ -22,6 +26,8 @@ class operation {
   /// The same for a caller that stays until it is done and has taken the operation from the table:
   /// the request may end with it.
   virtual bool conclude() noexcept { return check(); }
+  /// For who waits for several: the receive whose message is to come, or null.
+  virtual ticket::receive* receiving() noexcept { return nullptr; }
   /// Once done: frees what the host MPI holds, fills the status (may be MPI_STATUS_IGNORE) and
   /// returns the MPI error code; the error handler has been called.
   virtual int finish(MPI_Status* out) noexcept = 0;

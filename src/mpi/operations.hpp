@@ -70,6 +70,7 @@ class receive_operation final : public operation, public recycled<receive_operat
   int arm() noexcept;
   bool check() noexcept override;
   bool conclude() noexcept override;
+  ticket::receive* receiving() noexcept override { return receive_.posted() ? &receive_ : nullptr; }
   int finish(MPI_Status* out) noexcept override;
   void finish_quietly() noexcept override;
   void fill(MPI_Status* out) noexcept override { receive_.fill(out); }
@@ -122,6 +123,9 @@ class persistent_operation final : public operation {
   int start() noexcept override;
   bool check() noexcept override { return !running_ || running_->check(); }
   bool conclude() noexcept override { return !running_ || running_->conclude(); }
+  ticket::receive* receiving() noexcept override {
+    return running_ ? running_->receiving() : nullptr;
+  }
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { running_ ? running_->fill(out) : fill_empty(out); }
   void cancel() noexcept override {
@@ -183,6 +187,6 @@ std::unique_ptr<operation> start_send(const pt2pt::send_args& a, bool for_progra
 /// if it cannot be received into.
 int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept;
 /// Posts a receive.
-std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept;
+std::unique_ptr<receive_operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept;
 
 }  // namespace telpher::mpi

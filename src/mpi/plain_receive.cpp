@@ -12,6 +12,7 @@ namespace telpher::mpi {
 namespace {
 
 using pt2pt::receive_args;
+using pt2pt::send_args;
 using ticket::ticket_bytes;
 
 // What the host MPI brought is no plain message for this buffer: a ticket, or longer than it.
@@ -33,13 +34,21 @@ bool is_ticket(const std::byte* bytes, std::size_t count) noexcept {
   return ticket::may_be_ticket(count) && ticket::is_ticket(bytes, ticket::job().nonce);
 }
 
+// The host MPI's own call. It may block there: nothing of ours is under way.
+int host_receive(const receive_args& a, const send_args* beside, void* to, int count,
+                 MPI_Datatype type, MPI_Status* status) noexcept {
+  if (!beside) return pmpi::Recv(to, count, type, a.source, a.tag, a.comm, status);
+  return pmpi::Sendrecv(beside->buffer, static_cast<int>(beside->count), beside->type,
+                        beside->destination, beside->tag, to, count, type, a.source, a.tag, a.comm,
+                        status);
+}
+
 // A ticket may come for any message, so there must be room for one.
-int receive_small(const receive_args& a, std::byte* to, std::size_t capacity,
-                  MPI_Status* status) noexcept {
+int receive_small(const receive_args& a, const send_args* beside, std::byte* to,
+                  std::size_t capacity, MPI_Status* status) noexcept {
   alignas(16) std::byte landing[ticket_bytes];
   MPI_Status s;
-  if (const int rc = pmpi::Recv(landing, ticket_bytes, MPI_BYTE, a.source, a.tag, a.comm, &s))
-    return rc;
+  if (const int rc = host_receive(a, beside, landing, ticket_bytes, MPI_BYTE, &s)) return rc;
   const std::size_t count = host_mpi::bytes_of(s);
   if (count > capacity || is_ticket(landing, count)) [[unlikely]]
     return receive_slow(a, landing, count, s, status);
@@ -49,13 +58,14 @@ int receive_small(const receive_args& a, std::byte* to, std::size_t capacity,
 }
 
 // A ticket overwrites the beginning of the buffer, of which its payload may need less.
-int receive_large(const receive_args& a, std::byte* to, MPI_Status* status) noexcept {
+int receive_large(const receive_args& a, const send_args* beside, std::byte* to,
+                  MPI_Status* status) noexcept {
   alignas(16) std::byte before[ticket_bytes];
   const bool small_tickets = ticket::peers().small_tickets();
   if (small_tickets) std::memcpy(before, to, ticket_bytes);
   MPI_Status s;
   const int count = static_cast<int>(a.count);
-  if (const int rc = pmpi::Recv(a.buffer, count, a.type, a.source, a.tag, a.comm, &s)) return rc;
+  if (const int rc = host_receive(a, beside, a.buffer, count, a.type, &s)) return rc;
   const std::size_t bytes = host_mpi::bytes_of(s);
   if (is_ticket(to, bytes)) [[unlikely]] {
     alignas(16) std::byte ticket[ticket_bytes];
@@ -69,7 +79,9 @@ int receive_large(const receive_args& a, std::byte* to, MPI_Status* status) noex
 
 }  // namespace
 
-bool receive_plain(const receive_args& a, MPI_Status* status, int* rc) noexcept {
+bool receive_plain(const receive_args& a, const send_args* beside, MPI_Status* status,
+                   int* rc) noexcept {
+  if (beside && (beside->count < 0 || beside->count > INT_MAX)) return false;
   if (trace::on() || a.count <= 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
   const auto layout = datatype::layout_of(a.type);
@@ -78,8 +90,8 @@ bool receive_plain(const receive_args& a, MPI_Status* status, int* rc) noexcept 
   const std::size_t capacity = static_cast<std::size_t>(a.count) * (*layout)->size;
   if (capacity >= ticket_bytes && ticket::splits_elements(**layout)) return false;
   std::byte* const to = static_cast<std::byte*>(a.buffer) + (*layout)->true_lower_bound;
-  *rc = capacity >= ticket_bytes ? receive_large(a, to, status)
-                                 : receive_small(a, to, capacity, status);
+  *rc = capacity >= ticket_bytes ? receive_large(a, beside, to, status)
+                                 : receive_small(a, beside, to, capacity, status);
   return true;
 }
 

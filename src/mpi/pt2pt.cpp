@@ -115,7 +115,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
   visit v;
   held_lock& held = v.held;
   if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
-    if (int rc; mpi::receive_plain(a, status, &rc)) return rc;
+    if (int rc; mpi::receive_plain(a, nullptr, status, &rc)) return rc;
     mpi::receive_operation op(a.call);
     ticket::receive& r = op.receive();
     if (const int rc = mpi::prepare_receive(r, a)) return rc;
@@ -135,7 +135,10 @@ int irecv(const receive_args& a, MPI_Request* request) noexcept {
   const visit v;
   int rc = MPI_SUCCESS;
   auto op = mpi::start_receive(a, &rc);
-  return op ? publish(std::move(op), request) : rc;
+  if (!op) return rc;
+  *request = op->request();
+  mpi::enter(std::move(op));
+  return MPI_SUCCESS;
 }
 
 int recv_init(const receive_args& a, MPI_Request* request) noexcept {
@@ -206,6 +209,8 @@ int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noex
   progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
+  if (!e.threaded() && e.idle() && ticket::stash::instance().empty() && mpi::stays_on_host(s))
+    if (int rc; mpi::receive_plain(r, &s, status, &rc)) return rc;
   pair p;
   if (const int rc = start_pair(e, held, s, r, p)) return rc;
   return wait_pair(e, held, p, s.call, status);

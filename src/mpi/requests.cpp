@@ -2,6 +2,7 @@
 #include "mpi/requests.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <optional>
 #include <vector>
@@ -121,18 +122,52 @@ bool is_native(MPI_Request r) noexcept {
   return r != MPI_REQUEST_NULL && (mpi::operations() == 0 || !mpi::find(r));
 }
 
-// Ours and the null ones; the host MPI's are left. MPI_Waitall's code.
-int wait_all_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+constexpr int at_once = ticket::receive_list::at_once;
+
+// Ours and the null ones of at most `at_once`; the host MPI's are left. MPI_Waitall's code. The
+// messages of receives are asked for together.
+int wait_few_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  std::array<operation*, at_once> ops;
+  std::array<ticket::receive*, at_once> receives;
+  std::size_t posted = 0;
+  for (int i = 0; i < count; ++i) {
+    operation* const op = mpi::operations() > 0 && requests[i] != MPI_REQUEST_NULL
+                              ? mpi::take_for_waiting(requests[i])
+                              : nullptr;
+    ops[static_cast<std::size_t>(i)] = op;
+    if (!op) {
+      if (requests[i] == MPI_REQUEST_NULL) {
+        mpi::fill_empty(at(statuses, i));
+        set_error(at(statuses, i), MPI_SUCCESS);
+      }
+      continue;
+    }
+    if (!op->persistent()) requests[i] = MPI_REQUEST_NULL;
+    if (ticket::receive* const r = op->receiving()) receives[posted++] = r;
+  }
+  if (posted > 1)
+    s.e.wait_until(s.held, "MPI_Waitall", [&] {
+      return ticket::receives().conclude({receives.data(), posted});
+    });
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
-    MPI_Status* const status = at(statuses, i);
-    int rc = MPI_SUCCESS;
-    if (requests[i] == MPI_REQUEST_NULL)
-      mpi::fill_empty(status);
-    else if (!wait_ours(s, &requests[i], status, &rc))
-      continue;
-    set_error(status, rc);
+    operation* const op = ops[static_cast<std::size_t>(i)];
+    if (!op) continue;
+    const std::unique_ptr<operation> owned(op->persistent() ? nullptr : op);
+    if (!op->conclude()) s.e.wait_until(s.held, "MPI_Waitall", [&] { return op->conclude(); });
+    const int rc = op->finish(at(statuses, i));
+    set_error(at(statuses, i), rc);
     if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+  }
+  return result;
+}
+
+int wait_all_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count; i += at_once) {
+    MPI_Status* const to = statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i;
+    const int rc = wait_few_ours(s, std::min(at_once, count - i), requests + i, to);
+    if (rc != MPI_SUCCESS) result = rc;
   }
   return result;
 }
@@ -334,9 +369,8 @@ int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
   if (!list) return rc;
   split& sp = *list;
   *flag = 0;
-  bool all = true;
-  for (const split::member& m : sp.ours) all = m.op->check() && all;
-  if (!all) return MPI_SUCCESS;
+  for (const split::member& m : sp.ours)
+    if (!m.op->check()) return MPI_SUCCESS;
   int result = MPI_SUCCESS;
   if (!sp.natives.empty()) {
     int natives_done = 0;

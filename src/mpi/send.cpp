@@ -239,14 +239,15 @@ int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept {
   return entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
 }
 
-std::unique_ptr<operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
+std::unique_ptr<receive_operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
   auto op = std::make_unique<receive_operation>(a.call);
   ticket::receive& r = op->receive();
   // MPI does not look at the buffer of a receive from nobody, which may be no memory at all.
   *rc = a.source == MPI_PROC_NULL ? prepare_receive(r, {a.call, nullptr, 0, MPI_BYTE, 0, 0, a.comm})
                                   : prepare_receive(r, a);
   if (*rc != MPI_SUCCESS) return nullptr;
-  if (!ticket::stash::instance().give(r, a.source, a.tag, a.comm, rc))
+  ticket::stash& kept = ticket::stash::instance();
+  if (kept.empty() || !kept.give(r, a.source, a.tag, a.comm, rc)) [[likely]]
     *rc = r.post(a.source, a.tag);
   if (*rc == MPI_SUCCESS) *rc = op->arm();
   return *rc == MPI_SUCCESS ? std::move(op) : nullptr;

@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "ticket/receives.hpp"
 
@@ -56,10 +57,10 @@ written_ranges::range receive::range() const noexcept {
                                            std::max<std::int64_t>(others, 0))};
 }
 
-// True if it overlaps another one.
-bool receive::enter_range() noexcept {
+// True if it overlaps another one, and is not exposed then.
+bool receive::enter_range(bool exposes) noexcept {
   entered_ = true;
-  return all_.written().enter(range());
+  return all_.written().enter(range(), exposes);
 }
 
 status receive::find_place() noexcept {
@@ -71,8 +72,7 @@ status receive::find_place() noexcept {
 
 bool receive::may_be_written_in_place() noexcept {
   if (where_.on_device() || capacity_ < ticket_bytes || splits_elements(*layout_)) return false;
-  if (enter_range()) return shares_place_ = all_.enter_shared_place();
-  all_.written().expose(range());
+  if (enter_range(true)) return shares_place_ = all_.enter_shared_place();
   return exposed_ = true;
 }
 
@@ -84,8 +84,8 @@ void receive::leave_place() noexcept {
 }
 
 void receive::leave_range() noexcept {
+  all_.written().leave(range(), std::exchange(exposed_, false));
   leave_place();
-  all_.written().leave(range());
   entered_ = false;
 }
 

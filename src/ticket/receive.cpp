@@ -22,7 +22,7 @@ constexpr std::size_t page_bytes = 4096;
 // --- the message is here ---
 
 void receive::check(bool last) noexcept {
-  if (phase_ != phase::posted) return;
+  if (phase_ != phase::posted || native_ == MPI_REQUEST_NULL) return;
   int flag = 0;
   MPI_Status s{};
   const int rc = last ? pmpi::Test(&native_, &flag, &s) : host_mpi::look_at(native_, &flag, &s);
@@ -32,6 +32,14 @@ void receive::check(bool last) noexcept {
     return settle(status::ok);
   }
   if (flag) arrived(s);
+}
+
+void receive::ended(const MPI_Status& envelope, int code) noexcept {
+  if (code == MPI_SUCCESS) return arrived(envelope);
+  native_error_ = code;
+  owes_handler_ = !host_mpi::end_some_raises;
+  status_ = envelope;
+  settle(status::ok);
 }
 
 void receive::take(const void* bytes, std::size_t count, const MPI_Status& envelope) noexcept {
@@ -94,7 +102,7 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
 
 // Where contiguous bytes go first. No device writes where a ticket may lie (written_ranges.hpp).
 result<path::region> receive::destination() noexcept {
-  if (!entered_ && !where_.on_device() && capacity_ > 0) enter_range();
+  if (!entered_ && !where_.on_device() && capacity_ > 0) enter_range(false);
   const bool aside = entered_ && all_.written().exposed(range());
   if (layout_->contiguous && !aside) return path::region{where_, contiguous_data(), bytes_};
   auto b = where_.on_device() ? memory::buffer::device(where_, bytes_)
@@ -217,6 +225,8 @@ int receive::finish(MPI_Status* out) noexcept {
     if (native_error_ != MPI_SUCCESS) status_ = native_status;
   }
   fill(out);
+  if (owes_handler_) [[unlikely]]
+    return host_mpi::raise(errors_.owner(), native_error_);
   return native_error_;
 }
 

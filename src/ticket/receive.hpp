@@ -22,6 +22,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "base/linked_list.hpp"
 #include "base/recycled.hpp"
@@ -78,6 +79,13 @@ class receive : public linked_list<receive>::link {
   /// Asks the host MPI whether the message is there. `last`: the program will not use the request
   /// again, so the host MPI may end it with the same call.
   void check(bool last = false) noexcept;
+  /// Its message does not come into the program's buffer itself.
+  bool lands() const noexcept { return lands_; }
+  /// For who asks after several at once (receive_list::conclude): the request of a receive that is
+  /// posted, which nobody else asks for until it is given back or has ended.
+  MPI_Request lend() noexcept { return std::exchange(native_, MPI_REQUEST_NULL); }
+  void give_back(MPI_Request native) noexcept { native_ = native; }
+  void ended(const MPI_Status& envelope, int code) noexcept;
   /// Of a redeemed ticket: claims the message and starts on its bytes. Apart from check(), so that
   /// the slots of several tickets are fetched from their senders side by side.
   void start() noexcept;
@@ -142,7 +150,7 @@ class receive : public linked_list<receive>::link {
   void note_arrival(std::uint64_t when_ns) noexcept;
   status find_place() noexcept;
   written_ranges::range range() const noexcept;
-  bool enter_range() noexcept;
+  bool enter_range(bool exposes) noexcept;
   bool may_be_written_in_place() noexcept;
   void leave_place() noexcept;
   void leave_range() noexcept;
@@ -202,6 +210,7 @@ class receive : public linked_list<receive>::link {
   // what arrived
   phase phase_ = phase::posted;
   bool cancel_asked_ = false;
+  bool owes_handler_ = false;  // `native_error_` was not raised by the host MPI
   bool by_ticket_ = false;
   path::kind moved_by_ = path::kind::none;
   status outcome_ = status::ok;

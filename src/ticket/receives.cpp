@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ticket/receives.hpp"
 
+#include <array>
 #include <utility>
 
 namespace telpher::ticket {
@@ -38,6 +39,40 @@ void receive_list::check(receive& r, bool last) noexcept {
   posted_.erase(r);
   if (!r.settled()) return watch(r);
   if (empty()) progress_.dismiss(*this);
+}
+
+// While the host MPI looks, an error handler of the program may be called, and make passes: the
+// receives have lent their requests, so that nobody else asks for them.
+bool receive_list::conclude(std::span<receive* const> these) noexcept {
+  std::array<receive*, at_once> asked;
+  std::array<MPI_Request, at_once> natives;
+  std::array<MPI_Status, at_once> statuses;
+  std::array<int, at_once> indices;
+  std::size_t n = 0;
+  for (receive* r : these) {
+    if (!r->posted()) continue;
+    asked[n] = r;
+    natives[n] = r->lend();
+    statuses[n++].MPI_ERROR = MPI_SUCCESS;
+  }
+  if (n == 0) return true;
+  int ended = 0;
+  const int rc = host_mpi::end_some(static_cast<int>(n), natives.data(), &ended, indices.data(),
+                                    statuses.data());
+  for (std::size_t i = 0; i < n; ++i)
+    if (natives[i] != MPI_REQUEST_NULL) asked[i]->give_back(natives[i]);
+  if (ended == MPI_UNDEFINED) ended = 0;
+  // Those that land write their place, in which a ticket may have come by the same call.
+  for (const bool land : {false, true})
+    for (std::size_t k = 0; k < static_cast<std::size_t>(ended); ++k) {
+      receive& r = *asked[static_cast<std::size_t>(indices[k])];
+      if (r.lands() != land) continue;
+      r.ended(statuses[k], rc == MPI_SUCCESS ? rc : statuses[k].MPI_ERROR);
+      posted_.erase(r);
+      if (!r.settled()) watch(r);
+    }
+  if (empty()) progress_.dismiss(*this);
+  return ended == static_cast<int>(n);
 }
 
 void receive_list::forget(receive& r) noexcept {

@@ -3,6 +3,7 @@
 // their way. They belong to their callers.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "ticket/progress.hpp"
@@ -21,6 +22,11 @@ class receive_list final : public worker {
   void watch(receive& r) noexcept;
   /// Asks for the message of a watched receive now, out of turn. `last`: see receive::check.
   void check(receive& r, bool last) noexcept;
+  /// The same with one call of the host MPI for up to `at_once` receives, which may have settled.
+  /// Their callers stay until they are done (receive::check, `last`). True if no message is
+  /// missing.
+  static constexpr std::size_t at_once = 64;
+  bool conclude(std::span<receive* const> these) noexcept;
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
 

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <vector>
 
 namespace telpher::ticket {
 
@@ -36,8 +37,9 @@ class written_ranges {
     bool empty() const noexcept { return first == end; }
   };
 
-  /// Of a range that is not empty. True if it overlaps one that was entered and has not left.
-  bool enter(const range& r) {
+  /// Of a range that is not empty. True if it overlaps one that was entered and has not left; if
+  /// not it is exposed at once where `exposes`.
+  bool enter(const range& r, bool exposes = false) {
     auto next = regions_.upper_bound(r.first);
     if (next != regions_.begin() && std::prev(next)->second.end > r.first) --next;
     region merged{r.end, 1, 0};
@@ -51,11 +53,14 @@ class written_ranges {
       overlaps = true;
       next = erase(next);
     }
+    if (exposes && !overlaps) merged.exposed = 1, ++all_exposed_;
     insert(first, merged);
     return overlaps;
   }
-  void leave(const range& r) {
+  /// `exposed`: it still is.
+  void leave(const range& r, bool exposed = false) {
     const auto at = of(r);
+    if (exposed) --at->second.exposed, --all_exposed_;
     if (--at->second.members == 0) erase(at);
   }
   void expose(const range& r) { ++of(r)->second.exposed, ++all_exposed_; }
@@ -80,21 +85,28 @@ class written_ranges {
     return at != regions_.end() && at->first < r.end;
   }
   map::iterator of(const range& r) { return std::prev(regions_.upper_bound(r.first)); }
-  // Every receive comes by here: one node is kept instead of allocated anew.
+  // Every large receive comes by here: nodes of a window are kept instead of allocated anew.
   map::iterator erase(map::iterator at) {
     const auto next = std::next(at);
-    spare_ = regions_.extract(at);
+    if (spare_.size() < most_spare)
+      spare_.push_back(regions_.extract(at));
+    else
+      regions_.erase(at);
     return next;
   }
+  // Mostly behind the last: windows are posted in the order of their addresses.
   void insert(std::uintptr_t first, const region& r) {
-    if (spare_.empty()) return static_cast<void>(regions_.emplace(first, r));
-    spare_.key() = first;
-    spare_.mapped() = r;
-    regions_.insert(std::move(spare_));
+    if (spare_.empty()) return static_cast<void>(regions_.emplace_hint(regions_.end(), first, r));
+    map::node_type node = std::move(spare_.back());
+    spare_.pop_back();
+    node.key() = first;
+    node.mapped() = r;
+    regions_.insert(regions_.end(), std::move(node));
   }
 
   map regions_;
-  map::node_type spare_;
+  static constexpr std::size_t most_spare = 256;
+  std::vector<map::node_type> spare_;
   std::size_t all_exposed_ = 0;
 };
 
