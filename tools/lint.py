@@ -29,7 +29,8 @@ MAY_INCLUDE = {
     "ticket": "base kernel device memory net host_mpi datatype codec path",
     "coll": "base kernel device memory host_mpi datatype codec path ticket",
     "rma": "base kernel device memory host_mpi datatype path ticket coll",
-    "mpi": "base kernel device memory host_mpi datatype codec path ticket coll rma api",
+    "stream": "base kernel device memory host_mpi",
+    "mpi": "base kernel device memory host_mpi datatype codec path ticket coll rma stream api",
     "api": "base kernel device memory",
 }
 MPI_HEADER_FOLDERS = ("src/mpi/", "src/host_mpi/", "test/", "bench/", "examples/", "apps/",

@@ -11,6 +11,7 @@
 #define TELPHER_TELPHER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,10 +63,26 @@ int telpher_classify(const void* address, enum telpher_memory* kind, int* device
 int telpher_kernel_address(void* address, void** for_kernels);
 
 /*
- * SYCL only, where memory belongs to a context. A program that allocates in its own context, and not in its
- * platform's default context, must call this once before it passes such memory to MPI. `queue` points to a
- * sycl::queue of that context. Telpher never submits work to it; it makes its own queues in the same
- * context. Other back ends do not need this call; it returns TELPHER_ERR_UNSUPPORTED for them.
+ * Streams of the active back end, for programs that are written for every back end: the handle is the
+ * vendor's own (a cudaStream_t, a hipStream_t), and every call below takes such a handle from elsewhere as
+ * well. Null is the default stream of the calling thread's device. Copies and fills return at once; what is
+ * given to a stream runs in its order. TELPHER_ERR_UNSUPPORTED for SYCL, which has queues.
+ */
+int telpher_stream_create(void** stream);
+int telpher_stream_destroy(void* stream);
+int telpher_stream_synchronize(void* stream);
+int telpher_memcpy_async(void* to, const void* from, size_t bytes, void* stream);
+int telpher_memset_async(void* to, int byte, size_t bytes, void* stream);
+/* The stream goes on when the word in pinned memory is `value` or more; or writes it in its turn. Values
+ * stay below 2^31. */
+int telpher_stream_wait_value(void* stream, uint32_t* word, uint32_t value);
+int telpher_stream_write_value(void* stream, uint32_t* word, uint32_t value);
+
+/*
+ * SYCL only, where memory belongs to a context: a program that allocates in a context of its own, not its
+ * platform's default context, names it here once, before it passes such memory to MPI. `queue` points to a
+ * sycl::queue of that context. Telpher never puts work into it: it makes queues of its own in the same
+ * context. TELPHER_ERR_UNSUPPORTED for other back ends, which need no such call.
  */
 int telpher_register_queue(const void* queue);
 
@@ -79,6 +96,11 @@ void* telpher_symbol(const char* name);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* MPI in the order of streams, for files that have included mpi.h before. */
+#ifdef MPI_VERSION
+#include "stream.h"
 #endif
 
 #endif

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +26,7 @@ namespace {
 
 using telpher::result;
 using telpher::status;
+using telpher::device::active_backend;
 using telpher::device::backend;
 using telpher::device::memory_kind;
 using telpher::device::pointer_info;
@@ -50,16 +50,6 @@ int error_code(status s) {
 std::span<backend* const> opened_backends() {
   telpher::device::discover();
   return telpher::device::backends();
-}
-
-std::atomic<backend*> chosen_backend{nullptr};
-
-// The chosen back end, else the nearest one with a device; null if there is none.
-backend* active_backend() {
-  if (backend* chosen = chosen_backend.load()) return chosen;
-  for (backend* b : opened_backends())
-    if (b->device_count() > 0) return b;
-  return nullptr;
 }
 
 // --- devices ---
@@ -224,6 +214,54 @@ status fill(void* to, int byte, std::size_t bytes) {
   return worker.owner->synchronise(work);
 }
 
+// --- streams ---
+
+/// A stream of the program's, as ours, while a call lasts.
+class adopted {
+ public:
+  explicit adopted(void* native) : owner_(active_backend()) {
+    if (!owner_) return;
+    auto found = owner_->adopt_stream(native, device_);
+    if (found)
+      stream_ = *found;
+    else
+      why_ = found.error();
+  }
+  ~adopted() {
+    if (stream_) owner_->disown_stream(stream_);
+  }
+  adopted(const adopted&) = delete;
+  adopted& operator=(const adopted&) = delete;
+
+  /// The code of `work(back end, stream)`.
+  template <class Work>
+  int run(const Work& work) const {
+    if (!owner_) return TELPHER_ERR_NO_DEVICE;
+    return error_code(stream_ ? work(*owner_, stream_) : why_);
+  }
+
+ private:
+  backend* owner_;
+  int device_ = -1;
+  stream stream_;
+  status why_ = status::invalid_argument;
+};
+
+// What telpher_stream_create made, by the vendor's handle.
+struct stream_table {
+  struct record {
+    backend* owner;
+    stream made;
+  };
+  std::mutex mutex;
+  std::unordered_map<void*, record> records;
+};
+
+stream_table& created_streams() {
+  static auto* table = new stream_table;
+  return *table;
+}
+
 }  // namespace
 
 extern "C" {
@@ -262,12 +300,7 @@ int telpher_device_count(void) {
 
 int telpher_choose_backend(const char* name) {
   if (!name) return TELPHER_ERR_ARGUMENT;
-  for (backend* b : opened_backends())
-    if (std::strcmp(b->name(), name) == 0 && b->device_count() > 0) {
-      chosen_backend = b;
-      return TELPHER_SUCCESS;
-    }
-  return TELPHER_ERR_NO_DEVICE;
+  return telpher::device::choose_backend(name) ? TELPHER_SUCCESS : TELPHER_ERR_NO_DEVICE;
 }
 
 int telpher_set_device(int device) {
@@ -333,6 +366,62 @@ int telpher_memset(void* to, int byte, size_t bytes) {
   if (bytes == 0) return TELPHER_SUCCESS;
   if (!to) return TELPHER_ERR_ARGUMENT;
   return error_code(fill(to, byte, bytes));
+}
+
+int telpher_stream_create(void** made) {
+  if (!made) return TELPHER_ERR_ARGUMENT;
+  backend* const owner = active_backend();
+  if (!owner) return TELPHER_ERR_NO_DEVICE;
+  const auto s = owner->create_stream(current_device(owner->device_count()));
+  if (!s) return error_code(s.error());
+  void* const native = owner->native_stream(*s);
+  if (!native) {
+    owner->destroy_stream(*s);
+    return TELPHER_ERR_UNSUPPORTED;
+  }
+  std::lock_guard lock(created_streams().mutex);
+  created_streams().records[native] = {owner, *s};
+  *made = native;
+  return TELPHER_SUCCESS;
+}
+
+int telpher_stream_destroy(void* gone) {
+  stream_table::record found;
+  {
+    std::lock_guard lock(created_streams().mutex);
+    const auto at = created_streams().records.find(gone);
+    if (at == created_streams().records.end()) return TELPHER_ERR_ARGUMENT;
+    found = at->second;
+    created_streams().records.erase(at);
+  }
+  found.owner->destroy_stream(found.made);
+  return TELPHER_SUCCESS;
+}
+
+int telpher_stream_synchronize(void* waited) {
+  return adopted(waited).run([](backend& b, stream s) { return b.synchronise(s); });
+}
+
+int telpher_memcpy_async(void* to, const void* from, size_t bytes, void* in) {
+  if (bytes == 0) return TELPHER_SUCCESS;
+  if (!to || !from) return TELPHER_ERR_ARGUMENT;
+  return adopted(in).run([&](backend& b, stream s) { return b.copy(to, from, bytes, s); });
+}
+
+int telpher_memset_async(void* to, int byte, size_t bytes, void* in) {
+  if (bytes == 0) return TELPHER_SUCCESS;
+  if (!to) return TELPHER_ERR_ARGUMENT;
+  return adopted(in).run([&](backend& b, stream s) { return b.fill(to, byte, bytes, s); });
+}
+
+int telpher_stream_wait_value(void* in, uint32_t* word, uint32_t value) {
+  if (!word) return TELPHER_ERR_ARGUMENT;
+  return adopted(in).run([&](backend& b, stream s) { return b.wait_value(s, word, value); });
+}
+
+int telpher_stream_write_value(void* in, uint32_t* word, uint32_t value) {
+  if (!word) return TELPHER_ERR_ARGUMENT;
+  return adopted(in).run([&](backend& b, stream s) { return b.write_value(s, word, value); });
 }
 
 int telpher_classify(const void* address, enum telpher_memory* kind, int* device) {

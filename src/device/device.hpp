@@ -128,6 +128,39 @@ class backend {
   /// and before its loads.
   virtual void order_windows(int) noexcept {}
 
+  // --- the program's streams ---
+  /// A stream of the program's as one of ours, by the vendor's handle: work may be ordered after
+  /// its work, and its work after ours. Null is the default stream of the calling thread's device.
+  /// The object ends by disown_stream; the stream stays the program's.
+  virtual result<stream> adopt_stream([[maybe_unused]] void* native,
+                                      [[maybe_unused]] int& device) noexcept {
+    return status::not_supported;
+  }
+  virtual void disown_stream([[maybe_unused]] stream s) noexcept {}
+  /// Whether what is given to the stream is recorded for a graph now and does not run.
+  virtual bool is_captured([[maybe_unused]] stream s) noexcept { return false; }
+  /// Whether wait_value and write_value serve streams of the device.
+  virtual bool streams_wait([[maybe_unused]] int device) noexcept { return false; }
+  /// What is given to the stream later begins when the word in pinned memory is `value` or more (as
+  /// numbers without a sign). Occupies no processor of the device where the vendor can do without.
+  virtual status wait_value([[maybe_unused]] stream s, [[maybe_unused]] std::uint32_t* word,
+                            [[maybe_unused]] std::uint32_t value) noexcept {
+    return status::not_supported;
+  }
+  /// Writes the word when the work before it is done and visible to the host.
+  virtual status write_value([[maybe_unused]] stream s, [[maybe_unused]] std::uint32_t* word,
+                             [[maybe_unused]] std::uint32_t value) noexcept {
+    return status::not_supported;
+  }
+  /// Waits for all work of the device, or for its default stream's (and the calling thread's own
+  /// one, where there is such); the latter does nothing while a capture forbids to ask.
+  virtual status synchronise_device([[maybe_unused]] int device) noexcept {
+    return status::not_supported;
+  }
+  virtual status synchronise_default([[maybe_unused]] int device) noexcept {
+    return status::not_supported;
+  }
+
   // --- the vendor's own libraries ---
   /// The library of collectives for this vendor's memory and streams, if there is one.
   virtual collective_library collectives() noexcept { return {}; }

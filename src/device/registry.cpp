@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <deque>
 #include <iterator>
 #include <mutex>
@@ -174,6 +176,30 @@ backend* find(vendor owner) noexcept {
   for (backend* b : backends())
     if (b->owner() == owner) return b;
   return nullptr;
+}
+
+namespace {
+
+std::atomic<backend*> chosen_backend{nullptr};
+
+}  // namespace
+
+backend* active_backend() noexcept {
+  if (backend* chosen = chosen_backend.load(std::memory_order_acquire)) return chosen;
+  discover();
+  for (backend* b : backends())
+    if (b->device_count() > 0) return b;
+  return nullptr;
+}
+
+bool choose_backend(const char* name) noexcept {
+  discover();
+  for (backend* b : backends())
+    if (std::strcmp(b->name(), name) == 0 && b->device_count() > 0) {
+      chosen_backend.store(b, std::memory_order_release);
+      return true;
+    }
+  return false;
 }
 
 std::span<const char* const> absent_reasons() noexcept {

@@ -21,12 +21,18 @@ std::span<backend* const> backends() noexcept;
 /// The back end of a vendor, or null.
 backend* find(vendor owner) noexcept;
 
+/// The back end that telpher.h's functions use, and that the program's streams belong to: the one
+/// that was chosen by its name, else the nearest that shows a device; null where there is none.
+backend* active_backend() noexcept;
+/// False if there is none of the name that shows a device.
+bool choose_backend(const char* name) noexcept;
+
 /// Why back ends are missing, one line each, for `telpher info`.
 std::span<const char* const> absent_reasons() noexcept;
 
-/// Every plug-in exports this function under the name `telpher_create_backend`. It checks `version`
-/// and returns null if it was built for another version.
-constexpr int interface_version = 5;
+/// A plug-in exports this function under the name `telpher_create_backend`. `interface_version` is
+/// checked first: a plug-in of another version returns null.
+constexpr int interface_version = 6;
 using create_function = backend*(int version);
 constexpr const char* create_symbol = "telpher_create_backend";
 

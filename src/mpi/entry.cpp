@@ -17,6 +17,8 @@
 #include "mpi/partitioned.hpp"
 #include "mpi/sessions.hpp"
 #include "path/compression.hpp"
+#include "stream/proxy.hpp"
+#include "stream/settle.hpp"
 #include "ticket/job_life.hpp"
 #include "ticket/stash.hpp"
 
@@ -58,6 +60,7 @@ void start(bool threaded, MPI_Comm world) noexcept {
     mpi::begin_handles();
     mpi::lineage::start();
     partitioned::start();
+    stream::begin_settling();
     active_flag.store(true);
   }
   if (active()) trace::begin(ticket::job().world_rank, ticket::job().world_size);
@@ -78,14 +81,17 @@ void start_world(int provided) noexcept {
 
 int init(int* argc, char*** argv) noexcept {
   if (config().enable && !joined) host_mpi::announce();
-  const int rc = pmpi::Init(argc, argv);
   int provided = MPI_THREAD_SINGLE;
+  const int rc = config().enable && config().streams
+                     ? pmpi::Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                     : pmpi::Init(argc, argv);
   if (rc == MPI_SUCCESS) pmpi::Query_thread(&provided), start_world(provided);
   return rc;
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
   if (config().enable && !joined) host_mpi::announce();
+  if (config().enable && config().streams) required = MPI_THREAD_MULTIPLE;
   const int rc = pmpi::Init_thread(argc, argv, required, provided);
   if (rc == MPI_SUCCESS) start_world(*provided);
   return rc;
@@ -95,6 +101,13 @@ void shut_down() noexcept {
   explain::ending();
   joined = false;
   if (active()) {
+    {
+      auto held = ticket::progress().lock();
+      ticket::progress().wait_until(held, "MPI_Finalize, for what was enqueued in streams",
+                                    [] { return stream::idle(); });
+    }
+    stream::stop();
+    stream::end_settling();
     {
       auto held = ticket::progress().lock();
       ticket::end_messages(held, mpi::sweep);

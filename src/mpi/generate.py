@@ -340,7 +340,22 @@ def deferred_body(function, how):
 
 
 def bypass(function):
-    return f"if (!entry::active()) return {host_call(function)};"
+    return f"if (!entry::active()) return {host_call(function)};" + settling(function)
+
+
+# Calls without a buffer after which others may read or write what this rank's devices have used.
+EXPOSE = re.compile(r"(Start|Startall|Pready.*|Win_(fence|post|complete|lock|lock_all|unlock|unlock_all|flush.*|sync))$")
+
+
+def settling(function):
+    """Waits for the device's work on the buffers, where TELPHER_SYNC or a named stream asks for it. Of
+    persistent operations the start does so."""
+    window = function.name.removesuffix("_c") in ("Win_create", "Win_attach")
+    buffers = [p.name for p in function.parameters if p.kind == "BUFFER" or window and p.name == "base"]
+    if not buffers and not EXPOSE.match(function.name):
+        return ""
+    comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_NULL"
+    return f"\nif (stream::must_settle()) [[unlikely]] stream::settle({comm}, {{{', '.join(buffers)}}});"
 
 
 def requests_of(function):
@@ -363,7 +378,7 @@ def wrapper(function, types):
     else:
         head = f"TELPHER_MPI({head})"
     lines = [f"// {function.section}", *wrap(head + " {")]
-    for line in body(function):
+    for line in "\n".join(body(function)).split("\n"):
         lines += wrap("  " + line)
     return "\n".join([*lines, "}"])
 
@@ -396,7 +411,7 @@ def guarded(functions, types):
 
 
 def render(unit, types):
-    includes = "\n".join(f'#include "{name}"' for name in sorted({"mpi/entry.hpp", "mpi/names.hpp", *unit.include}))
+    includes = "\n".join(f'#include "{name}"' for name in sorted({"mpi/entry.hpp", "mpi/names.hpp", "stream/settle.hpp", *unit.include}))
     using = "\n".join(["using namespace telpher;", *(f"using {name};" for name in unit.using)])
     wrappers = "\n\n".join(guarded(unit.functions, types))
     head = f"{BANNER}// {unit.title},\n// in the sections of MPI 4.0.\n{includes}\n\n{using}\n\n"

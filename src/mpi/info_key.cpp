@@ -2,6 +2,7 @@
 #include "mpi/info_key.hpp"
 
 #include "path/compression.hpp"
+#include "stream/settle.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::mpi {
@@ -9,14 +10,14 @@ namespace telpher::mpi {
 int comm_set_info(MPI_Comm comm, MPI_Info info) noexcept {
   ticket::blocking_call blocked;  // collective
   const int code = pmpi::Comm_set_info(comm, info);
-  if (code == MPI_SUCCESS) path::choose_by(info, comm);
+  if (code == MPI_SUCCESS) path::choose_by(info, comm), stream::name_by(info, comm);
   return code;
 }
 
 int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* fresh) noexcept {
   ticket::blocking_call blocked;
   const int code = pmpi::Comm_dup_with_info(comm, info, fresh);
-  if (code == MPI_SUCCESS) path::choose_by(info, *fresh);
+  if (code == MPI_SUCCESS) path::choose_by(info, *fresh), stream::name_by(info, *fresh);
   return code;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls that give a communicator an info: the key `telpher_compression` in it decides for the
-// communicator's messages in place of the setting. Hosts drop keys that they do not know, so it is
+// communicator's messages in place of the setting, `telpher_stream` names a stream that its calls
+// wait for. Hosts drop keys that they do not know, so it is
 // read on the way there.
 #pragma once
 

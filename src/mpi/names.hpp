@@ -21,8 +21,11 @@
 #define TELPHER_MPI_OF_REQUESTS(name, parameters, arguments, which) \
   TELPHER_MPI_NAMES(name, parameters, arguments, telpher::requests::known which)
 
+/// The body alone, which calls of ours in place of the program's go to (own.hpp).
+#define TELPHER_OWN __attribute__((visibility("hidden")))
+
 #define TELPHER_MPI_NAMES(name, parameters, arguments, always_ours)                  \
-  static int own_##name parameters;                                                  \
+  TELPHER_OWN int own_##name parameters;                                             \
   int MPI_##name parameters {                                                        \
     if (const auto tool = telpher::pmpi::name.tool()) [[unlikely]]                   \
       return tool arguments;                                                         \
@@ -32,4 +35,4 @@
     const auto host = telpher::pmpi::name.for_host_mpi(__builtin_return_address(0)); \
     return host && !(always_ours) ? host arguments : own_##name arguments;           \
   }                                                                                  \
-  static int own_##name parameters
+  int own_##name parameters

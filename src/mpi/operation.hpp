@@ -46,6 +46,8 @@ class operation {
   virtual bool persistent() const noexcept { return false; }
   /// A native send of host bytes: hosts give one shared handle to all that are complete at once.
   virtual bool may_share_handle() const noexcept { return false; }
+  /// Of a call that enqueues: the stream, in whose order it may be waited for.
+  virtual bool enqueued_in([[maybe_unused]] void*& native) const noexcept { return false; }
   /// Starts a persistent operation. Returns the MPI error code.
   virtual int start() noexcept { return MPI_ERR_REQUEST; }
   /// Persistent requests that are not started are ignored by the completing calls.

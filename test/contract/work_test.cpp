@@ -86,6 +86,68 @@ TEST_CASE(destroying_a_stream_leaves_its_work) {
   CHECK_EQ(m.data()[size - 1], 9);
 }
 
+// --- streams that wait for memory, and the program's own ---
+
+TEST_CASE(a_stream_waits_for_a_word) {
+  if (!subject().streams_wait(0)) return;
+  const scoped_stream held, other;
+  const memory words(memory_kind::pinned, 128), m(memory_kind::pinned, 64);
+  std::memset(words.data(), 0, 128);
+  auto* const word = reinterpret_cast<std::uint32_t*>(words.data());
+  m.data()[0] = 1;
+  const scoped_event e;
+  CHECK_OK(subject().wait_value(held, word, 2));
+  CHECK_OK(subject().fill(m.data(), 7, 1, held));
+  CHECK_OK(subject().record(e, held));
+  // Another stream's work goes on meanwhile, and a smaller value is not enough.
+  std::atomic_ref<std::uint32_t>(*word).store(1);
+  for (int i = 0; i < 20; ++i) {
+    CHECK_OK(subject().fill(m.data() + 1, i, 1, other));
+    CHECK_OK(subject().synchronise(other));
+  }
+  CHECK(!e.done());
+  CHECK_EQ(m.data()[0], 1);
+  std::atomic_ref<std::uint32_t>(*word).store(3);
+  CHECK_OK(subject().synchronise(held));
+  CHECK_EQ(m.data()[0], 7);
+}
+
+TEST_CASE(a_stream_writes_a_word_in_its_turn) {
+  if (!subject().streams_wait(0)) return;
+  const scoped_stream first, second;
+  const memory words(memory_kind::pinned, 128), m(memory_kind::device, 4096);
+  std::memset(words.data(), 0, 128);
+  auto* const a = reinterpret_cast<std::uint32_t*>(words.data());
+  auto* const b = reinterpret_cast<std::uint32_t*>(words.data() + 64);
+  for (std::uint32_t round = 1; round <= 20; ++round) {
+    CHECK_OK(subject().wait_value(second, a, round));
+    CHECK_OK(subject().fill(m.data(), static_cast<int>(round), 4096, second));
+    CHECK_OK(subject().write_value(second, b, round));
+    CHECK_OK(subject().write_value(first, a, round));
+    CHECK_OK(subject().wait_value(first, b, round));
+    CHECK(read(m.data(), 4096, first) == bytes(4096, static_cast<std::uint8_t>(round)));
+  }
+}
+
+TEST_CASE(a_stream_of_the_program_is_adopted) {
+  const scoped_stream s;
+  void* const native = subject().native_stream(s);
+  if (!native) return;
+  int device = -1;
+  const auto adopted = subject().adopt_stream(native, device);
+  REQUIRE(adopted.has_value());
+  CHECK_EQ(device, 0);
+  CHECK(!subject().is_captured(*adopted));
+  const memory m(memory_kind::device, 1000);
+  CHECK_OK(subject().fill(m.data(), 3, 1000, *adopted));
+  CHECK(read(m.data(), 1000, s) == bytes(1000, 3));  // one order
+  subject().disown_stream(*adopted);
+  CHECK_OK(subject().fill(m.data(), 4, 1000, s));
+  CHECK_OK(subject().synchronise_device(0));
+  CHECK_OK(subject().synchronise_default(0));
+  CHECK(read(m.data(), 1000, s) == bytes(1000, 4));
+}
+
 TEST_CASE(threads_share_a_back_end) {
   constexpr std::size_t size = 40000;
   std::atomic<int> wrong{0};

@@ -27,7 +27,10 @@ struct driver_table {
 #define TELPHER_DRIVER(name) decltype(&::name) name = nullptr;
 #include "device/cuda/driver.def"
 #undef TELPHER_DRIVER
-  decltype(&::cuCtxSetFlags) cuCtxSetFlags = nullptr;  // since CUDA 12.1; null before
+  // Null in drivers before these versions of CUDA.
+  decltype(&::cuCtxSetFlags) cuCtxSetFlags = nullptr;                // 12.1
+  decltype(&::cuStreamWaitValue32) cuStreamWaitValue32 = nullptr;    // 11.7
+  decltype(&::cuStreamWriteValue32) cuStreamWriteValue32 = nullptr;  // 11.7
 };
 driver_table driver;
 
@@ -89,8 +92,12 @@ bool load_driver(const char*& why) noexcept {
   }
 #include "device/cuda/driver.def"
 #undef TELPHER_DRIVER
-  driver.cuCtxSetFlags =
-      reinterpret_cast<decltype(driver.cuCtxSetFlags)>(cuda.symbol(TELPHER_TEXT(cuCtxSetFlags)));
+#define TELPHER_OPTIONAL(name) \
+  driver.name = reinterpret_cast<decltype(driver.name)>(cuda.symbol(TELPHER_TEXT(name)))
+  TELPHER_OPTIONAL(cuCtxSetFlags);
+  TELPHER_OPTIONAL(cuStreamWaitValue32);
+  TELPHER_OPTIONAL(cuStreamWriteValue32);
+#undef TELPHER_OPTIONAL
   return true;
 }
 
@@ -371,6 +378,55 @@ cudaError_t cuda_rt::stream_create(stream_type* out) noexcept {
 cudaError_t cuda_rt::event_query(event_type e) noexcept {
   const relaxed_capture relaxed;
   return runtime_error(driver.cuEventQuery(e));
+}
+
+// --- the program's streams ---
+
+// The special handles stand for a stream of the current device.
+cudaError_t cuda_rt::adopt(void* native, stream_type& s, int& device) noexcept {
+  s = static_cast<stream_type>(native);
+  CUcontext own = nullptr;
+  if (native == nullptr || s == cudaStreamLegacy || s == cudaStreamPerThread) {
+    device = current_device();
+    return device < 0 ? cudaErrorInvalidDevice : cudaSuccess;
+  }
+  if (const CUresult r = driver.cuStreamGetCtx(s, &own); r != CUDA_SUCCESS) return runtime_error(r);
+  if (const CUresult r = driver.cuCtxPushCurrent(own); r != CUDA_SUCCESS) return runtime_error(r);
+  CUdevice found;
+  const CUresult r = driver.cuCtxGetDevice(&found);
+  driver.cuCtxPopCurrent(&own);
+  device = found;
+  return runtime_error(r);
+}
+
+// The default stream answers an error while a stream that waits for it is being captured.
+bool cuda_rt::is_captured(stream_type s) noexcept {
+  CUstreamCaptureStatus captures{};
+  const CUresult r = driver.cuStreamIsCapturing(s, &captures);
+  return r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+         (r == CUDA_SUCCESS && captures != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+bool cuda_rt::streams_wait(int) noexcept {
+  return driver.cuStreamWaitValue32 && driver.cuStreamWriteValue32;
+}
+
+// Words stay below 2^31, where the driver's comparison is that of numbers without a sign. Pinned
+// memory has one address for host and device.
+cudaError_t cuda_rt::wait_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
+  return runtime_error(driver.cuStreamWaitValue32(s, reinterpret_cast<CUdeviceptr>(word), value,
+                                                  CU_STREAM_WAIT_VALUE_GEQ));
+}
+
+cudaError_t cuda_rt::write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
+  return runtime_error(driver.cuStreamWriteValue32(s, reinterpret_cast<CUdeviceptr>(word), value,
+                                                   CU_STREAM_WRITE_VALUE_DEFAULT));
+}
+
+cudaError_t cuda_rt::synchronise_default() noexcept {
+  if (!default_stream_is_free()) return cudaSuccess;
+  if (const cudaError_t e = cudaStreamSynchronize(cudaStreamLegacy); e != cudaSuccess) return e;
+  return cudaStreamSynchronize(cudaStreamPerThread);
 }
 
 static_assert(gpurt::gpu_runtime<cuda_rt>);

@@ -103,6 +103,14 @@ struct cuda_rt {
                            stream_type s) noexcept {
     return static_cast<error_type>(kernel::gpu_launch(k, parameters, blocks, threads, s));
   }
+
+  static error_type adopt(void* native, stream_type& s, int& device) noexcept;
+  static bool is_captured(stream_type s) noexcept;
+  static bool streams_wait(int device) noexcept;
+  static error_type wait_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept;
+  static error_type write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept;
+  static error_type synchronise_device() noexcept { return cudaDeviceSynchronize(); }
+  static error_type synchronise_default() noexcept;
 };
 
 }  // namespace telpher::device::cuda

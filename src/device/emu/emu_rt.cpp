@@ -286,6 +286,49 @@ error emu_rt::launch(kernel::id k, const void* parameters, int blocks, int,
   });
 }
 
+// --- the program's streams ---
+
+namespace {
+
+const std::shared_ptr<stream_state>& default_stream() {
+  static auto* const one = new std::shared_ptr<stream_state>(engine::make_stream(0));
+  return *one;
+}
+
+}  // namespace
+
+error emu_rt::adopt(void* native, stream_type& s, int& device) noexcept {
+  s = native ? engine::find_stream(native) : default_stream();
+  if (!s) return error::invalid_value;
+  device = s->device();
+  return error::success;
+}
+
+error emu_rt::wait_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept {
+  return s->enqueue([word, value] {
+    const std::atomic_ref<std::uint32_t> seen(*word);
+    for (int looks = 0; seen.load(std::memory_order_acquire) < value; ++looks) engine::pause(looks);
+  });
+}
+
+error emu_rt::write_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept {
+  return s->enqueue([word, value] {
+    std::atomic_ref<std::uint32_t>(*word).store(value, std::memory_order_release);
+  });
+}
+
+error emu_rt::synchronise_device() noexcept {
+  add(counts.synchronisations);
+  engine::synchronise_device(current);
+  return error::success;
+}
+
+error emu_rt::synchronise_default() noexcept {
+  add(counts.synchronisations);
+  default_stream()->synchronise();
+  return error::success;
+}
+
 static_assert(gpurt::gpu_runtime<emu_rt>);
 
 // --- what tests see ---

@@ -78,6 +78,16 @@ struct emu_rt {
   static error fill(void* to, int byte, std::size_t bytes, const stream_type& s) noexcept;
   static error launch(kernel::id k, const void* parameters, int blocks, int threads,
                       const stream_type& s) noexcept;
+
+  // The handle is a library_stream. The default stream is a stream like others here: nothing else
+  // waits for it.
+  static error adopt(void* native, stream_type& s, int& device) noexcept;
+  static bool is_captured(const stream_type&) noexcept { return false; }
+  static bool streams_wait(int) noexcept { return true; }
+  static error wait_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept;
+  static error write_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept;
+  static error synchronise_device() noexcept;
+  static error synchronise_default() noexcept;
 };
 
 }  // namespace telpher::device::emu

@@ -72,6 +72,11 @@ void stream_state::close() noexcept {
   changed_.notify_all();
 }
 
+bool stream_state::closed() noexcept {
+  const std::lock_guard lock(mutex_);
+  return closing_;
+}
+
 namespace engine {
 namespace {
 
@@ -110,6 +115,15 @@ void synchronise_device(int device) noexcept {
   for (const auto& s : found) s->synchronise();
 }
 
+std::shared_ptr<stream_state> find_stream(const void* handle) noexcept {
+  directory& d = all_streams();
+  const std::lock_guard lock(d.mutex);
+  for (const auto& weak : d.streams)
+    if (auto s = weak.lock(); s && static_cast<library_stream*>(s.get()) == handle && !s->closed())
+      return s;
+  return nullptr;
+}
+
 bool forked() noexcept {
   return in_child.load(std::memory_order_relaxed);
 }
@@ -118,6 +132,17 @@ void watch_forks() noexcept {
   static const int registered =
       pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
   static_cast<void>(registered);
+}
+
+void pause(int looks) noexcept {
+  constexpr int brisk = 64, patient = 4096;
+  if (looks < brisk) return;
+  if (looks < patient) {
+    sched_yield();
+    return;
+  }
+  constexpr timespec nap{0, 50'000};
+  nanosleep(&nap, nullptr);
 }
 
 void wait_until(std::uint64_t start_ns, double microseconds) noexcept {

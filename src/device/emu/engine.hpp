@@ -32,6 +32,7 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   bool take_failure() noexcept { return failed_.exchange(false, std::memory_order_relaxed); }
   /// Declares that no more work comes; queued work is still done.
   void close() noexcept;
+  bool closed() noexcept;
 
  private:
   bool start_thread() noexcept;
@@ -60,14 +61,20 @@ namespace engine {
 /// synchronise_device waits for the stream until it is destroyed.
 std::shared_ptr<stream_state> make_stream(int device) noexcept;
 
-/// Waits for all work of a device, or of `all_devices`, including closed streams. Freeing memory on
-/// a GPU does the same.
+/// The stream whose library_stream lies at `handle`; null if there is none that is not closed.
+std::shared_ptr<stream_state> find_stream(const void* handle) noexcept;
+
+/// Waits for all work of a device, or of `all_devices`, closed streams included; what freeing
+/// memory does on a GPU.
 constexpr int all_devices = -1;
 void synchronise_device(int device) noexcept;
 
 /// True in a child that was forked after watch_forks().
 bool forked() noexcept;
 void watch_forks() noexcept;
+
+/// Between two looks at what a stream waits for: spins, then yields, then sleeps.
+void pause(int looks) noexcept;
 
 /// Waits until `microseconds` have passed since `start_ns` (kernel::now_ns).
 void wait_until(std::uint64_t start_ns, double microseconds) noexcept;

@@ -261,6 +261,43 @@ class backend final : public device::backend {
         o.device, [&] { return R::launch(k, parameters, blocks, threads, o.native); }, "launch");
   }
 
+  // --- the program's streams ---
+  result<stream> adopt_stream(void* native, int& device) noexcept override {
+    if (!started()) return status::invalid_argument;
+    auto made = std::unique_ptr<stream_object>(new (std::nothrow) stream_object{-1, {}});
+    if (!made) return status::out_of_memory;
+    TELPHER_TRY(check<R>(R::adopt(native, made->native, made->device), "stream look-up"));
+    device = made->device;
+    return stream{made.release()};
+  }
+  void disown_stream(stream s) noexcept override { delete object_of(s); }
+  bool is_captured(stream s) noexcept override {
+    const stream_object& o = *object_of(s);
+    const guard<R> g(o.device);
+    return g.entered() == status::ok && R::is_captured(o.native);
+  }
+  bool streams_wait(int device) noexcept override {
+    return valid(device) && R::streams_wait(device);
+  }
+  status wait_value(stream s, std::uint32_t* word, std::uint32_t value) noexcept override {
+    const stream_object& o = *object_of(s);
+    return on(
+        o.device, [&] { return R::wait_value(o.native, word, value); }, "stream wait");
+  }
+  status write_value(stream s, std::uint32_t* word, std::uint32_t value) noexcept override {
+    const stream_object& o = *object_of(s);
+    return on(
+        o.device, [&] { return R::write_value(o.native, word, value); }, "stream write");
+  }
+  status synchronise_device(int device) noexcept override {
+    return on(
+        device, [] { return R::synchronise_device(); }, "device synchronise");
+  }
+  status synchronise_default(int device) noexcept override {
+    return on(
+        device, [] { return R::synchronise_default(); }, "default stream synchronise");
+  }
+
   // --- the vendor's own libraries ---
   collective_library collectives() noexcept override {
     if constexpr (requires { R::collectives; }) return R::collectives;

@@ -19,9 +19,10 @@ namespace telpher::device::gpurt {
 template <class R>
 concept gpu_runtime = requires(int device, int* number, void* address, void** address_out,
                                const void* source, std::size_t bytes, kernel::id k,
-                               typename R::error_type error, typename R::stream_type stream,
-                               typename R::event_type event, typename R::saved_type& saved,
-                               ipc_handle& handle, const ipc_handle& wire, pointer_info& info,
+                               std::uint32_t* word, typename R::error_type error,
+                               typename R::stream_type stream, typename R::event_type event,
+                               typename R::saved_type& saved, ipc_handle& handle,
+                               const ipc_handle& wire, pointer_info& info,
                                device_properties& properties) {
   // --- what it is ---
   { R::owner } -> std::convertible_to<vendor>;
@@ -80,6 +81,16 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   { R::copy_by_engine(address, source, bytes, stream) } -> std::same_as<typename R::error_type>;
   { R::fill(address, 0, bytes, stream) } -> std::same_as<typename R::error_type>;
   { R::launch(k, source, 1, 1, stream) } -> std::same_as<typename R::error_type>;
+
+  // --- the program's streams ---
+  // Called without a current device; fills the stream and its device.
+  { R::adopt(address, stream, *number) } -> std::same_as<typename R::error_type>;
+  { R::is_captured(stream) } -> std::same_as<bool>;
+  { R::streams_wait(device) } -> std::same_as<bool>;
+  { R::wait_value(stream, word, 0u) } -> std::same_as<typename R::error_type>;
+  { R::write_value(stream, word, 0u) } -> std::same_as<typename R::error_type>;
+  { R::synchronise_device() } -> std::same_as<typename R::error_type>;
+  { R::synchronise_default() } -> std::same_as<typename R::error_type>;
 };
 
 }  // namespace telpher::device::gpurt

@@ -94,6 +94,19 @@ hipError_t malloc_flags(void** address, std::size_t bytes) noexcept {
   return hipExtMallocWithFlags(address, bytes, hipDeviceMallocFinegrained);
 }
 
+bool streams_wait(int device) noexcept {
+  return attribute(device, hipDeviceAttributeCanUseStreamWaitValue) > 0;
+}
+
+hipError_t stream_device(hipStream_t s, int& device) noexcept {
+#if HIP_VERSION >= 50600000
+  return hipStreamGetDevice(s, &device);
+#else
+  device = hipGetStreamDeviceId(s);
+  return device < 0 ? hipErrorInvalidHandle : hipSuccess;
+#endif
+}
+
 hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept {
   // hipMemcpyDeviceToDeviceNoCU of ROCm 6.1; older headers do not define it
   constexpr int number = 1024;

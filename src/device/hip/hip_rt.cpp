@@ -203,6 +203,32 @@ hipError_t hip_rt::event_query(event_type e) noexcept {
   return answer;
 }
 
+// --- the program's streams ---
+
+// The special handles stand for a stream of the current device.
+hipError_t hip_rt::adopt(void* native, stream_type& s, int& device) noexcept {
+  s = static_cast<stream_type>(native);
+  if (native == nullptr || s == hipStreamPerThread) {
+    device = current_device();
+    return device < 0 ? hipErrorInvalidDevice : hipSuccess;
+  }
+  return platform::stream_device(s, device);
+}
+
+bool hip_rt::is_captured(stream_type s) noexcept {
+  hipStreamCaptureStatus captures{};
+  const hipError_t e = hipStreamIsCapturing(s, &captures);
+  if (e != hipSuccess) clear_error(e);
+  return e == hipErrorStreamCaptureImplicit ||
+         (e == hipSuccess && captures != hipStreamCaptureStatusNone);
+}
+
+hipError_t hip_rt::synchronise_default() noexcept {
+  if (is_captured(nullptr)) return hipSuccess;
+  if (const hipError_t e = hipStreamSynchronize(nullptr); e != hipSuccess) return e;
+  return hipStreamSynchronize(hipStreamPerThread);
+}
+
 static_assert(gpurt::gpu_runtime<hip_rt>);
 
 }  // namespace telpher::device::hip

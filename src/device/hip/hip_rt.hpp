@@ -100,6 +100,18 @@ struct hip_rt {
                            stream_type s) noexcept {
     return static_cast<error_type>(kernel::gpu_launch(k, parameters, blocks, threads, s));
   }
+
+  static error_type adopt(void* native, stream_type& s, int& device) noexcept;
+  static bool is_captured(stream_type s) noexcept;
+  static bool streams_wait(int device) noexcept { return platform::streams_wait(device); }
+  static error_type wait_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
+    return hipStreamWaitValue32(s, word, value, hipStreamWaitValueGte);
+  }
+  static error_type write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
+    return hipStreamWriteValue32(s, word, value, 0);
+  }
+  static error_type synchronise_device() noexcept { return hipDeviceSynchronize(); }
+  static error_type synchronise_default() noexcept;
 };
 
 }  // namespace telpher::device::hip

@@ -28,7 +28,12 @@ distance link_between(int device, int peer) noexcept;
 /// Whether IPC handles work for this allocation, as far as this is known before one is requested.
 bool exportable(const void* address) noexcept;
 
-/// Device memory for words that other devices and the CPU poll: no cache hides a write to it.
+/// Whether streams can wait for words in pinned memory.
+bool streams_wait(int device) noexcept;
+/// The device of a stream of the program's.
+hipError_t stream_device(hipStream_t s, int& device) noexcept;
+
+/// Device memory for words that other devices and the CPU poll: no cache keeps them from others.
 hipError_t malloc_flags(void** address, std::size_t bytes) noexcept;
 
 /// A copy between device memories by the copy engine and not by a vendor's kernel, if the runtime

@@ -9,6 +9,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -18,6 +19,7 @@ extern "C" {
 TELPHER_MPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
             (buffer, count, datatype, root, comm)) {
   if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   if (int code = 0; coll::exchange::call_blocking("MPI_Bcast", comm,
                                                   coll::exchange::bcast(buffer, count, datatype,
                                                                         root), &code))
@@ -37,6 +39,7 @@ TELPHER_MPI(Gather,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
   if (!entry::active())
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Gather", comm,
                                                   coll::exchange::gather(sendbuf, sendcount,
                                                                          sendtype, recvbuf,
@@ -63,6 +66,7 @@ TELPHER_MPI(Gatherv,
   if (!entry::active())
     return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                          comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Gatherv", comm,
                                                   coll::exchange::gatherv(sendbuf, sendcount,
                                                                           sendtype, recvbuf,
@@ -87,6 +91,7 @@ TELPHER_MPI(Scatter,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
   if (!entry::active())
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scatter", comm,
                                                   coll::exchange::scatter(sendbuf, sendcount,
                                                                           sendtype, recvbuf,
@@ -111,6 +116,7 @@ TELPHER_MPI(Scatterv,
   if (!entry::active())
     return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                           comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scatterv", comm,
                                                   coll::exchange::scatterv(sendbuf, sendcounts,
                                                                            displs, sendtype,
@@ -135,6 +141,7 @@ TELPHER_MPI(Allgather,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allgather", comm,
                                                   coll::exchange::allgather(sendbuf, sendcount,
                                                                             sendtype, recvbuf,
@@ -160,6 +167,7 @@ TELPHER_MPI(Allgatherv,
   if (!entry::active())
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv", comm,
                                                   coll::exchange::allgatherv(sendbuf, sendcount,
                                                                              sendtype, recvbuf,
@@ -184,6 +192,7 @@ TELPHER_MPI(Alltoall,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall", comm,
                                                   coll::exchange::alltoall(sendbuf, sendcount,
                                                                            sendtype, recvbuf,
@@ -211,6 +220,7 @@ TELPHER_MPI(Alltoallv,
   if (!entry::active())
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv", comm,
                                                   coll::exchange::alltoallv(sendbuf, sendcounts,
                                                                             sdispls, sendtype,
@@ -240,6 +250,7 @@ TELPHER_MPI(Alltoallw,
   if (!entry::active())
     return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                            recvtypes, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Alltoallw", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
@@ -256,6 +267,7 @@ TELPHER_MPI(Bcast_c,
             (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm),
             (buffer, count, datatype, root, comm)) {
   if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   if (int code = 0; coll::exchange::call_blocking("MPI_Bcast_c", comm,
                                                   coll::exchange::bcast(buffer, count, datatype,
                                                                         root), &code))
@@ -275,6 +287,7 @@ TELPHER_MPI(Gather_c,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
   if (!entry::active())
     return pmpi::Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Gather_c", comm,
                                                   coll::exchange::gather(sendbuf, sendcount,
                                                                          sendtype, recvbuf,
@@ -301,6 +314,7 @@ TELPHER_MPI(Gatherv_c,
   if (!entry::active())
     return pmpi::Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Gatherv_c", comm,
                                                   coll::exchange::gatherv(sendbuf, sendcount,
                                                                           sendtype, recvbuf,
@@ -325,6 +339,7 @@ TELPHER_MPI(Scatter_c,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
   if (!entry::active())
     return pmpi::Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scatter_c", comm,
                                                   coll::exchange::scatter(sendbuf, sendcount,
                                                                           sendtype, recvbuf,
@@ -350,6 +365,7 @@ TELPHER_MPI(Scatterv_c,
   if (!entry::active())
     return pmpi::Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                             root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scatterv_c", comm,
                                                   coll::exchange::scatterv(sendbuf, sendcounts,
                                                                            displs, sendtype,
@@ -374,6 +390,7 @@ TELPHER_MPI(Allgather_c,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allgather_c", comm,
                                                   coll::exchange::allgather(sendbuf, sendcount,
                                                                             sendtype, recvbuf,
@@ -400,6 +417,7 @@ TELPHER_MPI(Allgatherv_c,
   if (!entry::active())
     return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv_c", comm,
                                                   coll::exchange::allgatherv(sendbuf, sendcount,
                                                                              sendtype, recvbuf,
@@ -424,6 +442,7 @@ TELPHER_MPI(Alltoall_c,
             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
   if (!entry::active())
     return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall_c", comm,
                                                   coll::exchange::alltoall(sendbuf, sendcount,
                                                                            sendtype, recvbuf,
@@ -451,6 +470,7 @@ TELPHER_MPI(Alltoallv_c,
   if (!entry::active())
     return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv_c", comm,
                                                   coll::exchange::alltoallv(sendbuf, sendcounts,
                                                                             sdispls, sendtype,
@@ -480,6 +500,7 @@ TELPHER_MPI(Alltoallw_c,
   if (!entry::active())
     return pmpi::Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                              recvtypes, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Alltoallw_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));

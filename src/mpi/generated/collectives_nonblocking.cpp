@@ -9,6 +9,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -19,6 +20,7 @@ TELPHER_MPI(Ibcast,
             (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ibcast", comm);
     const auto data = coll::uniform(count, datatype);
@@ -39,6 +41,7 @@ TELPHER_MPI(Igather,
   if (!entry::active())
     return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Igather", comm);
     const void* s = call.input(sendbuf,
@@ -65,6 +68,7 @@ TELPHER_MPI(Igatherv,
   if (!entry::active())
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Igatherv", comm);
     const void* s = call.input(sendbuf,
@@ -92,6 +96,7 @@ TELPHER_MPI(Iscatter,
   if (!entry::active())
     return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscatter", comm);
     const void* s = call.input(sendbuf,
@@ -118,6 +123,7 @@ TELPHER_MPI(Iscatterv,
   if (!entry::active())
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iscatterv", comm);
     const void* s = call.input(sendbuf,
@@ -145,6 +151,7 @@ TELPHER_MPI(Iallgather,
   if (!entry::active())
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallgather", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -167,6 +174,7 @@ TELPHER_MPI(Iallgatherv,
   if (!entry::active())
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -190,6 +198,7 @@ TELPHER_MPI(Ialltoall,
   if (!entry::active())
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ialltoall", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -213,6 +222,7 @@ TELPHER_MPI(Ialltoallv,
   if (!entry::active())
     return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Request* made) {
     coll::staged call("MPI_Ialltoallv", comm);
@@ -243,6 +253,7 @@ TELPHER_MPI(Ialltoallw,
   if (!entry::active())
     return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ialltoallw", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
@@ -260,6 +271,7 @@ TELPHER_MPI(Ibcast_c,
             (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ibcast_c", comm);
     const auto data = coll::uniform(count, datatype);
@@ -281,6 +293,7 @@ TELPHER_MPI(Igather_c,
   if (!entry::active())
     return pmpi::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Igather_c", comm);
     const void* s = call.input(sendbuf,
@@ -307,6 +320,7 @@ TELPHER_MPI(Igatherv_c,
   if (!entry::active())
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Igatherv_c", comm);
     const void* s = call.input(sendbuf,
@@ -335,6 +349,7 @@ TELPHER_MPI(Iscatter_c,
   if (!entry::active())
     return pmpi::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                             request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscatter_c", comm);
     const void* s = call.input(sendbuf,
@@ -361,6 +376,7 @@ TELPHER_MPI(Iscatterv_c,
   if (!entry::active())
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iscatterv_c", comm);
     const void* s = call.input(sendbuf,
@@ -388,6 +404,7 @@ TELPHER_MPI(Iallgather_c,
   if (!entry::active())
     return pmpi::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                               request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iallgather_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -410,6 +427,7 @@ TELPHER_MPI(Iallgatherv_c,
   if (!entry::active())
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -433,6 +451,7 @@ TELPHER_MPI(Ialltoall_c,
   if (!entry::active())
     return pmpi::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ialltoall_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -456,6 +475,7 @@ TELPHER_MPI(Ialltoallv_c,
   if (!entry::active())
     return pmpi::Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Request* made) {
     coll::staged call("MPI_Ialltoallv_c", comm);
@@ -486,6 +506,7 @@ TELPHER_MPI(Ialltoallw_c,
   if (!entry::active())
     return pmpi::Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                               recvtypes, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ialltoallw_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));

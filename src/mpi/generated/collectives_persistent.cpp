@@ -9,6 +9,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -21,6 +22,7 @@ TELPHER_MPI(Bcast_init,
             (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
              MPI_Request* request), (buffer, count, datatype, root, comm, info, request)) {
   if (!entry::active()) return pmpi::Bcast_init(buffer, count, datatype, root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Bcast_init", comm);
@@ -46,6 +48,7 @@ TELPHER_MPI(Gather_init,
   if (!entry::active())
     return pmpi::Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                              info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Gather_init", comm);
@@ -74,6 +77,7 @@ TELPHER_MPI(Gatherv_init,
   if (!entry::active())
     return pmpi::Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Gatherv_init", comm);
@@ -104,6 +108,7 @@ TELPHER_MPI(Scatter_init,
   if (!entry::active())
     return pmpi::Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Scatter_init", comm);
@@ -132,6 +137,7 @@ TELPHER_MPI(Scatterv_init,
   if (!entry::active())
     return pmpi::Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                                root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Scatterv_init", comm);
@@ -161,6 +167,7 @@ TELPHER_MPI(Allgather_init,
   if (!entry::active())
     return pmpi::Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                 info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Allgather_init", comm);
@@ -185,6 +192,7 @@ TELPHER_MPI(Allgatherv_init,
   if (!entry::active())
     return pmpi::Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                  recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Allgatherv_init", comm);
@@ -210,6 +218,7 @@ TELPHER_MPI(Alltoall_init,
   if (!entry::active())
     return pmpi::Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Alltoall_init", comm);
@@ -234,6 +243,7 @@ TELPHER_MPI(Alltoallv_init,
   if (!entry::active())
     return pmpi::Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                 rdispls, recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Alltoallv_init", comm);
@@ -261,6 +271,7 @@ TELPHER_MPI(Alltoallw_init,
   if (!entry::active())
     return pmpi::Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                 rdispls, recvtypes, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
@@ -282,6 +293,7 @@ TELPHER_MPI(Bcast_init_c,
             (buffer, count, datatype, root, comm, info, request)) {
   if (!entry::active())
     return pmpi::Bcast_init_c(buffer, count, datatype, root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Bcast_init_c", comm);
@@ -307,6 +319,7 @@ TELPHER_MPI(Gather_init_c,
   if (!entry::active())
     return pmpi::Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Gather_init_c", comm);
@@ -335,6 +348,7 @@ TELPHER_MPI(Gatherv_init_c,
   if (!entry::active())
     return pmpi::Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Gatherv_init_c", comm);
@@ -365,6 +379,7 @@ TELPHER_MPI(Scatter_init_c,
   if (!entry::active())
     return pmpi::Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                 comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Scatter_init_c", comm);
@@ -393,6 +408,7 @@ TELPHER_MPI(Scatterv_init_c,
   if (!entry::active())
     return pmpi::Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                  recvtype, root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Scatterv_init_c", comm);
@@ -422,6 +438,7 @@ TELPHER_MPI(Allgather_init_c,
   if (!entry::active())
     return pmpi::Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                   info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Allgather_init_c", comm);
@@ -447,6 +464,7 @@ TELPHER_MPI(Allgatherv_init_c,
   if (!entry::active())
     return pmpi::Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                    recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Allgatherv_init_c", comm);
@@ -472,6 +490,7 @@ TELPHER_MPI(Alltoall_init_c,
   if (!entry::active())
     return pmpi::Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                  info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Alltoall_init_c", comm);
@@ -498,6 +517,7 @@ TELPHER_MPI(Alltoallv_init_c,
   if (!entry::active())
     return pmpi::Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Alltoallv_init_c", comm);
@@ -525,6 +545,7 @@ TELPHER_MPI(Alltoallw_init_c,
   if (!entry::active())
     return pmpi::Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                   rdispls, recvtypes, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));

@@ -11,6 +11,7 @@
 #include "mpi/packing.hpp"
 #include "mpi/sessions.hpp"
 #include "mpi/spawn.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -23,6 +24,7 @@ TELPHER_MPI(Pack,
             (inbuf, incount, datatype, outbuf, outsize, position, comm)) {
   if (!entry::active())
     return pmpi::Pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {inbuf, outbuf});
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::pack, "MPI_Pack", inbuf,
                                            incount, datatype, outbuf, outsize, comm}, *position,
                                           &code))
@@ -37,6 +39,7 @@ TELPHER_MPI(Unpack,
             (inbuf, insize, position, outbuf, outcount, datatype, comm)) {
   if (!entry::active())
     return pmpi::Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {inbuf, outbuf});
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::unpack, "MPI_Unpack", outbuf,
                                            outcount, datatype, inbuf, insize, comm}, *position,
                                           &code))
@@ -51,6 +54,7 @@ TELPHER_MPI(Pack_external,
             (datarep, inbuf, incount, datatype, outbuf, outsize, position)) {
   if (!entry::active())
     return pmpi::Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, outbuf});
   return mpi::pack_external("MPI_Pack_external", datarep, inbuf, incount, datatype, outbuf, outsize,
                             position);
 }
@@ -62,6 +66,7 @@ TELPHER_MPI(Unpack_external,
             (datarep, inbuf, insize, position, outbuf, outcount, datatype)) {
   if (!entry::active())
     return pmpi::Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, outbuf});
   return mpi::unpack_external("MPI_Unpack_external", datarep, inbuf, insize, position, outbuf,
                               outcount, datatype);
 }
@@ -400,6 +405,7 @@ TELPHER_MPI(Pack_c,
             (inbuf, incount, datatype, outbuf, outsize, position, comm)) {
   if (!entry::active())
     return pmpi::Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {inbuf, outbuf});
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::pack, "MPI_Pack_c", inbuf,
                                            incount, datatype, outbuf, outsize, comm}, *position,
                                           &code))
@@ -414,6 +420,7 @@ TELPHER_MPI(Unpack_c,
             (inbuf, insize, position, outbuf, outcount, datatype, comm)) {
   if (!entry::active())
     return pmpi::Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {inbuf, outbuf});
   if (int code = 0; mpi::packed_on_device({mpi::packing::direction::unpack, "MPI_Unpack_c", outbuf,
                                            outcount, datatype, inbuf, insize, comm}, *position,
                                           &code))
@@ -428,6 +435,7 @@ TELPHER_MPI(Pack_external_c,
             (datarep, inbuf, incount, datatype, outbuf, outsize, position)) {
   if (!entry::active())
     return pmpi::Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, outbuf});
   return mpi::pack_external("MPI_Pack_external_c", datarep, inbuf, incount, datatype, outbuf,
                             outsize, position);
 }
@@ -439,6 +447,7 @@ TELPHER_MPI(Unpack_external_c,
             (datarep, inbuf, insize, position, outbuf, outcount, datatype)) {
   if (!entry::active())
     return pmpi::Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, outbuf});
   return mpi::unpack_external("MPI_Unpack_external_c", datarep, inbuf, insize, position, outbuf,
                               outcount, datatype);
 }

@@ -5,6 +5,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/files.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -61,6 +62,7 @@ TELPHER_MPI(File_read_at,
             (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
              MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_read_at", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_at(fh, offset, buf, count, datatype, status);
@@ -75,6 +77,7 @@ TELPHER_MPI(File_write_at,
             (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
              MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_write_at", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_at(fh, offset, buf, count, datatype, status);
@@ -89,6 +92,7 @@ TELPHER_MPI(File_iread_at,
             (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
              MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_at", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_at(fh, offset, buf, count, datatype, request);
@@ -103,6 +107,7 @@ TELPHER_MPI(File_iwrite_at,
             (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
              MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_at", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_at(fh, offset, buf, count, datatype, request);
@@ -117,6 +122,7 @@ TELPHER_MPI(File_read_at_all,
             (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
              MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_all(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -132,6 +138,7 @@ TELPHER_MPI(File_write_at_all,
             (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
              MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_all(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -147,6 +154,7 @@ TELPHER_MPI(File_iread_at_all,
             (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
              MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_at_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_at_all(fh, offset, buf, count, datatype, request);
@@ -161,6 +169,7 @@ TELPHER_MPI(File_iwrite_at_all,
             (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
              MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_at_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_at_all(fh, offset, buf, count, datatype, request);
@@ -175,6 +184,7 @@ TELPHER_MPI(File_read,
             (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_read", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read(fh, buf, count, datatype, status);
@@ -189,6 +199,7 @@ TELPHER_MPI(File_write,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_write", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write(fh, buf, count, datatype, status);
@@ -203,6 +214,7 @@ TELPHER_MPI(File_iread,
             (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread(fh, buf, count, datatype, request);
@@ -217,6 +229,7 @@ TELPHER_MPI(File_iwrite,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite(fh, buf, count, datatype, request);
@@ -231,6 +244,7 @@ TELPHER_MPI(File_read_all,
             (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_all(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -246,6 +260,7 @@ TELPHER_MPI(File_write_all,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_all(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -261,6 +276,7 @@ TELPHER_MPI(File_iread_all,
             (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_all(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_all", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_all(fh, buf, count, datatype, request);
@@ -275,6 +291,7 @@ TELPHER_MPI(File_iwrite_all,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_all", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_all(fh, buf, count, datatype, request);
@@ -305,6 +322,7 @@ TELPHER_MPI(File_read_at_c,
             (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_read_at_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_at_c(fh, offset, buf, count, datatype, status);
@@ -320,6 +338,7 @@ TELPHER_MPI(File_write_at_c,
              MPI_Datatype datatype, MPI_Status* status),
             (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_write_at_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_at_c(fh, offset, buf, count, datatype, status);
@@ -334,6 +353,7 @@ TELPHER_MPI(File_iread_at_c,
             (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_at_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_at_c(fh, offset, buf, count, datatype, request);
@@ -349,6 +369,7 @@ TELPHER_MPI(File_iwrite_at_c,
              MPI_Datatype datatype, MPI_Request* request),
             (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_at_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_at_c(fh, offset, buf, count, datatype, request);
@@ -363,6 +384,7 @@ TELPHER_MPI(File_read_at_all_c,
             (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Status* status), (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_at_all_c(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -379,6 +401,7 @@ TELPHER_MPI(File_write_at_all_c,
              MPI_Datatype datatype, MPI_Status* status),
             (fh, offset, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_at_all_c(fh, offset, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -394,6 +417,7 @@ TELPHER_MPI(File_iread_at_all_c,
             (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Request* request), (fh, offset, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_at_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_at_all_c(fh, offset, buf, count, datatype, request);
@@ -410,6 +434,7 @@ TELPHER_MPI(File_iwrite_at_all_c,
             (fh, offset, buf, count, datatype, request)) {
   if (!entry::active())
     return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_at_all_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_at_all_c(fh, offset, buf, count, datatype, request);
@@ -424,6 +449,7 @@ TELPHER_MPI(File_read_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_read_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_c(fh, buf, count, datatype, status);
@@ -438,6 +464,7 @@ TELPHER_MPI(File_write_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_write_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_c(fh, buf, count, datatype, status);
@@ -452,6 +479,7 @@ TELPHER_MPI(File_iread_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_c(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_c(fh, buf, count, datatype, request);
@@ -466,6 +494,7 @@ TELPHER_MPI(File_iwrite_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_c(fh, buf, count, datatype, request);
@@ -480,6 +509,7 @@ TELPHER_MPI(File_read_all_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_all_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -495,6 +525,7 @@ TELPHER_MPI(File_write_all_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_all_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -510,6 +541,7 @@ TELPHER_MPI(File_iread_all_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_all_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_all_c(fh, buf, count, datatype, request);
@@ -524,6 +556,7 @@ TELPHER_MPI(File_iwrite_all_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_all_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_all_c(fh, buf, count, datatype, request);

@@ -5,6 +5,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/files.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -15,6 +16,7 @@ TELPHER_MPI(File_read_shared,
             (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_read_shared", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_shared(fh, buf, count, datatype, status);
@@ -29,6 +31,7 @@ TELPHER_MPI(File_write_shared,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_write_shared", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_shared(fh, buf, count, datatype, status);
@@ -43,6 +46,7 @@ TELPHER_MPI(File_iread_shared,
             (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_shared(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_shared", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_shared(fh, buf, count, datatype, request);
@@ -57,6 +61,7 @@ TELPHER_MPI(File_iwrite_shared,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_shared", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_shared(fh, buf, count, datatype, request);
@@ -71,6 +76,7 @@ TELPHER_MPI(File_read_ordered,
             (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_ordered(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -86,6 +92,7 @@ TELPHER_MPI(File_write_ordered,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_ordered(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -108,6 +115,7 @@ TELPHER_MPI(File_read_at_all_begin,
             (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype),
             (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_at_all_begin(fh, offset, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all_begin", fh, mpi::files::direction::read, buf,
                              count, datatype};
@@ -121,6 +129,7 @@ TELPHER_MPI(File_read_at_all_begin,
 // 14.4 Data access
 TELPHER_MPI(File_read_at_all_end, (MPI_File fh, void* buf, MPI_Status* status), (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_at_all_end(fh, buf, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
     return pmpi::File_read_at_all_end(fh, b, s);
@@ -133,6 +142,7 @@ TELPHER_MPI(File_write_at_all_begin,
             (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype),
             (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_at_all_begin(fh, offset, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all_begin", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -147,6 +157,7 @@ TELPHER_MPI(File_write_at_all_begin,
 TELPHER_MPI(File_write_at_all_end, (MPI_File fh, const void* buf, MPI_Status* status),
             (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_at_all_end(fh, buf, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
     return pmpi::File_write_at_all_end(fh, b, s);
@@ -159,6 +170,7 @@ TELPHER_MPI(File_write_at_all_end, (MPI_File fh, const void* buf, MPI_Status* st
 TELPHER_MPI(File_read_all_begin, (MPI_File fh, void* buf, int count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_all_begin(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all_begin", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -172,6 +184,7 @@ TELPHER_MPI(File_read_all_begin, (MPI_File fh, void* buf, int count, MPI_Datatyp
 // 14.4 Data access
 TELPHER_MPI(File_read_all_end, (MPI_File fh, void* buf, MPI_Status* status), (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_all_end(fh, buf, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
     return pmpi::File_read_all_end(fh, b, s);
@@ -183,6 +196,7 @@ TELPHER_MPI(File_read_all_end, (MPI_File fh, void* buf, MPI_Status* status), (fh
 TELPHER_MPI(File_write_all_begin, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_all_begin(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all_begin", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -197,6 +211,7 @@ TELPHER_MPI(File_write_all_begin, (MPI_File fh, const void* buf, int count, MPI_
 TELPHER_MPI(File_write_all_end, (MPI_File fh, const void* buf, MPI_Status* status),
             (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_all_end(fh, buf, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
     return pmpi::File_write_all_end(fh, b, s);
@@ -209,6 +224,7 @@ TELPHER_MPI(File_write_all_end, (MPI_File fh, const void* buf, MPI_Status* statu
 TELPHER_MPI(File_read_ordered_begin, (MPI_File fh, void* buf, int count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_ordered_begin(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered_begin", fh, mpi::files::direction::read, buf,
                              count, datatype};
@@ -223,6 +239,7 @@ TELPHER_MPI(File_read_ordered_begin, (MPI_File fh, void* buf, int count, MPI_Dat
 TELPHER_MPI(File_read_ordered_end, (MPI_File fh, void* buf, MPI_Status* status),
             (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_read_ordered_end(fh, buf, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
     return pmpi::File_read_ordered_end(fh, b, s);
@@ -235,6 +252,7 @@ TELPHER_MPI(File_write_ordered_begin,
             (MPI_File fh, const void* buf, int count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_ordered_begin(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered_begin", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -249,6 +267,7 @@ TELPHER_MPI(File_write_ordered_begin,
 TELPHER_MPI(File_write_ordered_end, (MPI_File fh, const void* buf, MPI_Status* status),
             (fh, buf, status)) {
   if (!entry::active()) return pmpi::File_write_ordered_end(fh, buf, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const auto host = [&](void* b, MPI_Status* s) {
     return pmpi::File_write_ordered_end(fh, b, s);
@@ -264,6 +283,7 @@ TELPHER_MPI(File_read_shared_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_read_shared_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_read_shared_c(fh, buf, count, datatype, status);
@@ -278,6 +298,7 @@ TELPHER_MPI(File_write_shared_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_write_shared_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_write_shared_c(fh, buf, count, datatype, status);
@@ -292,6 +313,7 @@ TELPHER_MPI(File_iread_shared_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request),
             (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iread_shared_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
   if (!a.on_device()) return pmpi::File_iread_shared_c(fh, buf, count, datatype, request);
@@ -306,6 +328,7 @@ TELPHER_MPI(File_iwrite_shared_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Request* request), (fh, buf, count, datatype, request)) {
   if (!entry::active()) return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   const mpi::files::access a{"MPI_File_iwrite_shared_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
   if (!a.on_device()) return pmpi::File_iwrite_shared_c(fh, buf, count, datatype, request);
@@ -320,6 +343,7 @@ TELPHER_MPI(File_read_ordered_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status),
             (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_read_ordered_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered_c", fh, mpi::files::direction::read, buf, count,
                              datatype};
@@ -335,6 +359,7 @@ TELPHER_MPI(File_write_ordered_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype,
              MPI_Status* status), (fh, buf, count, datatype, status)) {
   if (!entry::active()) return pmpi::File_write_ordered_c(fh, buf, count, datatype, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -350,6 +375,7 @@ TELPHER_MPI(File_read_at_all_begin_c,
             (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype),
             (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_at_all_begin_c(fh, offset, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_at_all_begin_c", fh, mpi::files::direction::read, buf,
                              count, datatype};
@@ -365,6 +391,7 @@ TELPHER_MPI(File_write_at_all_begin_c,
             (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
              MPI_Datatype datatype), (fh, offset, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_at_all_begin_c(fh, offset, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_at_all_begin_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -379,6 +406,7 @@ TELPHER_MPI(File_write_at_all_begin_c,
 TELPHER_MPI(File_read_all_begin_c, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_all_begin_c(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_all_begin_c", fh, mpi::files::direction::read, buf,
                              count, datatype};
@@ -394,6 +422,7 @@ TELPHER_MPI(File_write_all_begin_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_all_begin_c(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_all_begin_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};
@@ -409,6 +438,7 @@ TELPHER_MPI(File_read_ordered_begin_c,
             (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_read_ordered_begin_c(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_read_ordered_begin_c", fh, mpi::files::direction::read, buf,
                              count, datatype};
@@ -424,6 +454,7 @@ TELPHER_MPI(File_write_ordered_begin_c,
             (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype),
             (fh, buf, count, datatype)) {
   if (!entry::active()) return pmpi::File_write_ordered_begin_c(fh, buf, count, datatype);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   entry::blocking_call guard;
   const mpi::files::access a{"MPI_File_write_ordered_begin_c", fh, mpi::files::direction::write,
                              const_cast<void*>(buf), count, datatype};

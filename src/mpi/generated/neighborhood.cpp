@@ -5,6 +5,7 @@
 #include "coll/staged.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -18,6 +19,7 @@ TELPHER_MPI(Neighbor_allgather,
   if (!entry::active())
     return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                     comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -34,6 +36,7 @@ TELPHER_MPI(Ineighbor_allgather,
   if (!entry::active())
     return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                      comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -51,6 +54,7 @@ TELPHER_MPI(Neighbor_allgatherv,
   if (!entry::active())
     return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                      recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -68,6 +72,7 @@ TELPHER_MPI(Ineighbor_allgatherv,
   if (!entry::active())
     return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                       recvtype, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -86,6 +91,7 @@ TELPHER_MPI(Neighbor_alltoall,
   if (!entry::active())
     return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                    comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -102,6 +108,7 @@ TELPHER_MPI(Ineighbor_alltoall,
   if (!entry::active())
     return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                     comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -121,6 +128,7 @@ TELPHER_MPI(Neighbor_alltoallv,
   if (!entry::active())
     return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                     rdispls, recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_alltoallv", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -141,6 +149,7 @@ TELPHER_MPI(Ineighbor_alltoallv,
   if (!entry::active())
     return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallv", comm);
   const void* s = call.input(sendbuf,
@@ -162,6 +171,7 @@ TELPHER_MPI(Neighbor_alltoallw,
   if (!entry::active())
     return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                     rdispls, recvtypes, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_alltoallw", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
@@ -183,6 +193,7 @@ TELPHER_MPI(Ineighbor_alltoallw,
   if (!entry::active())
     return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                      rdispls, recvtypes, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallw", comm);
   const void* s = call.input(sendbuf,
@@ -205,6 +216,7 @@ TELPHER_MPI(Neighbor_allgather_init,
   if (!entry::active())
     return pmpi::Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                          comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgather_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -225,6 +237,7 @@ TELPHER_MPI(Neighbor_allgatherv_init,
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                           recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgatherv_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -244,6 +257,7 @@ TELPHER_MPI(Neighbor_alltoall_init,
   if (!entry::active())
     return pmpi::Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                         comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoall_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -264,6 +278,7 @@ TELPHER_MPI(Neighbor_alltoallv_init,
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                          recvcounts, rdispls, recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallv_init", comm);
   const void* s = call.input(sendbuf,
@@ -286,6 +301,7 @@ TELPHER_MPI(Neighbor_alltoallw_init,
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                          recvcounts, rdispls, recvtypes, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallw_init", comm);
   const void* s = call.input(sendbuf,
@@ -309,6 +325,7 @@ TELPHER_MPI(Neighbor_allgather_c,
   if (!entry::active())
     return pmpi::Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -325,6 +342,7 @@ TELPHER_MPI(Ineighbor_allgather_c,
   if (!entry::active())
     return pmpi::Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                        comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -344,6 +362,7 @@ TELPHER_MPI(Neighbor_allgather_init_c,
   if (!entry::active())
     return pmpi::Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                            recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgather_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -363,6 +382,7 @@ TELPHER_MPI(Neighbor_allgatherv_c,
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                        recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -381,6 +401,7 @@ TELPHER_MPI(Ineighbor_allgatherv_c,
   if (!entry::active())
     return pmpi::Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                         recvtype, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -401,6 +422,7 @@ TELPHER_MPI(Neighbor_allgatherv_init_c,
   if (!entry::active())
     return pmpi::Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                             displs, recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgatherv_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -419,6 +441,7 @@ TELPHER_MPI(Neighbor_alltoall_c,
   if (!entry::active())
     return pmpi::Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                      comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -435,6 +458,7 @@ TELPHER_MPI(Ineighbor_alltoall_c,
   if (!entry::active())
     return pmpi::Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -454,6 +478,7 @@ TELPHER_MPI(Neighbor_alltoall_init_c,
   if (!entry::active())
     return pmpi::Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                           recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoall_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -474,6 +499,7 @@ TELPHER_MPI(Neighbor_alltoallv_c,
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                       rdispls, recvtype, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_alltoallv_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -494,6 +520,7 @@ TELPHER_MPI(Ineighbor_alltoallv_c,
   if (!entry::active())
     return pmpi::Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                        rdispls, recvtype, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallv_c", comm);
   const void* s = call.input(sendbuf,
@@ -516,6 +543,7 @@ TELPHER_MPI(Neighbor_alltoallv_init_c,
   if (!entry::active())
     return pmpi::Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                            recvcounts, rdispls, recvtype, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallv_init_c", comm);
   const void* s = call.input(sendbuf,
@@ -537,6 +565,7 @@ TELPHER_MPI(Neighbor_alltoallw_c,
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                       rdispls, recvtypes, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   coll::staged call("MPI_Neighbor_alltoallw_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
@@ -558,6 +587,7 @@ TELPHER_MPI(Ineighbor_alltoallw_c,
   if (!entry::active())
     return pmpi::Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                        rdispls, recvtypes, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallw_c", comm);
   const void* s = call.input(sendbuf,
@@ -580,6 +610,7 @@ TELPHER_MPI(Neighbor_alltoallw_init_c,
   if (!entry::active())
     return pmpi::Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                            recvcounts, rdispls, recvtypes, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallw_init_c", comm);
   const void* s = call.input(sendbuf,

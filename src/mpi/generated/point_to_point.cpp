@@ -6,6 +6,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/names.hpp"
 #include "mpi/pt2pt.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 using pt2pt::send_mode;
@@ -17,6 +18,7 @@ TELPHER_MPI(Send,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Send(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Send", buf, count, datatype, dest, tag, comm});
 }
 
@@ -25,6 +27,7 @@ TELPHER_MPI(Recv,
             (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Status* status), (buf, count, datatype, source, tag, comm, status)) {
   if (!entry::active()) return pmpi::Recv(buf, count, datatype, source, tag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::recv({"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
 }
 
@@ -33,6 +36,7 @@ TELPHER_MPI(Bsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Bsend(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Bsend", buf, count, datatype, dest, tag, comm, send_mode::buffered});
 }
 
@@ -41,6 +45,7 @@ TELPHER_MPI(Ssend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Ssend", buf, count, datatype, dest, tag, comm, send_mode::synchronous});
 }
 
@@ -49,6 +54,7 @@ TELPHER_MPI(Rsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Rsend", buf, count, datatype, dest, tag, comm, send_mode::ready});
 }
 
@@ -70,6 +76,7 @@ TELPHER_MPI(Isend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Isend", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -78,6 +85,7 @@ TELPHER_MPI(Ibsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ibsend(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Ibsend", buf, count, datatype, dest, tag, comm, send_mode::buffered},
                       request);
 }
@@ -87,6 +95,7 @@ TELPHER_MPI(Issend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Issend", buf, count, datatype, dest, tag, comm, send_mode::synchronous},
                       request);
 }
@@ -96,6 +105,7 @@ TELPHER_MPI(Irsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Irsend", buf, count, datatype, dest, tag, comm, send_mode::ready},
                       request);
 }
@@ -105,6 +115,7 @@ TELPHER_MPI(Irecv,
             (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irecv(buf, count, datatype, source, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::irecv({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
 }
 
@@ -142,6 +153,7 @@ TELPHER_MPI(Mrecv,
             (void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status),
             (buf, count, datatype, message, status)) {
   if (!entry::active()) return pmpi::Mrecv(buf, count, datatype, message, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   return pt2pt::mrecv("MPI_Mrecv", buf, count, datatype, message, status);
 }
 
@@ -150,6 +162,7 @@ TELPHER_MPI(Imrecv,
             (void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
              MPI_Request* request), (buf, count, datatype, message, request)) {
   if (!entry::active()) return pmpi::Imrecv(buf, count, datatype, message, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   return pt2pt::imrecv("MPI_Imrecv", buf, count, datatype, message, request);
 }
 
@@ -158,6 +171,7 @@ TELPHER_MPI(Send_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Send_init(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Send_init", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -166,6 +180,7 @@ TELPHER_MPI(Bsend_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Bsend_init(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Bsend_init", buf, count, datatype, dest, tag, comm,
                            send_mode::buffered}, request);
 }
@@ -175,6 +190,7 @@ TELPHER_MPI(Ssend_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ssend_init(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Ssend_init", buf, count, datatype, dest, tag, comm,
                            send_mode::synchronous}, request);
 }
@@ -184,6 +200,7 @@ TELPHER_MPI(Rsend_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Rsend_init(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Rsend_init", buf, count, datatype, dest, tag, comm,
                            send_mode::ready}, request);
 }
@@ -193,6 +210,7 @@ TELPHER_MPI(Recv_init,
             (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Recv_init(buf, count, datatype, source, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::recv_init({"MPI_Recv_init", buf, count, datatype, source, tag, comm}, request);
 }
 
@@ -206,6 +224,7 @@ TELPHER_MPI(Sendrecv,
   if (!entry::active())
     return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                           source, recvtag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   return pt2pt::sendrecv({"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
                          {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm},
                          status);
@@ -219,6 +238,7 @@ TELPHER_MPI(Sendrecv_replace,
   if (!entry::active())
     return pmpi::Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                   status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag,
                                   source, recvtag, comm}, status);
 }
@@ -235,6 +255,7 @@ TELPHER_MPI(Isendrecv,
   if (!entry::active())
     return pmpi::Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                            recvtype, source, recvtag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   return pt2pt::isendrecv({"MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
                           {"MPI_Isendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm},
                           request);
@@ -248,6 +269,7 @@ TELPHER_MPI(Isendrecv_replace,
   if (!entry::active())
     return pmpi::Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                    request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isendrecv_replace({"MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag,
                                    source, recvtag, comm}, request);
 }
@@ -318,6 +340,7 @@ TELPHER_MPI(Send_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Send_c", buf, count, datatype, dest, tag, comm});
 }
 
@@ -326,6 +349,7 @@ TELPHER_MPI(Recv_c,
             (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Status* status), (buf, count, datatype, source, tag, comm, status)) {
   if (!entry::active()) return pmpi::Recv_c(buf, count, datatype, source, tag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::recv({"MPI_Recv_c", buf, count, datatype, source, tag, comm}, status);
 }
 
@@ -334,6 +358,7 @@ TELPHER_MPI(Bsend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Bsend_c(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Bsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered});
 }
 
@@ -342,6 +367,7 @@ TELPHER_MPI(Ssend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Ssend_c", buf, count, datatype, dest, tag, comm,
                       send_mode::synchronous});
 }
@@ -351,6 +377,7 @@ TELPHER_MPI(Rsend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send({"MPI_Rsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready});
 }
 
@@ -406,6 +433,7 @@ TELPHER_MPI(Isend_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Isend_c", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -415,6 +443,7 @@ TELPHER_MPI(Ibsend_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ibsend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered},
                       request);
 }
@@ -425,6 +454,7 @@ TELPHER_MPI(Issend_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Issend_c", buf, count, datatype, dest, tag, comm,
                        send_mode::synchronous}, request);
 }
@@ -435,6 +465,7 @@ TELPHER_MPI(Irsend_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isend({"MPI_Irsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready},
                       request);
 }
@@ -444,6 +475,7 @@ TELPHER_MPI(Irecv_c,
             (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irecv_c(buf, count, datatype, source, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::irecv({"MPI_Irecv_c", buf, count, datatype, source, tag, comm}, request);
 }
 
@@ -452,6 +484,7 @@ TELPHER_MPI(Mrecv_c,
             (void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
              MPI_Status* status), (buf, count, datatype, message, status)) {
   if (!entry::active()) return pmpi::Mrecv_c(buf, count, datatype, message, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   return pt2pt::mrecv("MPI_Mrecv_c", buf, count, datatype, message, status);
 }
 
@@ -460,6 +493,7 @@ TELPHER_MPI(Imrecv_c,
             (void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
              MPI_Request* request), (buf, count, datatype, message, request)) {
   if (!entry::active()) return pmpi::Imrecv_c(buf, count, datatype, message, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {buf});
   return pt2pt::imrecv("MPI_Imrecv_c", buf, count, datatype, message, request);
 }
 
@@ -469,6 +503,7 @@ TELPHER_MPI(Send_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Send_init_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Send_init_c", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -478,6 +513,7 @@ TELPHER_MPI(Bsend_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm,
                            send_mode::buffered}, request);
 }
@@ -488,6 +524,7 @@ TELPHER_MPI(Ssend_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm,
                            send_mode::synchronous}, request);
 }
@@ -498,6 +535,7 @@ TELPHER_MPI(Rsend_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm,
                            send_mode::ready}, request);
 }
@@ -507,6 +545,7 @@ TELPHER_MPI(Recv_init_c,
             (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Recv_init_c(buf, count, datatype, source, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::recv_init({"MPI_Recv_init_c", buf, count, datatype, source, tag, comm}, request);
 }
 
@@ -520,6 +559,7 @@ TELPHER_MPI(Sendrecv_c,
   if (!entry::active())
     return pmpi::Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                             recvtype, source, recvtag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   return pt2pt::sendrecv({"MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, comm},
                          {"MPI_Sendrecv_c", recvbuf, recvcount, recvtype, source, recvtag, comm},
                          status);
@@ -533,6 +573,7 @@ TELPHER_MPI(Sendrecv_replace_c,
   if (!entry::active())
     return pmpi::Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                     status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag,
                                   source, recvtag, comm}, status);
 }
@@ -547,6 +588,7 @@ TELPHER_MPI(Isendrecv_c,
   if (!entry::active())
     return pmpi::Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                              recvtype, source, recvtag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   return pt2pt::isendrecv({"MPI_Isendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, comm},
                           {"MPI_Isendrecv_c", recvbuf, recvcount, recvtype, source, recvtag, comm},
                           request);
@@ -560,6 +602,7 @@ TELPHER_MPI(Isendrecv_replace_c,
   if (!entry::active())
     return pmpi::Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                      request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::isendrecv_replace({"MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag,
                                    source, recvtag, comm}, request);
 }

@@ -9,6 +9,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -19,6 +20,7 @@ TELPHER_MPI(Reduce,
             (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
              int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
   if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce", comm,
                                                   coll::exchange::reduce(sendbuf, recvbuf, count,
                                                                          datatype, op, root),
@@ -39,6 +41,7 @@ TELPHER_MPI(Allreduce,
             (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce", comm,
                                                   coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                             datatype, op), &code))
@@ -56,6 +59,7 @@ TELPHER_MPI(Reduce_local,
             (const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype, MPI_Op op),
             (inbuf, inoutbuf, count, datatype, op)) {
   if (!entry::active()) return pmpi::Reduce_local(inbuf, inoutbuf, count, datatype, op);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, inoutbuf});
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
   coll::staged call("MPI_Reduce_local", MPI_COMM_SELF);
@@ -70,6 +74,7 @@ TELPHER_MPI(Reduce_scatter_block,
              MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block", comm,
                                                   coll::exchange::reduce_scatter_block(sendbuf,
                                                                                        recvbuf,
@@ -96,6 +101,7 @@ TELPHER_MPI(Reduce_scatter,
              MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter", comm,
                                                   coll::exchange::reduce_scatter(sendbuf, recvbuf,
                                                                                  recvcounts,
@@ -119,6 +125,7 @@ TELPHER_MPI(Scan,
             (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scan", comm,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
                                                                        datatype, op), &code))
@@ -134,6 +141,7 @@ TELPHER_MPI(Exscan,
             (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Exscan", comm,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,
                                                                          datatype, op), &code))
@@ -153,6 +161,7 @@ TELPHER_MPI(Reduce_c,
             (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
              int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
   if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_c", comm,
                                                   coll::exchange::reduce(sendbuf, recvbuf, count,
                                                                          datatype, op, root),
@@ -173,6 +182,7 @@ TELPHER_MPI(Allreduce_c,
             (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce_c", comm,
                                                   coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                             datatype, op), &code))
@@ -190,6 +200,7 @@ TELPHER_MPI(Reduce_local_c,
             (const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op),
             (inbuf, inoutbuf, count, datatype, op)) {
   if (!entry::active()) return pmpi::Reduce_local_c(inbuf, inoutbuf, count, datatype, op);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, inoutbuf});
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
   coll::staged call("MPI_Reduce_local_c", MPI_COMM_SELF);
@@ -204,6 +215,7 @@ TELPHER_MPI(Reduce_scatter_block_c,
              MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block_c", comm,
                                                   coll::exchange::reduce_scatter_block(sendbuf,
                                                                                        recvbuf,
@@ -231,6 +243,7 @@ TELPHER_MPI(Reduce_scatter_c,
             (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
   if (!entry::active())
     return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_c", comm,
                                                   coll::exchange::reduce_scatter(sendbuf, recvbuf,
                                                                                  recvcounts,
@@ -254,6 +267,7 @@ TELPHER_MPI(Scan_c,
             (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scan_c", comm,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
                                                                        datatype, op), &code))
@@ -269,6 +283,7 @@ TELPHER_MPI(Exscan_c,
             (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
   if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Exscan_c", comm,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,
                                                                          datatype, op), &code))

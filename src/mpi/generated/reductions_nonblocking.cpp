@@ -9,6 +9,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -21,6 +22,7 @@ TELPHER_MPI(Ireduce,
             (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce", comm);
     const void* s = call.input(sendbuf,
@@ -43,6 +45,7 @@ TELPHER_MPI(Iallreduce,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (auto call = coll::two_level::iallreduce(sendbuf, recvbuf, count, datatype, op, comm))
     return mpi::hold(std::move(call), comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -65,6 +68,7 @@ TELPHER_MPI(Ireduce_scatter_block,
             (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_block", comm);
     const void* s = call.input(sendbuf,
@@ -88,6 +92,7 @@ TELPHER_MPI(Ireduce_scatter,
             (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter", comm);
     const void* s = call.input(sendbuf,
@@ -112,6 +117,7 @@ TELPHER_MPI(Iscan,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscan", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -129,6 +135,7 @@ TELPHER_MPI(Iexscan,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iexscan", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -151,6 +158,7 @@ TELPHER_MPI(Ireduce_c,
             (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_c", comm);
     const void* s = call.input(sendbuf,
@@ -173,6 +181,7 @@ TELPHER_MPI(Iallreduce_c,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (auto call = coll::two_level::iallreduce(sendbuf, recvbuf, count, datatype, op, comm))
     return mpi::hold(std::move(call), comm, request);
   const auto staged = [=](MPI_Request* made) {
@@ -195,6 +204,7 @@ TELPHER_MPI(Ireduce_scatter_block_c,
             (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_block_c", comm);
     const void* s = call.input(sendbuf,
@@ -218,6 +228,7 @@ TELPHER_MPI(Ireduce_scatter_c,
             (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_c", comm);
     const void* s = call.input(sendbuf,
@@ -242,6 +253,7 @@ TELPHER_MPI(Iscan_c,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iscan_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -260,6 +272,7 @@ TELPHER_MPI(Iexscan_c,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Iexscan_c", comm);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));

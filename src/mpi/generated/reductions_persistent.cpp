@@ -9,6 +9,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
 #include "mpi/names.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -23,6 +24,7 @@ TELPHER_MPI(Reduce_init,
             (sendbuf, recvbuf, count, datatype, op, root, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Reduce_init", comm);
@@ -46,6 +48,7 @@ TELPHER_MPI(Allreduce_init,
             (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Allreduce_init", comm);
@@ -68,6 +71,7 @@ TELPHER_MPI(Reduce_scatter_block_init,
   if (!entry::active())
     return pmpi::Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                            request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Reduce_scatter_block_init", comm);
@@ -93,6 +97,7 @@ TELPHER_MPI(Reduce_scatter_init,
   if (!entry::active())
     return pmpi::Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                      request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Reduce_scatter_init", comm);
@@ -118,6 +123,7 @@ TELPHER_MPI(Scan_init,
             (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Scan_init", comm);
@@ -139,6 +145,7 @@ TELPHER_MPI(Exscan_init,
             (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Exscan_init", comm);
@@ -166,6 +173,7 @@ TELPHER_MPI(Reduce_init_c,
             (sendbuf, recvbuf, count, datatype, op, root, comm, info, request)) {
   if (!entry::active())
     return pmpi::Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Reduce_init_c", comm);
@@ -189,6 +197,7 @@ TELPHER_MPI(Allreduce_init_c,
             (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Allreduce_init_c", comm);
@@ -211,6 +220,7 @@ TELPHER_MPI(Reduce_scatter_block_init_c,
   if (!entry::active())
     return pmpi::Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                              request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Reduce_scatter_block_init_c", comm);
@@ -236,6 +246,7 @@ TELPHER_MPI(Reduce_scatter_init_c,
   if (!entry::active())
     return pmpi::Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info,
                                        request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Reduce_scatter_init_c", comm);
@@ -261,6 +272,7 @@ TELPHER_MPI(Scan_init_c,
             (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Scan_init_c", comm);
@@ -282,6 +294,7 @@ TELPHER_MPI(Exscan_init_c,
             (sendbuf, recvbuf, count, datatype, op, comm, info, request)) {
   if (!entry::active())
     return pmpi::Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Request* made) {
     coll::staged call("MPI_Exscan_init_c", comm);

@@ -6,6 +6,7 @@
 #include "mpi/memory_kinds.hpp"
 #include "mpi/names.hpp"
 #include "rma/rma.hpp"
+#include "stream/settle.hpp"
 
 using namespace telpher;
 
@@ -16,6 +17,7 @@ TELPHER_MPI(Win_create,
             (void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win),
             (base, size, disp_unit, info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create(base, size, disp_unit, info, comm, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {base});
   return rma::create({"MPI_Win_create", base, size, disp_unit, info, comm, win},
                      [&] { return pmpi::Win_create(base, size, disp_unit, info, comm, win); });
 }
@@ -51,6 +53,7 @@ TELPHER_MPI(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (i
 // 12.2 Initialization
 TELPHER_MPI(Win_attach, (MPI_Win win, void* base, MPI_Aint size), (win, base, size)) {
   if (!entry::active()) return pmpi::Win_attach(win, base, size);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {base});
   return rma::attach(win, base, size, [&] { return pmpi::Win_attach(win, base, size); });
 }
 
@@ -91,6 +94,7 @@ TELPHER_MPI(Put,
   if (!entry::active())
     return pmpi::Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Put", .what = rma::verb::put, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .origin = {origin_addr, origin_count, origin_datatype}};
@@ -112,6 +116,7 @@ TELPHER_MPI(Get,
   if (!entry::active())
     return pmpi::Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                      target_count, target_datatype, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Get", .what = rma::verb::get, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .result = {origin_addr, origin_count, origin_datatype}};
@@ -134,6 +139,7 @@ TELPHER_MPI(Accumulate,
   if (!entry::active())
     return pmpi::Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                             target_count, target_datatype, op, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Accumulate", .what = rma::verb::accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = target_count,
                       .type = target_datatype,
@@ -159,6 +165,7 @@ TELPHER_MPI(Get_accumulate,
     return pmpi::Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                 result_count, result_datatype, target_rank, target_disp,
                                 target_count, target_datatype, op, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr, result_addr});
   const rma::access a{.call = "MPI_Get_accumulate", .what = rma::verb::get_accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = target_count,
                       .type = target_datatype,
@@ -185,6 +192,7 @@ TELPHER_MPI(Rput,
   if (!entry::active())
     return pmpi::Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Rput", .what = rma::verb::put, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .origin = {origin_addr, origin_count, origin_datatype}, .request = request};
@@ -207,6 +215,7 @@ TELPHER_MPI(Rget,
   if (!entry::active())
     return pmpi::Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                       target_count, target_datatype, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Rget", .what = rma::verb::get, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .result = {origin_addr, origin_count, origin_datatype}, .request = request};
@@ -229,6 +238,7 @@ TELPHER_MPI(Raccumulate,
   if (!entry::active())
     return pmpi::Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, op, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Raccumulate", .what = rma::verb::accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = target_count,
                       .type = target_datatype,
@@ -255,6 +265,7 @@ TELPHER_MPI(Rget_accumulate,
     return pmpi::Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                  result_count, result_datatype, target_rank, target_disp,
                                  target_count, target_datatype, op, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr, result_addr});
   const rma::access a{.call = "MPI_Rget_accumulate", .what = rma::verb::get_accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = target_count,
                       .type = target_datatype,
@@ -280,6 +291,7 @@ TELPHER_MPI(Fetch_and_op,
   if (!entry::active())
     return pmpi::Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op,
                               win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr, result_addr});
   const rma::access a{.call = "MPI_Fetch_and_op", .what = rma::verb::get_accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = 1,
                       .type = datatype, .origin = {origin_addr, 1, datatype},
@@ -300,6 +312,8 @@ TELPHER_MPI(Compare_and_swap,
   if (!entry::active())
     return pmpi::Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                   target_disp, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL,
+                                                         {origin_addr, compare_addr, result_addr});
   const rma::access a{.call = "MPI_Compare_and_swap", .what = rma::verb::compare_and_swap,
                       .win = win, .rank = target_rank, .displacement = target_disp, .count = 1,
                       .type = datatype, .origin = {origin_addr, 1, datatype},
@@ -320,6 +334,7 @@ TELPHER_MPI(Win_create_c,
             (void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
              MPI_Win* win), (base, size, disp_unit, info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create_c(base, size, disp_unit, info, comm, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {base});
   return rma::create({"MPI_Win_create_c", base, size, disp_unit, info, comm, win},
                      [&] { return pmpi::Win_create_c(base, size, disp_unit, info, comm, win); });
 }
@@ -357,6 +372,7 @@ TELPHER_MPI(Put_c,
   if (!entry::active())
     return pmpi::Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Put_c", .what = rma::verb::put, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .origin = {origin_addr, origin_count, origin_datatype}};
@@ -379,6 +395,7 @@ TELPHER_MPI(Get_c,
   if (!entry::active())
     return pmpi::Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                        target_count, target_datatype, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Get_c", .what = rma::verb::get, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .result = {origin_addr, origin_count, origin_datatype}};
@@ -401,6 +418,7 @@ TELPHER_MPI(Accumulate_c,
   if (!entry::active())
     return pmpi::Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Accumulate_c", .what = rma::verb::accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = target_count,
                       .type = target_datatype,
@@ -426,6 +444,7 @@ TELPHER_MPI(Get_accumulate_c,
     return pmpi::Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                   result_count, result_datatype, target_rank, target_disp,
                                   target_count, target_datatype, op, win);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr, result_addr});
   const rma::access a{.call = "MPI_Get_accumulate_c", .what = rma::verb::get_accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = target_count,
                       .type = target_datatype,
@@ -452,6 +471,7 @@ TELPHER_MPI(Rput_c,
   if (!entry::active())
     return pmpi::Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Rput_c", .what = rma::verb::put, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .origin = {origin_addr, origin_count, origin_datatype}, .request = request};
@@ -474,6 +494,7 @@ TELPHER_MPI(Rget_c,
   if (!entry::active())
     return pmpi::Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Rget_c", .what = rma::verb::get, .win = win, .rank = target_rank,
                       .displacement = target_disp, .count = target_count, .type = target_datatype,
                       .result = {origin_addr, origin_count, origin_datatype}, .request = request};
@@ -496,6 +517,7 @@ TELPHER_MPI(Raccumulate_c,
   if (!entry::active())
     return pmpi::Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, op, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr});
   const rma::access a{.call = "MPI_Raccumulate_c", .what = rma::verb::accumulate, .win = win,
                       .rank = target_rank, .displacement = target_disp, .count = target_count,
                       .type = target_datatype,
@@ -522,6 +544,7 @@ TELPHER_MPI(Rget_accumulate_c,
     return pmpi::Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
                                    result_count, result_datatype, target_rank, target_disp,
                                    target_count, target_datatype, op, win, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {origin_addr, result_addr});
   const rma::access a{.call = "MPI_Rget_accumulate_c", .what = rma::verb::get_accumulate,
                       .win = win, .rank = target_rank, .displacement = target_disp,
                       .count = target_count, .type = target_datatype,

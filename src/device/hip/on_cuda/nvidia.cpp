@@ -17,6 +17,9 @@ struct driver_table {
   decltype(&::cuDeviceGetP2PAttribute) p2p_attribute = nullptr;
   decltype(&::cuPointerGetAttribute) pointer_attribute = nullptr;
   decltype(&::cuPointerGetAttributes) pointer_attributes = nullptr;
+  // Older drivers lack these.
+  decltype(&::cuStreamWaitValue32) wait_value = nullptr;
+  decltype(&::cuStreamWriteValue32) write_value = nullptr;
 };
 driver_table driver;
 
@@ -29,6 +32,8 @@ bool load(const char*& why) noexcept {
                         l.find("cuDeviceGetP2PAttribute", driver.p2p_attribute) &&
                         l.find("cuPointerGetAttribute", driver.pointer_attribute) &&
                         l.find("cuPointerGetAttributes", driver.pointer_attributes);
+  if (l) l.find("cuStreamWaitValue32_v2", driver.wait_value);
+  if (l) l.find("cuStreamWriteValue32_v2", driver.write_value);
   if (l && !complete) text = "the driver lacks functions that are needed";
   why = text.c_str();
   return complete;
@@ -61,6 +66,14 @@ hipError_t malloc_flags(void** address, std::size_t bytes) noexcept {
   return hipMalloc(address, bytes);
 }
 
+bool streams_wait(int) noexcept {
+  return driver.wait_value && driver.write_value;
+}
+
+hipError_t stream_device(hipStream_t s, int& device) noexcept {
+  return cudaStreamGetDevice(s, &device);
+}
+
 hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept {
   return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s);  // CUDA gives no choice
 }
@@ -90,4 +103,15 @@ hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* aske
   const CUresult r = telpher::device::hip::platform::driver.pointer_attributes(
       count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
   return r == CUDA_ERROR_NOT_INITIALIZED ? cudaErrorInvalidValue : static_cast<hipError_t>(r);
+}
+
+hipError_t hipStreamWaitValue32(hipStream_t s, void* word, std::uint32_t value, unsigned flags,
+                                std::uint32_t) {
+  return static_cast<hipError_t>(telpher::device::hip::platform::driver.wait_value(
+      s, reinterpret_cast<CUdeviceptr>(word), value, flags));
+}
+
+hipError_t hipStreamWriteValue32(hipStream_t s, void* word, std::uint32_t value, unsigned flags) {
+  return static_cast<hipError_t>(telpher::device::hip::platform::driver.write_value(
+      s, reinterpret_cast<CUdeviceptr>(word), value, flags));
 }

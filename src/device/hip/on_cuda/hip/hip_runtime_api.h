@@ -10,6 +10,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 
 // --- types ---
@@ -40,6 +41,11 @@ constexpr hipError_t hipErrorPeerAccessUnsupported = cudaErrorPeerAccessUnsuppor
 
 constexpr auto hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
 constexpr auto hipMemcpyDefault = cudaMemcpyDefault;
+using hipStreamCaptureStatus = cudaStreamCaptureStatus;
+constexpr auto hipStreamCaptureStatusNone = cudaStreamCaptureStatusNone;
+constexpr hipError_t hipErrorStreamCaptureImplicit = cudaErrorStreamCaptureImplicit;
+#define hipStreamPerThread cudaStreamPerThread
+constexpr unsigned hipStreamWaitValueGte = CU_STREAM_WAIT_VALUE_GEQ;
 constexpr unsigned hipStreamNonBlocking = cudaStreamNonBlocking;
 constexpr unsigned hipEventDisableTiming = cudaEventDisableTiming;
 constexpr unsigned hipHostMallocPortable = cudaHostAllocPortable;
@@ -165,6 +171,15 @@ inline hipError_t hipStreamDestroy(hipStream_t s) {
 inline hipError_t hipStreamSynchronize(hipStream_t s) {
   return cudaStreamSynchronize(s);
 }
+inline hipError_t hipStreamIsCapturing(hipStream_t s, hipStreamCaptureStatus* captures) {
+  return cudaStreamIsCapturing(s, captures);
+}
+inline hipError_t hipDeviceSynchronize() {
+  return cudaDeviceSynchronize();
+}
+hipError_t hipStreamWaitValue32(hipStream_t s, void* word, std::uint32_t value, unsigned flags,
+                                std::uint32_t mask = 0xffffffff);
+hipError_t hipStreamWriteValue32(hipStream_t s, void* word, std::uint32_t value, unsigned flags);
 inline hipError_t hipEventCreateWithFlags(hipEvent_t* e, unsigned flags) {
   return cudaEventCreateWithFlags(e, flags);
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stream.h: MPI in the order of a device's streams. Include mpi.h and telpher.h, or this file. docs/use/streams.md
+ * has the rules; in short:
+ *
+ * - A stream is the vendor's handle (cudaStream_t, hipStream_t, or telpher_stream_create's), of a device of the
+ *   active back end. Null is the default stream of the calling thread's current device.
+ * - telpher_<name>_enqueue returns at once. The operation begins when the stream gets there, and what is given to
+ *   the stream later begins when the operation is complete. isend, irecv, start and pready do not hold the stream:
+ *   wait for their requests by telpher_wait_enqueue, or by MPI_Wait on the CPU.
+ * - Both ends need not be enqueued: an enqueued send may meet MPI_Recv. Collectives match enqueued ones only.
+ * - Buffers, and the statuses that are filled, belong to the operation until the stream has passed it; so do
+ *   communicators, datatypes and operations, which must not be freed before. Arrays of counts, displacements and
+ *   requests are copied.
+ * - They need MPI_THREAD_MULTIPLE: from MPI_Init_thread, or by TELPHER_STREAMS=on.
+ *
+ * Functions with a communicator return MPI error codes and call its error handler for errors that the call itself
+ * finds. What an operation meets later is kept with its stream: telpher_stream_status.
+ */
+#ifndef TELPHER_STREAM_H
+#define TELPHER_STREAM_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Names a stream that the communicator's ordinary calls wait for before they read or overwrite device memory.
+ * An attribute: MPI_Comm_dup and its kin copy it, other constructors do not. Also the info key `telpher_stream`
+ * of MPI_Comm_set_info and MPI_Comm_dup_with_info, with the handle as printf's %p writes it. Unset ends it. */
+int telpher_stream_set(MPI_Comm comm, void* stream);
+int telpher_stream_unset(MPI_Comm comm);
+/* `flag` is 0 if none is named. */
+int telpher_stream_get(MPI_Comm comm, void** stream, int* flag);
+
+/* The MPI error code of the first operation of the stream that failed since the last call; MPI_SUCCESS if none. */
+int telpher_stream_status(void* stream);
+
+/* --- point to point --- */
+int telpher_send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                         void* stream);
+int telpher_recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                         MPI_Status* status, void* stream);
+int telpher_sendrecv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                             MPI_Comm comm, MPI_Status* status, void* stream);
+int telpher_isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                          MPI_Request* request, void* stream);
+int telpher_irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                          MPI_Request* request, void* stream);
+
+/* Requests of the calls above become null; persistent and partitioned ones stay, and are inactive once the stream
+ * has passed. Other requests are an error. */
+int telpher_wait_enqueue(MPI_Request* request, MPI_Status* status, void* stream);
+int telpher_waitall_enqueue(int count, MPI_Request requests[], MPI_Status statuses[], void* stream);
+
+/* Persistent and partitioned requests. */
+int telpher_start_enqueue(MPI_Request request, void* stream);
+int telpher_startall_enqueue(int count, const MPI_Request requests[], void* stream);
+int telpher_pready_enqueue(int partition, MPI_Request request, void* stream);
+
+/* --- collectives --- */
+int telpher_barrier_enqueue(MPI_Comm comm, void* stream);
+int telpher_bcast_enqueue(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, void* stream);
+int telpher_gather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                           MPI_Datatype recvtype, int root, MPI_Comm comm, void* stream);
+int telpher_gatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                            MPI_Comm comm, void* stream);
+int telpher_scatter_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                            MPI_Datatype recvtype, int root, MPI_Comm comm, void* stream);
+int telpher_scatterv_enqueue(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                             void* stream);
+int telpher_allgather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm, void* stream);
+int telpher_allgatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                               void* stream);
+int telpher_alltoall_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm, void* stream);
+int telpher_alltoallv_enqueue(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                              void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                              MPI_Comm comm, void* stream);
+int telpher_alltoallw_enqueue(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                              const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, void* stream);
+int telpher_reduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                           MPI_Comm comm, void* stream);
+int telpher_allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                              MPI_Comm comm, void* stream);
+int telpher_reduce_scatter_block_enqueue(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
+                                         MPI_Op op, MPI_Comm comm, void* stream);
+int telpher_reduce_scatter_enqueue(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
+                                   MPI_Op op, MPI_Comm comm, void* stream);
+int telpher_scan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                         MPI_Comm comm, void* stream);
+int telpher_exscan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm, void* stream);
+
+/* --- MPICH's names, where mpi.h does not have them --- */
+#ifndef MPIX_STREAM_NULL
+typedef int MPIX_Stream;
+#define MPIX_STREAM_NULL ((MPIX_Stream)0x3c000000)
+int MPIX_Info_set_hex(MPI_Info info, const char* key, const void* value, int value_size);
+int MPIX_Stream_create(MPI_Info info, MPIX_Stream* stream);
+int MPIX_Stream_free(MPIX_Stream* stream);
+int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm);
+int MPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream);
+int MPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int MPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                      MPI_Status* status);
+int MPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                       MPI_Request* request);
+int MPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                       MPI_Request* request);
+int MPIX_Wait_enqueue(MPI_Request* request, MPI_Status* status);
+int MPIX_Waitall_enqueue(int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses);
+int MPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm);
+int MPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int MPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                        MPI_Status* status);
+int MPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                         MPI_Request* request);
+int MPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                         MPI_Request* request);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

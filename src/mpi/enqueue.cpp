@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// telpher/stream.h without its collectives: streams of communicators, point to point, and requests.
+#include "mpi/entry.hpp"
+#include "mpi/enqueued.hpp"
+#include "mpi/own.hpp"
+#include "mpi/pt2pt.hpp"
+#include "stream/settle.hpp"
+#pragma GCC visibility push(default)
+#include "telpher/stream.h"
+#pragma GCC visibility pop
+
+using namespace telpher;
+using stream::role;
+
+namespace {
+
+int refuse_outside(MPI_Comm comm, const char* call) noexcept {
+  return host_mpi::fail_with(
+      comm, call, MPI_ERR_OTHER,
+      "no rank of this job has a device, or it is called outside of MPI_Init "
+      "and MPI_Finalize");
+}
+
+// A persistent or partitioned request is started in its turn.
+template <class Start>
+int enqueue_start(const char* call, void* native, Start start) noexcept {
+  return mpi::enqueue(call, MPI_COMM_SELF, native,
+                      std::make_unique<mpi::enqueued_start<Start>>(std::move(start)), false);
+}
+
+}  // namespace
+
+extern "C" {
+
+// --- streams of communicators ---
+
+int telpher_stream_set(MPI_Comm comm, void* native) {
+  if (!entry::active()) return refuse_outside(comm, "telpher_stream_set");
+  return stream::name_stream(comm, role::settles, {native, 0});
+}
+
+int telpher_stream_unset(MPI_Comm comm) {
+  if (!entry::active()) return refuse_outside(comm, "telpher_stream_unset");
+  return stream::forget_stream(comm, role::settles);
+}
+
+int telpher_stream_get(MPI_Comm comm, void** native, int* flag) {
+  if (!entry::active()) return refuse_outside(comm, "telpher_stream_get");
+  stream::named found;
+  *flag = stream::stream_of(comm, role::settles, found);
+  if (*flag) *native = found.native;
+  return MPI_SUCCESS;
+}
+
+// The proxy knows no MPI: negative is work of the stream that failed before the operation.
+int telpher_stream_status(void* native) {
+  const int code = stream::take_failure(native);
+  return code < 0 ? MPI_ERR_OTHER : code;
+}
+
+// --- point to point ---
+
+int telpher_send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                         MPI_Comm comm, void* native) {
+  const pt2pt::send_args a{"telpher_send_enqueue", buf, count, datatype, dest, tag, comm};
+  return mpi::enqueue(a.call, comm, native, MPI_STATUS_IGNORE,
+                      [a](MPI_Request* made) { return pt2pt::isend(a, made); });
+}
+
+int telpher_recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag,
+                         MPI_Comm comm, MPI_Status* status, void* native) {
+  const pt2pt::receive_args a{"telpher_recv_enqueue", buf, count, datatype, source, tag, comm};
+  return mpi::enqueue(a.call, comm, native, status,
+                      [a](MPI_Request* made) { return pt2pt::irecv(a, made); });
+}
+
+int telpher_sendrecv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
+                             int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                             int source, int recvtag, MPI_Comm comm, MPI_Status* status,
+                             void* native) {
+  constexpr const char* call = "telpher_sendrecv_enqueue";
+  const pt2pt::send_args s{call, sendbuf, sendcount, sendtype, dest, sendtag, comm};
+  const pt2pt::receive_args r{call, recvbuf, recvcount, recvtype, source, recvtag, comm};
+  return mpi::enqueue(call, comm, native, status,
+                      [s, r](MPI_Request* made) { return pt2pt::isendrecv(s, r, made); });
+}
+
+int telpher_isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                          MPI_Comm comm, MPI_Request* request, void* native) {
+  const pt2pt::send_args a{"telpher_isend_enqueue", buf, count, datatype, dest, tag, comm};
+  return mpi::enqueue_with_request(a.call, comm, native, request,
+                                   [a](MPI_Request* made) { return pt2pt::isend(a, made); });
+}
+
+int telpher_irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag,
+                          MPI_Comm comm, MPI_Request* request, void* native) {
+  const pt2pt::receive_args a{"telpher_irecv_enqueue", buf, count, datatype, source, tag, comm};
+  return mpi::enqueue_with_request(a.call, comm, native, request,
+                                   [a](MPI_Request* made) { return pt2pt::irecv(a, made); });
+}
+
+// --- requests ---
+
+int telpher_wait_enqueue(MPI_Request* request, MPI_Status* status, void* native) {
+  return mpi::enqueue_wait("telpher_wait_enqueue", 1, request, status, native);
+}
+
+int telpher_waitall_enqueue(int count, MPI_Request all[], MPI_Status statuses[], void* native) {
+  return mpi::enqueue_wait("telpher_waitall_enqueue", count, all, statuses, native);
+}
+
+int telpher_start_enqueue(MPI_Request request, void* native) {
+  return enqueue_start("telpher_start_enqueue", native,
+                       [request]() mutable { return requests::start(&request); });
+}
+
+int telpher_startall_enqueue(int count, const MPI_Request all[], void* native) {
+  if (count < 0)
+    return host_mpi::fail_with(MPI_COMM_SELF, "telpher_startall_enqueue", MPI_ERR_COUNT,
+                               "a negative number of requests");
+  std::vector<MPI_Request> own(all, all + count);
+  return enqueue_start("telpher_startall_enqueue", native, [own]() mutable {
+    return requests::startall(static_cast<int>(own.size()), own.data());
+  });
+}
+
+int telpher_pready_enqueue([[maybe_unused]] int partition, [[maybe_unused]] MPI_Request request,
+                           [[maybe_unused]] void* native) {
+  constexpr const char* call = "telpher_pready_enqueue";
+#if TELPHER_HOST_HAS_Pready
+  return enqueue_start(call, native,
+                       [partition, request] { return own_Pready(partition, request); });
+#else
+  return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_UNSUPPORTED_OPERATION,
+                             "the host MPI has no partitioned communication");
+#endif
+}
+
+}  // extern "C"

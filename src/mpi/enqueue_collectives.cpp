@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collectives of telpher/stream.h: the non-blocking form of each, issued by the proxy. Arrays
+// are copied where they are significant, since the program may change them when the call has
+// returned.
+#include <vector>
+
+#include "mpi/enqueued.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/own.hpp"
+#pragma GCC visibility push(default)
+#include "telpher/stream.h"
+#pragma GCC visibility pop
+
+using namespace telpher;
+
+namespace {
+
+/// Enqueues a collective; `start` issues it.
+template <class Start>
+int put(const char* call, MPI_Comm comm, void* native, Start start) noexcept {
+  return mpi::enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
+}
+
+/// How many ranks a rank exchanges data with; 0 where there is no telling, and the call will fail.
+int peers_of(MPI_Comm comm) noexcept {
+  int inter = 0, size = 0;
+  if (!entry::active() || comm == MPI_COMM_NULL || pmpi::Comm_test_inter(comm, &inter)) return 0;
+  const int code = inter ? pmpi::Comm_remote_size(comm, &size) : pmpi::Comm_size(comm, &size);
+  return code == MPI_SUCCESS ? size : 0;
+}
+
+int ranks_of(MPI_Comm comm) noexcept {
+  int size = 0;
+  if (!entry::active() || comm == MPI_COMM_NULL) return 0;
+  return pmpi::Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
+}
+
+/// Arrays of a rooted call count at the root alone.
+bool is_root(int root, MPI_Comm comm) noexcept {
+  if (root == MPI_ROOT) return true;
+  int rank = -1;
+  return entry::active() && comm != MPI_COMM_NULL && pmpi::Comm_rank(comm, &rank) == MPI_SUCCESS &&
+         rank == root;
+}
+
+/// A copy of an array of the program's, or nothing where there is none.
+template <class T>
+std::vector<T> copied(const T* array, int count) {
+  return array ? std::vector<T>(array, array + count) : std::vector<T>();
+}
+
+}  // namespace
+
+extern "C" {
+
+int telpher_barrier_enqueue(MPI_Comm comm, void* native) {
+  return put("telpher_barrier_enqueue", comm, native,
+             [comm](MPI_Request* made) { return own_Ibarrier(comm, made); });
+}
+
+int telpher_bcast_enqueue(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                          void* native) {
+  return put("telpher_bcast_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Ibcast(buffer, count, datatype, root, comm, made);
+  });
+}
+
+int telpher_gather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                           void* native) {
+  return put("telpher_gather_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                       made);
+  });
+}
+
+int telpher_gatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int displs[],
+                            MPI_Datatype recvtype, int root, MPI_Comm comm, void* native) {
+  const int n = is_root(root, comm) ? peers_of(comm) : 0;
+  return put("telpher_gatherv_enqueue", comm, native,
+             [=, own_recvcounts = copied(n > 0 ? recvcounts : nullptr, n),
+              own_displs = copied(n > 0 ? displs : nullptr, n)](MPI_Request* made) {
+               return own_Igatherv(sendbuf, sendcount, sendtype, recvbuf, own_recvcounts.data(),
+                                   own_displs.data(), recvtype, root, comm, made);
+             });
+}
+
+int telpher_scatter_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                            MPI_Comm comm, void* native) {
+  return put("telpher_scatter_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        made);
+  });
+}
+
+int telpher_scatterv_enqueue(const void* sendbuf, const int sendcounts[], const int displs[],
+                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, int root, MPI_Comm comm, void* native) {
+  const int n = is_root(root, comm) ? peers_of(comm) : 0;
+  return put("telpher_scatterv_enqueue", comm, native,
+             [=, own_sendcounts = copied(n > 0 ? sendcounts : nullptr, n),
+              own_displs = copied(n > 0 ? displs : nullptr, n)](MPI_Request* made) {
+               return own_Iscatterv(sendbuf, own_sendcounts.data(), own_displs.data(), sendtype,
+                                    recvbuf, recvcount, recvtype, root, comm, made);
+             });
+}
+
+int telpher_allgather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                              void* native) {
+  return put("telpher_allgather_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, made);
+  });
+}
+
+int telpher_allgatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const int recvcounts[], const int displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm, void* native) {
+  const int n = peers_of(comm);
+  return put("telpher_allgatherv_enqueue", comm, native,
+             [=, own_recvcounts = copied(recvcounts, n),
+              own_displs = copied(displs, n)](MPI_Request* made) {
+               return own_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, own_recvcounts.data(),
+                                      own_displs.data(), recvtype, comm, made);
+             });
+}
+
+int telpher_alltoall_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             void* native) {
+  return put("telpher_alltoall_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, made);
+  });
+}
+
+int telpher_alltoallv_enqueue(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                              MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                              const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                              void* native) {
+  const int n = peers_of(comm);
+  return put("telpher_alltoallv_enqueue", comm, native,
+             [=, own_sendcounts = copied(sendbuf == MPI_IN_PLACE ? nullptr : sendcounts, n),
+              own_sdispls = copied(sendbuf == MPI_IN_PLACE ? nullptr : sdispls, n),
+              own_recvcounts = copied(recvcounts, n),
+              own_rdispls = copied(rdispls, n)](MPI_Request* made) {
+               return own_Ialltoallv(sendbuf, own_sendcounts.data(), own_sdispls.data(), sendtype,
+                                     recvbuf, own_recvcounts.data(), own_rdispls.data(), recvtype,
+                                     comm, made);
+             });
+}
+
+int telpher_alltoallw_enqueue(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                              const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                              void* native) {
+  const int n = peers_of(comm);
+  return put("telpher_alltoallw_enqueue", comm, native,
+             [=, own_sendcounts = copied(sendbuf == MPI_IN_PLACE ? nullptr : sendcounts, n),
+              own_sdispls = copied(sendbuf == MPI_IN_PLACE ? nullptr : sdispls, n),
+              own_sendtypes = copied(sendbuf == MPI_IN_PLACE ? nullptr : sendtypes, n),
+              own_recvcounts = copied(recvcounts, n), own_rdispls = copied(rdispls, n),
+              own_recvtypes = copied(recvtypes, n)](MPI_Request* made) {
+               return own_Ialltoallw(sendbuf, own_sendcounts.data(), own_sdispls.data(),
+                                     own_sendtypes.data(), recvbuf, own_recvcounts.data(),
+                                     own_rdispls.data(), own_recvtypes.data(), comm, made);
+             });
+}
+
+int telpher_reduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, int root, MPI_Comm comm, void* native) {
+  return put("telpher_reduce_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, made);
+  });
+}
+
+int telpher_allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                              MPI_Op op, MPI_Comm comm, void* native) {
+  return put("telpher_allreduce_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, made);
+  });
+}
+
+int telpher_reduce_scatter_block_enqueue(const void* sendbuf, void* recvbuf, int recvcount,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                         void* native) {
+  return put("telpher_reduce_scatter_block_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, made);
+  });
+}
+
+int telpher_reduce_scatter_enqueue(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, void* native) {
+  const int n = ranks_of(comm);
+  return put("telpher_reduce_scatter_enqueue", comm, native,
+             [=, own_recvcounts = copied(recvcounts, n)](MPI_Request* made) {
+               return own_Ireduce_scatter(sendbuf, recvbuf, own_recvcounts.data(), datatype, op,
+                                          comm, made);
+             });
+}
+
+int telpher_scan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm, void* native) {
+  return put("telpher_scan_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Iscan(sendbuf, recvbuf, count, datatype, op, comm, made);
+  });
+}
+
+int telpher_exscan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, MPI_Comm comm, void* native) {
+  return put("telpher_exscan_enqueue", comm, native, [=](MPI_Request* made) {
+    return own_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, made);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the calls that enqueue hand to the proxy (stream/proxy.hpp), and the requests that they give
+// the program. The proxy issues the ordinary non-blocking operation by its body, and tests it like
+// any thread of the program.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "mpi/operation.hpp"
+#include "mpi/requests.hpp"
+#include "stream/proxy.hpp"
+
+namespace telpher::mpi {
+
+/// An operation with a request: `start(&request)` issues it and returns MPI's code.
+template <class Start>
+class enqueued final : public stream::operation {
+ public:
+  enqueued(Start start, MPI_Status* out) noexcept : start_(std::move(start)), out_(out) {}
+  int begin() noexcept override { return start_(&request_); }
+  bool poll(int& code) noexcept override {
+    int flag = 0;
+    code = requests::test(&request_, &flag, out_);
+    return flag != 0 || code != MPI_SUCCESS;
+  }
+
+ private:
+  Start start_;
+  MPI_Status* out_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// One that is over when it was issued: the start of a persistent request.
+template <class Start>
+class enqueued_start final : public stream::operation {
+ public:
+  explicit enqueued_start(Start start) noexcept : start_(std::move(start)) {}
+  int begin() noexcept override { return start_(); }
+  bool poll(int& code) noexcept override {
+    code = MPI_SUCCESS;
+    return true;
+  }
+
+ private:
+  Start start_;
+};
+
+/// How an operation with a request of the program's has ended. The proxy writes `status` and
+/// `code`, then `done` with release order; the request's owner reads them after it.
+struct ending {
+  std::atomic<bool> done{false};
+  int code = MPI_SUCCESS;
+  MPI_Status status{};
+
+  void set(int result) noexcept {
+    code = result;
+    done.store(true, std::memory_order_release);
+  }
+};
+
+template <class Start>
+class enqueued_with_request final : public stream::operation {
+ public:
+  enqueued_with_request(Start start, std::shared_ptr<ending> end) noexcept
+      : start_(std::move(start)), end_(std::move(end)) {
+    fill_empty(&end_->status);
+  }
+  int begin() noexcept override {
+    const int code = start_(&request_);
+    if (code != MPI_SUCCESS) end_->set(code);
+    return code;
+  }
+  bool poll(int& code) noexcept override {
+    int flag = 0;
+    code = requests::test(&request_, &flag, &end_->status);
+    if (!flag && code == MPI_SUCCESS) return false;
+    end_->set(code);
+    return true;
+  }
+  void abandon() noexcept override { end_->set(MPI_ERR_OTHER); }
+
+ private:
+  Start start_;
+  std::shared_ptr<ending> end_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Its request. The error handler has been called by the operation's body.
+class enqueued_request final : public operation {
+ public:
+  enqueued_request(std::shared_ptr<ending> end, void* native, MPI_Request place) noexcept
+      : end_(std::move(end)), native_(native), place_(place) {}
+  ~enqueued_request() override;
+  bool check() noexcept override { return end_->done.load(std::memory_order_acquire); }
+  int finish(MPI_Status* out) noexcept override {
+    fill(out);
+    return end_->code;
+  }
+  void fill(MPI_Status* out) noexcept override {
+    if (out != MPI_STATUS_IGNORE) *out = end_->status;
+  }
+  MPI_Request request() const noexcept override { return place_; }
+  void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
+  bool enqueued_in(void*& native) const noexcept override {
+    native = native_;
+    return true;
+  }
+
+ private:
+  std::shared_ptr<ending> end_;
+  void* native_;
+  MPI_Request place_;
+};
+
+/// The wait for requests of the program's.
+class enqueued_wait final : public stream::operation {
+ public:
+  enqueued_wait(std::vector<MPI_Request> all, MPI_Status* statuses) noexcept
+      : all_(std::move(all)), statuses_(statuses) {}
+  int begin() noexcept override { return MPI_SUCCESS; }
+  bool poll(int& code) noexcept override;
+
+ private:
+  std::vector<MPI_Request> all_;
+  MPI_Status* statuses_;
+};
+
+/// Enqueues for `call`, or raises on the communicator why that is not possible.
+int enqueue(const char* call, MPI_Comm comm, void* native, std::unique_ptr<stream::operation> op,
+            bool holds) noexcept;
+
+/// The same for operations that the stream waits for.
+template <class Start>
+int enqueue(const char* call, MPI_Comm comm, void* native, MPI_Status* out, Start start) noexcept {
+  return enqueue(call, comm, native, std::make_unique<enqueued<Start>>(std::move(start), out),
+                 true);
+}
+
+/// The same for operations that the program gets a request for.
+int take_request(const std::shared_ptr<ending>& end, void* native, MPI_Request* request) noexcept;
+void drop_request(MPI_Request* request) noexcept;
+
+template <class Start>
+int enqueue_with_request(const char* call, MPI_Comm comm, void* native, MPI_Request* request,
+                         Start start) noexcept {
+  const auto end = std::make_shared<ending>();
+  if (const int code = take_request(end, native, request); code != MPI_SUCCESS) return code;
+  const int code =
+      enqueue(call, comm, native,
+              std::make_unique<enqueued_with_request<Start>>(std::move(start), end), false);
+  if (code != MPI_SUCCESS) drop_request(request);
+  return code;
+}
+
+/// Waits for requests in the order of a stream.
+int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status* statuses,
+                 void* native) noexcept;
+
+}  // namespace telpher::mpi

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every collective in the order of a stream: its input is written, and its output taken away, by
+// the stream itself, for several rounds without a wait of the CPU, beside collectives of the CPU on
+// another communicator.
+#include <array>
+
+#include "stream_calls.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr int block = 3000, rounds = 4;
+
+/// What a collective may use, for n ranks: n blocks each.
+struct scene {
+  explicit scene(const suite& s)
+      : n(s.ranks),
+        out(static_cast<std::size_t>(n) * block, 0),
+        in(static_cast<std::size_t>(n) * block, 0),
+        log(static_cast<std::size_t>(n) * block * rounds, 0),
+        counts(static_cast<std::size_t>(n), block),
+        displs(static_cast<std::size_t>(n)),
+        types(static_cast<std::size_t>(n), MPI_UNSIGNED_CHAR) {
+    for (int i = 0; i < n; ++i) displs[static_cast<std::size_t>(i)] = i * block;
+  }
+  const int n;
+  const lane stream;
+  bytes out, in, log;
+  std::vector<int> counts, displs;
+  std::vector<MPI_Datatype> types;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+/// A call, and what it leaves in block i of rank r's output of a round; -1: not touched.
+struct collective {
+  const char* name;
+  void (*call)(scene& c, int rank);
+  int (*wanted)(int n, int rank, int i, int round);
+};
+
+int in_of(int rank, int round) {
+  return (3 * rank + 5 * round + 1) & 0xff;
+}
+int sum_to(int ranks, int round) {
+  int sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += in_of(r, round);
+  return sum & 0xff;
+}
+int from_each(int, int, int i, int round) {
+  return in_of(i, round);
+}
+int first_of_root(int n, int rank, int i, int round) {
+  return rank == n - 1 && i == 0 ? sum_to(n, round) : -1;
+}
+int root_alone(int n, int rank, int i, int round) {
+  return rank == n - 1 ? in_of(i, round) : -1;
+}
+int first_from_root(int n, int, int i, int round) {
+  return i == 0 ? in_of(n - 1, round) : -1;
+}
+int first_sum(int n, int, int i, int round) {
+  return i == 0 ? sum_to(n, round) : -1;
+}
+int scanned(int, int rank, int i, int round) {
+  return i == 0 ? sum_to(rank + 1, round) : -1;
+}
+int scanned_before(int, int rank, int i, int round) {
+  return i == 0 && rank > 0 ? sum_to(rank, round) : -1;
+}
+
+#define BYTES MPI_UNSIGNED_CHAR
+#define CALL(name) STREAM_CALL(telpher_##name##_enqueue)
+
+const collective all[] = {
+    {"bcast",
+     [](scene& c, int rank) {
+       c.stream.copy(c.in.data(), c.out.data(), rank == c.n - 1 ? block : 0);
+       CALL(bcast)(c.in.data(), block, BYTES, c.n - 1, c.comm, c.stream);
+     },
+     first_from_root},
+    {"gather",
+     [](scene& c, int) {
+       CALL(gather)
+       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.n - 1, c.comm, c.stream);
+     },
+     root_alone},
+    {"gatherv",
+     [](scene& c, int) {
+       CALL(gatherv)
+       (c.out.data(), block, BYTES, c.in.data(), c.counts.data(), c.displs.data(), BYTES, c.n - 1,
+        c.comm, c.stream);
+     },
+     root_alone},
+    {"scatter",
+     [](scene& c, int) {
+       CALL(scatter)
+       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.n - 1, c.comm, c.stream);
+     },
+     first_from_root},
+    {"scatterv",
+     [](scene& c, int) {
+       CALL(scatterv)
+       (c.out.data(), c.counts.data(), c.displs.data(), BYTES, c.in.data(), block, BYTES, c.n - 1,
+        c.comm, c.stream);
+     },
+     first_from_root},
+    {"allgather",
+     [](scene& c, int) {
+       CALL(allgather)(c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.comm, c.stream);
+     },
+     from_each},
+    {"allgatherv",
+     [](scene& c, int) {
+       CALL(allgatherv)
+       (c.out.data(), block, BYTES, c.in.data(), c.counts.data(), c.displs.data(), BYTES, c.comm,
+        c.stream);
+     },
+     from_each},
+    {"alltoall",
+     [](scene& c, int) {
+       CALL(alltoall)(c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.comm, c.stream);
+     },
+     from_each},
+    {"alltoallv",
+     [](scene& c, int) {
+       CALL(alltoallv)
+       (c.out.data(), c.counts.data(), c.displs.data(), BYTES, c.in.data(), c.counts.data(),
+        c.displs.data(), BYTES, c.comm, c.stream);
+     },
+     from_each},
+    {"alltoallw",
+     [](scene& c, int) {
+       CALL(alltoallw)
+       (c.out.data(), c.counts.data(), c.displs.data(), c.types.data(), c.in.data(),
+        c.counts.data(), c.displs.data(), c.types.data(), c.comm, c.stream);
+     },
+     from_each},
+    {"reduce",
+     [](scene& c, int) {
+       CALL(reduce)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.n - 1, c.comm, c.stream);
+     },
+     first_of_root},
+    {"allreduce",
+     [](scene& c, int) {
+       CALL(allreduce)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
+     },
+     first_sum},
+    {"reduce_scatter_block",
+     [](scene& c, int) {
+       CALL(reduce_scatter_block)
+       (c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
+     },
+     first_sum},
+    {"reduce_scatter",
+     [](scene& c, int) {
+       CALL(reduce_scatter)
+       (c.out.data(), c.in.data(), c.counts.data(), BYTES, MPI_SUM, c.comm, c.stream);
+     },
+     first_sum},
+    {"scan",
+     [](scene& c, int) {
+       CALL(scan)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
+     },
+     scanned},
+    {"exscan",
+     [](scene& c, int) {
+       CALL(exscan)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
+     },
+     scanned_before},
+};
+
+void check(suite& s, const scene& c, const collective& one) {
+  for (int round = 0; round < rounds; ++round)
+    for (int i = 0; i < c.n; ++i) {
+      const int wanted = one.wanted(c.n, s.rank, i, round);
+      const std::size_t at = (static_cast<std::size_t>(round) * static_cast<std::size_t>(c.n) +
+                              static_cast<std::size_t>(i)) *
+                             block;
+      if (!c.log.all(wanted < 0 ? 0 : wanted, at, block))
+        s.fail("%s: block %d of round %d", one.name, i, round);
+    }
+}
+
+void in_order(suite& s, const collective& one, MPI_Comm comm) {
+  scene c(s);
+  c.comm = comm;
+  const std::size_t whole = static_cast<std::size_t>(c.n) * block;
+  for (int round = 0; round < rounds; ++round) {
+    s.note("%s, round %d", one.name, round);
+    c.stream.set(c.out.data(), in_of(s.rank, round), whole);
+    c.stream.set(c.in.data(), 0, whole);
+    one.call(c, s.rank);
+    // The arrays are the program's again.
+    std::vector<int>(c.counts).swap(c.counts);
+    c.stream.copy(c.log.data() + static_cast<std::size_t>(round) * whole, c.in.data(), whole);
+    int mine = 1, sum = 0;
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, s.control);
+  }
+  CALL(barrier)(comm, c.stream);
+  c.stream.wait();
+  check(s, c, one);
+  s.expect_equal(STREAM_CALL(telpher_stream_status)(c.stream), MPI_SUCCESS, "the stream's status");
+}
+
+/// Two streams with a communicator each, whose collectives the ranks call in unlike orders.
+void crossing(suite& s) {
+  scene a(s), b(s);
+  MPI_Comm_dup(s.control, &a.comm);
+  MPI_Comm_dup(s.control, &b.comm);
+  const collective& one = all[11];
+  for (int round = 0; round < rounds; ++round)
+    for (scene* c : s.rank % 2 ? std::array{&b, &a} : std::array{&a, &b}) {
+      c->stream.set(c->out.data(), in_of(s.rank, round), block);
+      one.call(*c, s.rank);
+      c->stream.copy(
+          c->log.data() + static_cast<std::size_t>(round) * static_cast<std::size_t>(c->n) * block,
+          c->in.data(), block);
+    }
+  for (scene* c : {&a, &b}) {
+    c->stream.wait();
+    check(s, *c, one);
+    MPI_Comm_free(&c->comm);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
+  MPI_Comm comm;
+  MPI_Comm_dup(s.control, &comm);
+  for (const collective& one : all) s.run(one.name, [&] { in_order(s, one, comm); });
+  MPI_Comm_free(&comm);
+  s.run("crossing", [&] { crossing(s); });
+  return s.finish();
+}
