@@ -27,7 +27,7 @@ PROGRAMS = {
     "datatypes": ["--device"], "threads": ["--device"], "lifetime": ["--device"],
     "stress": ["--device", "--messages", "4000"],
     "coll_data": ["--device"], "coll_reduce": ["--device"], "coll_groups": ["--device"],
-    "coll_two_level": ["--device", "even"], "coll_deferred": ["--device", "coll_any_path"],
+    "coll_two_level": ["--device"], "coll_deferred": ["--device", "coll_any_path"],
     "coll_exchange": ["--device", "coll_any_path"],
 }
 # As their tests on pretended nodes have it: small calls in two levels as well.

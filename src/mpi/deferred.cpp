@@ -9,16 +9,16 @@
 
 namespace telpher::mpi {
 
-using state = coll::exchange::deferred::state;
+using state = coll::deferred_call::state;
 
 namespace {
 
-// Once it is done among the devices, or could not be started in the host MPI.
-int end(const coll::exchange::deferred& d, const host_mpi::kept_comm& errors,
+// Once it is done on devices, or could not be started in the host MPI.
+int end(const coll::deferred_call& d, const host_mpi::kept_comm& errors,
         MPI_Status* out) noexcept {
   fill_empty(out);
   if (d.outcome() == status::ok) return d.code();
-  return host_mpi::fail(errors.owner(), d.call(), d.outcome(), "a collective among devices failed");
+  return host_mpi::fail(errors.owner(), d.call(), d.outcome(), "a collective on devices failed");
 }
 
 }  // namespace
@@ -41,37 +41,12 @@ int deferred_operation::finish(MPI_Status* out) noexcept {
   return on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
 }
 
-crossing_operation::~crossing_operation() {
-  if (place_ != MPI_REQUEST_NULL) give_handle(place_);
-}
-
-int crossing_operation::finish(MPI_Status* out) noexcept {
-  fill_empty(out);
-  if (call_->outcome() == status::ok) return MPI_SUCCESS;
-  return host_mpi::fail(errors_.owner(), call_->name(), call_->outcome(),
-                        "a collective between nodes failed");
-}
-
-namespace {
-
-template <class Operation, class Call>
-int hold_as(std::shared_ptr<Call> call, MPI_Comm comm, MPI_Request* request) noexcept {
+int hold(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm, MPI_Request* request) noexcept {
   auto held = ticket::progress().lock();
   const int code = take_handle(request);
-  if (code == MPI_SUCCESS) enter(std::make_unique<Operation>(std::move(call), comm, *request));
+  if (code == MPI_SUCCESS)
+    enter(std::make_unique<deferred_operation>(std::move(call), comm, *request));
   return code;
-}
-
-}  // namespace
-
-int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
-         MPI_Request* request) noexcept {
-  return hold_as<deferred_operation>(std::move(call), comm, request);
-}
-
-int hold(std::shared_ptr<coll::between::crossing> call, MPI_Comm comm,
-         MPI_Request* request) noexcept {
-  return hold_as<crossing_operation>(std::move(call), comm, request);
 }
 
 // --- persistent ---
@@ -84,7 +59,7 @@ int persistent_collective::start() noexcept {
   auto held = ticket::progress().lock();
   started_ = true;
   round_ = channel_.waiting.add(held, call_, coll::exchange::arguments(arguments_),
-                                [this](MPI_Request* started) {
+                                [this](MPI_Comm, MPI_Request* started) {
                                   *started = native_;
                                   return start_on_host();
                                 });

@@ -4,17 +4,18 @@
 // persistent request, which is started only in rounds that are the host's.
 #pragma once
 
-#include "coll/between/crossing.hpp"
+#include "coll/between/calls.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/error.hpp"
 #include "mpi/operation.hpp"
 
 namespace telpher::mpi {
 
-/// A call that coll::exchange moves, and the host MPI's operation once it has been left to it.
+/// A call that coll::exchange or coll::between moves, and the host MPI's operation once it has been
+/// left to it.
 class deferred_operation final : public operation {
  public:
-  deferred_operation(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
+  deferred_operation(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm,
                      MPI_Request place) noexcept
       : call_(std::move(call)), errors_(comm), place_(place) {}
   ~deferred_operation() override;
@@ -25,36 +26,14 @@ class deferred_operation final : public operation {
   void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
 
  private:
-  std::shared_ptr<coll::exchange::deferred> call_;
+  std::shared_ptr<coll::deferred_call> call_;
   host_mpi::kept_comm errors_;
   MPI_Request place_;
   std::unique_ptr<operation> on_host_;
 };
 
-/// A call between nodes.
-class crossing_operation final : public operation {
- public:
-  crossing_operation(std::shared_ptr<coll::between::crossing> call, MPI_Comm comm,
-                     MPI_Request place) noexcept
-      : call_(std::move(call)), errors_(comm), place_(place) {}
-  ~crossing_operation() override;
-  bool check() noexcept override { return call_->done(); }
-  int finish(MPI_Status* out) noexcept override;
-  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
-  MPI_Request request() const noexcept override { return place_; }
-  void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
-
- private:
-  std::shared_ptr<coll::between::crossing> call_;
-  host_mpi::kept_comm errors_;
-  MPI_Request place_;
-};
-
 /// Gives the program a request for `call`.
-int hold(std::shared_ptr<coll::exchange::deferred> call, MPI_Comm comm,
-         MPI_Request* request) noexcept;
-int hold(std::shared_ptr<coll::between::crossing> call, MPI_Comm comm,
-         MPI_Request* request) noexcept;
+int hold(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm, MPI_Request* request) noexcept;
 
 /// A persistent collective: each start is the next deferred call of its channel.
 class persistent_collective final : public operation {
@@ -98,7 +77,7 @@ template <class Described, class Make>
 int init_collective(const char* call, MPI_Comm comm, const Described& what, const Make& make,
                     MPI_Request* request) noexcept {
   using namespace coll::exchange;
-  if (const int code = make(request); code != MPI_SUCCESS || !enabled()) return code;
+  if (const int code = make(comm, request); code != MPI_SUCCESS || !enabled()) return code;
   int size = 0, rank = 0;
   if (!communicator::may_serve(comm, size, rank)) return MPI_SUCCESS;
   arguments a = what.read(size, rank);
@@ -117,8 +96,10 @@ int init_collective(const char* call, MPI_Comm comm, const Described& what, cons
 template <class Described, class Host>
 int start_collective(const char* call, MPI_Comm comm, const Described& what, const Host& host,
                      MPI_Request* request) noexcept {
+  if (auto crossing = coll::between::defer(call, comm, what, host))
+    return hold(std::move(crossing), comm, request);
   auto deferred = coll::exchange::defer(call, comm, what, host);
-  return deferred ? hold(std::move(deferred), comm, request) : host(request);
+  return deferred ? hold(std::move(deferred), comm, request) : host(comm, request);
 }
 
 }  // namespace telpher::mpi

@@ -9,7 +9,7 @@
 #include "base/trace.hpp"
 #include "codec/choice.hpp"
 #include "coll/exchange/communicator.hpp"
-#include "coll/two_level/paths.hpp"
+#include "coll/between/ways.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/lineage.hpp"
@@ -113,7 +113,7 @@ void shut_down() noexcept {
       ticket::end_messages(held, mpi::sweep);
     }
     coll::exchange::communicator::shut_down();
-    coll::two_level::shut_down();
+    coll::between::shut_down();
     partitioned::stop();
     mpi::lineage::stop();
     ticket::stop();
@@ -181,7 +181,7 @@ void comm_freed(MPI_Comm comm) noexcept {
       ticket::stash::instance().forget(held, comm);
     }
     coll::exchange::communicator::forget(comm);
-    coll::two_level::forget(comm);
+    coll::between::forget(comm);
     path::forget_choice(comm);
   }
   host_mpi::note_freed(comm);

@@ -281,7 +281,7 @@ def body(function):
     if not staged:
         return [bypass(function), *plain_body(function)]
     if function.form == "nonblocking" and for_devices(function):
-        return [bypass(function), *between_nodes(function), *deferred_body(function, "start_collective")]
+        return [bypass(function), *deferred_body(function, "start_collective")]
     if function.form == "persistent" and for_devices(function):
         return [bypass(function), *before_staging(function), *deferred_body(function, "init_collective")]
     return [bypass(function), *before_staging(function), *staged_body(function)]
@@ -311,29 +311,19 @@ def before_staging(function):
         calls = [f"coll::exchange::{name}({arguments})"]
     else:
         calls = [f'coll::exchange::call_blocking("{function.mpi_name}", comm, {described(function)}, &code)']
-    if ("levels", "") in function.words:
-        calls.append(f"coll::two_level::{name}({arguments})")
+    if ("between", "") in function.words:
+        calls.append(f'coll::between::call_blocking("{function.mpi_name}", comm, {described(function)}, &code)')
     return [f"if (int code = 0; {call}) return code;" for call in calls]
-
-
-def between_nodes(function):
-    """A non-blocking collective that may run between nodes."""
-    if ("crosses", "") not in function.words:
-        return []
-    arguments = ", ".join(p.name for p in function.parameters if p.name != "request")
-    name = function.name.removesuffix("_c").lower()
-    return [f"if (auto call = coll::two_level::{name}({arguments}))",
-            "  return mpi::hold(std::move(call), comm, request);"]
 
 
 def deferred_body(function, how):
     """A collective with a request that may run among the devices, or in the host MPI later: then with
     copies of the program's arrays."""
     kept = [p.name for p in function.parameters if p.array and function.form == "nonblocking"]
-    own = {name: OWN + name for name in kept}
+    own = {"comm": "on", **{name: OWN + name for name in kept}}
     staged = (re.sub(r"\w+", lambda word: own.get(word[0], word[0]), f"  {line}")
               for line in staged_body(function, "made"))
-    takes = ", ".join([*(f"const auto* {OWN}{name}" for name in kept), "MPI_Request* made"])
+    takes = ", ".join([*(f"const auto* {OWN}{name}" for name in kept), "MPI_Comm on", "MPI_Request* made"])
     form = f"coll::exchange::with_arrays(staged, {', '.join(kept)})" if kept else "staged"
     return [f"const auto staged = [=]({takes}) {{", *staged, "};",
             f'return mpi::{how}("{function.mpi_name}", comm, {described(function)}, {form}, request);']

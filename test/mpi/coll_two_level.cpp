@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives in two levels, between nodes: that device memory goes that way and host memory does
-// not, ranks whose memory changes between two votes, odd counts with several chunks, in place,
-// communicators whose nodes are uneven or whose ranks are shuffled, and equal bits at all ranks.
+// Collectives in two levels, between nodes: that device memory goes that way whatever the calls
+// before it had, ranks whose memory changes, odd counts with several chunks, in place, blocking and
+// not, communicators whose nodes are uneven or whose ranks are shuffled, and equal bits at all
+// ranks.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -36,6 +37,7 @@ int value(int rank, int i, int call) {
 struct memory_kinds {
   kind send = kind::device, receive = kind::device;
   bool in_place = false;
+  bool later = false;  // the non-blocking form
 };
 
 /// Ints of the block of rank `r`, or from `r` to `to`, where blocks differ; some are empty.
@@ -61,6 +63,14 @@ struct placed {
   }
   int sum(int before) const { return std::accumulate(counts.begin(), counts.begin() + before, 0); }
 };
+
+/// Calls the blocking form (no request), or the other and waits for it.
+template <class Call>
+void complete(bool later, Call call) {
+  MPI_Request made = MPI_REQUEST_NULL;
+  call(later ? &made : nullptr);
+  if (later) MPI_Wait(&made, MPI_STATUS_IGNORE);
+}
 
 /// One call of a v-form with about `n` ints a block; contents are formulas here as well.
 class checked_v_call {
@@ -115,8 +125,15 @@ class checked_v_call {
       if (k_.in_place) before[static_cast<std::size_t>(all.places[mine] + i)] = own.back();
     }
     const buffer s = made(k_.send, own), r = made(k_.receive, before);
-    MPI_Allgatherv(k_.in_place ? MPI_IN_PLACE : s.data(), all.counts[mine], MPI_INT, r.data(),
-                   all.counts.data(), all.places.data(), MPI_INT, comm_);
+    const void* const own_block = k_.in_place ? MPI_IN_PLACE : s.data();
+    complete(k_.later, [&](MPI_Request* made) {
+      if (made)
+        MPI_Iallgatherv(own_block, all.counts[mine], MPI_INT, r.data(), all.counts.data(),
+                        all.places.data(), MPI_INT, comm_, made);
+      else
+        MPI_Allgatherv(own_block, all.counts[mine], MPI_INT, r.data(), all.counts.data(),
+                       all.places.data(), MPI_INT, comm_);
+    });
     return compare(r, filled(all, from));
   }
 
@@ -128,8 +145,14 @@ class checked_v_call {
     };
     const buffer s = made(k_.send, filled(out, [&](int r, int i) { return content(me_, r, i); }));
     const buffer r = made(k_.receive, ints(static_cast<std::size_t>(in.space), untouched));
-    MPI_Alltoallv(s.data(), out.counts.data(), out.places.data(), MPI_INT, r.data(),
-                  in.counts.data(), in.places.data(), MPI_INT, comm_);
+    complete(k_.later, [&](MPI_Request* made) {
+      if (made)
+        MPI_Ialltoallv(s.data(), out.counts.data(), out.places.data(), MPI_INT, r.data(),
+                       in.counts.data(), in.places.data(), MPI_INT, comm_, made);
+      else
+        MPI_Alltoallv(s.data(), out.counts.data(), out.places.data(), MPI_INT, r.data(),
+                      in.counts.data(), in.places.data(), MPI_INT, comm_);
+    });
     return compare(r, filled(in, [&](int b, int i) { return content(b, me_, i); }));
   }
 
@@ -143,8 +166,13 @@ class checked_v_call {
     }
     const buffer s = made(k_.send, input);
     const buffer r = made(k_.receive, k_.in_place ? input : ints(wanted.size(), untouched));
-    MPI_Reduce_scatter(k_.in_place ? MPI_IN_PLACE : s.data(), r.data(), all.counts.data(), MPI_INT,
-                       MPI_SUM, comm_);
+    const void* const from = k_.in_place ? MPI_IN_PLACE : s.data();
+    complete(k_.later, [&](MPI_Request* made) {
+      if (made)
+        MPI_Ireduce_scatter(from, r.data(), all.counts.data(), MPI_INT, MPI_SUM, comm_, made);
+      else
+        MPI_Reduce_scatter(from, r.data(), all.counts.data(), MPI_INT, MPI_SUM, comm_);
+    });
     return compare(r, wanted);
   }
 
@@ -185,7 +213,13 @@ class checked_call {
     } else {
       copy(k_.send, send.data(), input.data(), bytes(sent));
     }
-    call(k_.in_place ? MPI_IN_PLACE : send.data(), receive.data(), send.data());
+    const void* const from = k_.in_place ? MPI_IN_PLACE : send.data();
+    complete(k_.later, [&](MPI_Request* made) {
+      if (made)
+        start(from, receive.data(), send.data(), made);
+      else
+        call(from, receive.data(), send.data());
+    });
     if (what_ == call_kind::bcast)
       return compare(send, made(n_, [&](int i) { return value(root_, i, call_); }));
     if (what_ == call_kind::reduce && me_ != root_) return "";
@@ -250,6 +284,31 @@ class checked_call {
     }
   }
 
+  void start(const void* s, void* r, void* broadcast, MPI_Request* made) {
+    switch (what_) {
+      case call_kind::allreduce:
+        MPI_Iallreduce(s, r, n_, MPI_INT, MPI_SUM, comm_, made);
+        break;
+      case call_kind::reduce:
+        MPI_Ireduce(s, r, n_, MPI_INT, MPI_SUM, root_, comm_, made);
+        break;
+      case call_kind::bcast:
+        MPI_Ibcast(broadcast, n_, MPI_INT, root_, comm_, made);
+        break;
+      case call_kind::allgather:
+        MPI_Iallgather(s, n_, MPI_INT, r, n_, MPI_INT, comm_, made);
+        break;
+      case call_kind::alltoall:
+        MPI_Ialltoall(s, n_, MPI_INT, r, n_, MPI_INT, comm_, made);
+        break;
+      case call_kind::reduce_scatter_block:
+        MPI_Ireduce_scatter_block(s, r, n_, MPI_INT, MPI_SUM, comm_, made);
+        break;
+      default:
+        break;
+    }
+  }
+
   MPI_Comm comm_;
   call_kind what_;
   int n_, call_;
@@ -266,36 +325,51 @@ void each_operation(F f) {
   for (int what = 0; what < last; ++what) f(static_cast<call_kind>(what), names[what]);
 }
 
-/// Device memory at all ranks goes in two levels, where `even` or the operation allows it; in place
-/// as well but for alltoall.
-void check_paths(suite& s, bool even) {
+/// Device memory at all ranks goes in two levels, in place as well (but for the in place of
+/// alltoallv, which the checks do not know), and so does the non-blocking form.
+void check_paths(suite& s) {
   each_operation([&](call_kind what, const char* name) {
-    const bool any = what <= call_kind::bcast;
     int call = 0;
     for (const int n : {1, 333, 5001})
-      for (const bool in_place : {false, true}) {
-        s.note("%s of %d%s", name, n, in_place ? " in place" : "");
-        s.expect_none(
-            checked_call(MPI_COMM_WORLD, what, n, call++, {kind::device, kind::device, in_place})
-                .run());
-        const bool transposes = what == call_kind::alltoall || what == call_kind::alltoallv;
-        if (in_place && what == call_kind::alltoallv) continue;
-        const bool levels = (any || even) && !(in_place && transposes);
-        if (const std::string path = last_path(); levels != (path == "coll_levels"))
-          s.fail("%s of %d%s ran by %s", name, n, in_place ? " in place" : "", path.c_str());
-      }
+      for (const bool in_place : {false, true})
+        for (const bool later : {false, true}) {
+          s.note("%s of %d%s%s", name, n, in_place ? " in place" : "", later ? " later" : "");
+          const memory_kinds k{kind::device, kind::device, in_place, later};
+          s.expect_none(checked_call(MPI_COMM_WORLD, what, n, call++, k).run());
+          if (in_place && what == call_kind::alltoallv) continue;
+          if (const std::string path = last_path(); path != "coll_levels")
+            s.fail("%s of %d%s%s ran by %s", name, n, in_place ? " in place" : "",
+                   later ? " later" : "", path.c_str());
+        }
   });
 }
 
-/// Calls with host memory at all ranks, then device memory everywhere, then of any kind: votes are
-/// held at calls 1, 2, 4 and 8, and ranks adapt at the others.
+/// Calls with device memory beside calls of the same size with host memory, as in a program that
+/// compares the two.
+void check_turns(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  each_operation([&](call_kind what, const char* name) {
+    for (int call = 0; call < 9; ++call) {
+      const bool host = call % 3 == 1;
+      s.note("%s in turns, call %d", name, call);
+      const kind k = host ? kind::host : kind::device;
+      s.expect_none(checked_call(comm, what, 900, call, {k, k}).run());
+      if (const std::string path = last_path(); !host && path != "coll_levels")
+        s.fail("%s, call %d, ran by %s", name, call, path.c_str());
+    }
+  });
+  MPI_Comm_free(&comm);
+}
+
+/// Calls with host memory at all ranks, then device memory everywhere, then of any kind.
 void check_changes(suite& s) {
   random_numbers own(s.opt.seed * 1000 + static_cast<std::uint64_t>(s.rank));
   const auto any_kind = [&] { return kinds()[own.below(kinds().size())]; };
   each_operation([&](call_kind what, const char* name) {
     for (int call = 0; call < 14; ++call) {
       s.note("%s, call %d", name, call);
-      memory_kinds k{any_kind(), any_kind(), call % 3 == 2};
+      memory_kinds k{any_kind(), any_kind(), call % 3 == 2, call > 8};
       if (call < 2) k.send = k.receive = kind::host;
       if (call == 3 || call == 7) k.send = k.receive = kind::device;
       if (what == call_kind::alltoall || what == call_kind::alltoallv) k.in_place = false;
@@ -326,7 +400,7 @@ void check_gaps(suite& s) {
   MPI_Type_commit(&gaps);
   for (int call = 0; call < 6; ++call) {
     s.note("broadcast with gaps, call %d", call);
-    // Calls 1, 2 and 4 hold votes: device memory without gaps.
+    // Calls 1, 2 and 4: device memory without gaps.
     const bool spread = call != 0 && call != 1 && call != 3 && s.rank % 2 == call % 2;
     buffer data(spread && call == 2 ? kind::host : kind::device, 3 * n * sizeof(int));
     std::vector<int> v(3 * n, -1);
@@ -347,7 +421,7 @@ void check_gaps(suite& s) {
   MPI_Type_free(&gaps);
 }
 
-/// Blocks of which this rank has every second element only, at calls that hold no vote.
+/// Blocks of which this rank has every second element only, at some of the calls.
 void check_v_gaps(suite& s) {
   MPI_Datatype wide;
   MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &wide);
@@ -521,13 +595,13 @@ void spare_other_ranks() {
 int main(int argc, char** argv) {
   spare_other_ranks();
   suite s(&argc, &argv, 2);
-  const bool even = std::erase(s.opt.words, "even") > 0;
   if (std::erase(s.opt.words, "faults") > 0) {
     s.run("faults", [&] { check_faults(s); });
     return s.finish();
   }
   allreduce_only = std::erase(s.opt.words, "allreduce") > 0;
-  s.run("paths", [&] { check_paths(s, even); });
+  s.run("paths", [&] { check_paths(s); });
+  s.run("turns", [&] { check_turns(s); });
   s.run("changes", [&] { check_changes(s); });
   s.run("non-blocking", [&] { check_non_blocking(s); });
   s.run("blocked", [&] { check_blocked(s); });

@@ -3,12 +3,14 @@
 // from the rank before it, between nodes blocks travel as messages. Serves allgatherv as well.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
+#include "coll/algorithms/pieces.hpp"
 
 namespace telpher::coll {
+namespace {
 
-schedule allgather_ring(const problem& p, std::int32_t rank) {
+schedule one_piece(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const std::uint64_t stride = aligned(p, largest_block(p));
+  const std::uint64_t stride = slot_stride(p);
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   const std::int32_t next = (rank + 1) % p.ranks;
   const std::int32_t before = (rank - 1 + p.ranks) % p.ranks;
@@ -35,6 +37,12 @@ schedule allgather_ring(const problem& p, std::int32_t rank) {
   if (p.ranks > 1 && map.same_node(rank, before)) b.signal(before);
   if (p.ranks > 1 && map.same_node(rank, next)) b.wait(next);
   return b.take();
+}
+
+}  // namespace
+
+schedule allgather_ring(const problem& p, std::int32_t rank) {
+  return in_pieces(p, rank, one_piece);
 }
 
 }  // namespace telpher::coll

@@ -4,12 +4,14 @@
 // allgatherv as well.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
+#include "coll/algorithms/pieces.hpp"
 
 namespace telpher::coll {
+namespace {
 
-schedule allgather_two_level(const problem& p, std::int32_t rank) {
+schedule one_piece(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const std::uint64_t stride = aligned(p, largest_block(p));
+  const std::uint64_t stride = slot_stride(p);
   const std::uint64_t published = stride * static_cast<std::uint64_t>(p.ranks);
   builder b(p, rank, published + stride);
   const lane own = {map, map.local_of(rank), map.node_of(rank)};
@@ -21,33 +23,38 @@ schedule allgather_two_level(const problem& p, std::int32_t rank) {
   };
   const auto carried = [&](std::int32_t r) { return map.local_of(r) % map.lanes == own.number; };
 
-  if (members.size() > 1)
+  if (members.size() > 1 && (map.nodes() == 1 || map.carrier(rank) != rank))
     b.publish(b.input_block(rank, rank), {published, block_count(p, rank, rank)});
   b.signal(members);
   b.wait(members);
   for (const std::int32_t r : members) {
+    if (map.nodes() == 1) b.copy(b.output(b.output_block(rank, r)), contribution(r));
     if (leads && carried(r) && map.nodes() > 1) b.copy(b.scratch(slot(r)), contribution(r));
-    b.copy(b.output(b.output_block(rank, r)), contribution(r));
   }
-  for (std::int32_t stage = 0; stage + 1 < map.nodes(); ++stage) {
-    const auto node_at = [&](std::int32_t distance) {
-      return (own.node - distance + map.nodes()) % map.nodes();
-    };
-    if (leads) {
-      for (const std::int32_t r : map.members_of(node_at(stage)))
-        if (carried(r)) b.send(own.after(1), b.scratch(slot(r)));
-      for (const std::int32_t r : map.members_of(node_at(stage + 1)))
-        if (carried(r)) b.receive(own.after(-1), b.scratch(slot(r)));
-      b.signal(members);
+  // Blocks of the own node too come from the leaders: if messages round values, all ranks have what
+  // was sent.
+  for (std::int32_t stage = 0; map.nodes() > 1 && stage < map.nodes(); ++stage) {
+    const auto& from = map.members_of((own.node - stage + map.nodes()) % map.nodes());
+    for (const std::int32_t r : from) {
+      if (!leads || !carried(r)) continue;
+      if (stage > 0) b.receive(own.after(-1), b.scratch(slot(r)));
+      if (stage + 1 < map.nodes()) b.send(own.after(1), b.scratch(slot(r)));
     }
+    if (leads) b.signal(members);
     for (std::int32_t j = 0; j < map.lanes; ++j) b.wait(map.leader(own.node, j));
-    for (const std::int32_t r : map.members_of(node_at(stage + 1)))
+    for (const std::int32_t r : from)
       b.copy(b.output(b.output_block(rank, r)),
              b.scratch_of(map.leader(own.node, map.local_of(r) % map.lanes), slot(r)));
   }
   b.signal(members);
   b.wait(members);
   return b.take();
+}
+
+}  // namespace
+
+schedule allgather_two_level(const problem& p, std::int32_t rank) {
+  return in_pieces(p, rank, one_piece);
 }
 
 }  // namespace telpher::coll

@@ -4,13 +4,15 @@
 // place the blocks are published, since a rank writes where others still read.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
+#include "coll/algorithms/pieces.hpp"
 
 namespace telpher::coll {
+namespace {
 
-schedule alltoall_pairwise(const problem& p, std::int32_t rank) {
+schedule one_piece(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
   const auto& members = map.members_of(map.node_of(rank));
-  const std::uint64_t stride = aligned(p, largest_block(p));
+  const std::uint64_t stride = slot_stride(p);
   const bool exposed = p.mapped && !p.in_place;
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks), exposed);
   const auto slot = [&](std::int32_t from, std::int32_t to) {
@@ -37,6 +39,12 @@ schedule alltoall_pairwise(const problem& p, std::int32_t rank) {
   b.signal(members);
   b.wait(members);
   return b.take();
+}
+
+}  // namespace
+
+schedule alltoall_pairwise(const problem& p, std::int32_t rank) {
+  return in_pieces(p, rank, one_piece);
 }
 
 }  // namespace telpher::coll

@@ -41,6 +41,7 @@ const char* objection(unsigned restrictions, const problem& p) {
   if (has(node_order) && ordered && !has_node_order(p))
     return "the operation does not commute and nodes' ranks are interleaved";
   if (has(not_in_place) && p.in_place) return "in place";
+  if (has(in_place_across) && p.in_place && nodes_of(p) == 1) return "in place in one node";
   if (has(no_gaps) && p.gaps) return "elements with gaps";
   if (has(one_node) && nodes_of(p) > 1) return "several nodes";
   if (has(nodes_power_of_two) && (nodes_of(p) & (nodes_of(p) - 1)) != 0)

@@ -18,6 +18,7 @@ enum restriction : unsigned {
   nodes_power_of_two = 1u << 3,
   node_order = 1u << 4,  // if the operation does not commute, ranks of a node follow each other
   no_gaps = 1u << 5,     // copies results to outputs as whole elements
+  in_place_across = 1u << 8,  // in place between nodes only, where steps are taken whole
   // Not restrictions:
   packed = 1u << 6,         // the packed transport may run it, see below
   between_nodes = 1u << 7,  // has send and receive steps

@@ -2,12 +2,14 @@
 // A ring of all ranks in rank order, blind to nodes but for its edges. Serves both forms.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
+#include "coll/algorithms/pieces.hpp"
 
 namespace telpher::coll {
+namespace {
 
-schedule reduce_scatter_ring(const problem& p, std::int32_t rank) {
+schedule one_piece(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const std::uint64_t stride = aligned(p, largest_block(p));
+  const std::uint64_t stride = slot_stride(p);
   const std::uint64_t landings = stride * static_cast<std::uint64_t>(p.ranks);
   builder b(p, rank, 2 * landings);
   const std::int32_t next = (rank + 1) % p.ranks;
@@ -37,6 +39,12 @@ schedule reduce_scatter_ring(const problem& p, std::int32_t rank) {
   if (p.ranks > 1 && map.same_node(rank, before)) b.signal(before);
   if (p.ranks > 1 && map.same_node(rank, next)) b.wait(next);
   return b.take();
+}
+
+}  // namespace
+
+schedule reduce_scatter_ring(const problem& p, std::int32_t rank) {
+  return in_pieces(p, rank, one_piece);
 }
 
 }  // namespace telpher::coll

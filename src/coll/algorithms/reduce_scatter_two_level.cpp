@@ -4,15 +4,17 @@
 // the nodes' sums in node order. Serves both forms.
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
+#include "coll/algorithms/pieces.hpp"
 
 namespace telpher::coll {
+namespace {
 
-schedule reduce_scatter_two_level(const problem& p, std::int32_t rank) {
+schedule one_piece(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
   const lane own = {map, map.local_of(rank), map.node_of(rank)};
   const auto& members = map.members_of(own.node);
   const bool leads = own.number < map.lanes;
-  const std::uint64_t stride = aligned(p, largest_block(p));
+  const std::uint64_t stride = slot_stride(p);
   const auto ranks = static_cast<std::uint64_t>(p.ranks);
   // Scratch: sums of this node by block, published blocks, sums of other nodes for carried blocks.
   const std::uint64_t published = stride * ranks;
@@ -59,6 +61,12 @@ schedule reduce_scatter_two_level(const problem& p, std::int32_t rank) {
   b.signal(members);
   b.wait(members);
   return b.take();
+}
+
+}  // namespace
+
+schedule reduce_scatter_two_level(const problem& p, std::int32_t rank) {
+  return in_pieces(p, rank, one_piece);
 }
 
 }  // namespace telpher::coll

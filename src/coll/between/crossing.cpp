@@ -1,88 +1,78 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/between/crossing.hpp"
 
-#include <cstdio>
 #include <new>
 #include <utility>
 
 #include "base/log.hpp"
+#include "coll/between/plans.hpp"
+#include "coll/exchange/selection.hpp"
 #include "path/path.hpp"
 
 namespace telpher::coll::between {
 
+std::optional<call> call_of(const char* name, const exchange::arguments& a, const shape& among,
+                            const terms& all, const coding& how) {
+  const problem p = problem_of(a, among, all);
+  auto made = choose(p, all.grain, among.lanes, a.rank, static_cast<bool>(how));
+  if (!made) return std::nullopt;
+  auto* const input = static_cast<std::byte*>(const_cast<void*>(a.input));
+  return call{name,     std::move(made->own), all.grain,
+              a.reduce, input,                static_cast<std::byte*>(a.output),
+              how,      exchange::volume(p, all.grain)};
+}
+
 // --- one call ---
 
-void crossing::end(status s) noexcept {
-  outcome_ = s;
+void crossing::finish(status s) noexcept {
   runs_.reset();
-  image_in_ = {};
-  image_out_ = {};
+  host_ = nullptr;
   now_ = stage::done;
+  if (now() == state::open) end(s);
 }
 
 /// Also if the host MPI fails: nothing more can come of it.
 bool crossing::ended(MPI_Request& r) noexcept {
   int complete = 0;
   const int code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) end(status::host_mpi_error);
+  if (code != MPI_SUCCESS) finish(status::host_mpi_error);
   return code == MPI_SUCCESS && complete;
 }
 
 void crossing::begin() noexcept {
   now_ = stage::gathering;
   if (room_.abandoned())
-    end(status::peer_lost);
+    finish(status::peer_lost);
   else if (pmpi::Ibarrier(room_.wire, &request_) != MPI_SUCCESS)
-    end(status::host_mpi_error);
+    finish(status::host_mpi_error);
 }
 
 void crossing::promise(bool yes) noexcept {
-  mine_ = yes;
+  terms own = terms_of(arguments_, room_.where);
+  own.able = own.able && yes;
+  mine_ = own.as_words();
   now_ = stage::deciding;
-  if (pmpi::Iallreduce(&mine_, &all_, 1, MPI_INT, MPI_MIN, room_.wire, &request_) != MPI_SUCCESS)
-    end(status::host_mpi_error);
+  if (pmpi::Iallreduce(mine_.data(), all_.data(), static_cast<int>(mine_.size()), MPI_INT64_T,
+                       MPI_MIN, room_.wire, &request_) != MPI_SUCCESS)
+    finish(status::host_mpi_error);
 }
 
-void crossing::start() noexcept {
-  now_ = stage::running;
+void crossing::decide() noexcept {
+  const terms all = terms::of(all_);
   try {
-    runs_ = std::make_unique<runner>(room_, std::move(call_));
+    auto agreed = all.able ? call_of(call(), arguments_, among_, all, {}) : std::nullopt;
+    if (!agreed) return start_by_host();
+    now_ = stage::running;
+    runs_ = std::make_unique<runner>(room_, std::move(*agreed));
   } catch (const std::bad_alloc&) {
-    TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", name_);
+    TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", call());
     pmpi::Abort(room_.wire, 1);
   }
 }
 
-status crossing::call_host() noexcept {
-  const void* input = host_.in_place ? MPI_IN_PLACE : call_.input.at;
-  void* output = call_.output.at;
-  if (!host_.in_place && call_.input.on_device()) {
-    auto image = memory::buffer::host(host_.bytes, call_.input.where.owner);
-    TELPHER_TRY(image);
-    TELPHER_TRY(memory::copy_and_wait(call_.input.where, image->data(), input, host_.bytes));
-    image->filled();
-    image_in_ = std::move(*image);
-    input = image_in_.data();
-  }
-  if (call_.output.on_device()) {
-    auto image = memory::buffer::host(host_.bytes, call_.output.where.owner);
-    TELPHER_TRY(image);
-    if (host_.in_place)
-      TELPHER_TRY(memory::copy_and_wait(call_.output.where, image->data(), output, host_.bytes));
-    image->filled();
-    image_out_ = std::move(*image);
-    output = image_out_.data();
-  }
-  return pmpi::Iallreduce(input, output, host_.count, host_.type, host_.op, room_.wire,
-                          &request_) == MPI_SUCCESS
-             ? status::ok
-             : status::host_mpi_error;
-}
-
 void crossing::start_by_host() noexcept {
   now_ = stage::by_host;
-  vote_ = std::exchange(request_, MPI_REQUEST_NULL);
-  outcome_ = call_host();
+  start_on_host(host_, room_.wire);
 }
 
 void crossing::advance() noexcept {
@@ -90,26 +80,22 @@ void crossing::advance() noexcept {
   // While another thread is blocked in the host MPI, nobody may come back to move the call.
   if (now_ == stage::gathering && ticket::peers().own().header().blocked.load() != 0)
     static_cast<void>(detach());
-  if (now_ == stage::gathering && ended(request_)) promise(host_.able);
-  if (now_ == stage::deciding && ended(request_)) all_ == 1 ? start() : start_by_host();
+  if (now_ == stage::gathering && ended(request_)) promise(true);
+  if (now_ == stage::deciding && ended(request_)) decide();
   if (now_ == stage::running && (runs_->advance(), runs_->done())) {
     const status s = runs_->outcome();
-    if (!failed(s)) path::count(path::kind::coll_levels, host_.bytes);
-    end(s);
+    if (!failed(s)) path::count(path::kind::coll_levels, runs_->bytes());
+    finish(s);
   }
-  if (now_ != stage::by_host || !ended(gathered_) || !ended(vote_) || !ended(request_)) return;
-  status s = outcome_;
-  if (!failed(s) && image_out_)
-    s = memory::copy_and_wait(call_.output.where, call_.output.at, image_out_.data(), host_.bytes);
-  end(s);
+  if (now_ == stage::by_host && ended(gathered_) && ended(request_)) finish(status::ok);
 }
 
 bool crossing::detach() noexcept {
   if (now_ == stage::queued) begin();
-  if (now_ != stage::gathering) return now_ == stage::by_host || done();
+  if (now_ != stage::gathering) return now_ == stage::by_host || now_ == stage::done;
   gathered_ = std::exchange(request_, MPI_REQUEST_NULL);
   promise(false);
-  if (!done()) start_by_host();
+  if (now_ == stage::deciding) start_by_host();
   return true;
 }
 
@@ -120,18 +106,23 @@ crossing_queue::~crossing_queue() {
   ticket::progress().dismiss(*this);
 }
 
-void crossing_queue::add(std::shared_ptr<crossing> c) {
+void crossing_queue::add(ticket::held_lock& held, std::shared_ptr<crossing> c, bool at_once) {
+  auto& e = ticket::progress();
+  const char* const name = c->call();
   by_host_.reserve(by_host_.size() + waiting_.size() + 1);
   waiting_.push_back(std::move(c));
-  ticket::progress().enlist(*this);
-  advance();
+  e.enlist(*this);
+  if (at_once)
+    e.wait_until(held, name, [&] { return detach(); });
+  else
+    advance();
 }
 
 /// Whether the head needs the room no more; it has left the queue then.
 bool crossing_queue::pop_head() noexcept {
   const std::shared_ptr<crossing> head = waiting_.front();
   const bool by_host = head->now_ == crossing::stage::by_host;
-  if (!by_host && !head->done()) return false;
+  if (!by_host && head->now_ != crossing::stage::done) return false;
   if (by_host) by_host_.push_back(head);  // there is room, see add
   waiting_.pop_front();
   return true;
@@ -139,7 +130,7 @@ bool crossing_queue::pop_head() noexcept {
 
 bool crossing_queue::advance() noexcept {
   for (const auto& c : by_host_) c->advance();
-  std::erase_if(by_host_, [](const auto& c) { return c->done(); });
+  std::erase_if(by_host_, [](const auto& c) { return c->now_ == crossing::stage::done; });
   while (!waiting_.empty()) {
     waiting_.front()->advance();
     if (!pop_head()) break;
@@ -157,8 +148,8 @@ bool crossing_queue::detach() noexcept {
 
 void crossing_queue::report(log::level at) const noexcept {
   const char* const name = settled()          ? "no collective"
-                           : waiting_.empty() ? by_host_.front()->name()
-                                              : waiting_.front()->name();
+                           : waiting_.empty() ? by_host_.front()->call()
+                                              : waiting_.front()->call();
   log::write(at, TELPHER_SUBSYSTEM, "  %s between nodes, %zu behind it, %zu with the host MPI",
              name, waiting_.empty() ? 0 : waiting_.size() - 1, by_host_.size());
 }

@@ -6,44 +6,47 @@
 // goes on while a rank is blocked, carries the promises. All of it on the room's communicator:
 //
 //   queued -> gathering  MPI_Ibarrier: it ends when all ranks have initiated the call
-//          -> deciding   MPI_Iallreduce of "I promise", least of all. A rank says yes when its
-//                        barrier has ended, and no if it is about to block before that
+//          -> deciding   MPI_Iallreduce of the ranks' terms, least of all. A rank that can take
+//                        part says yes when its barrier has ended, and no if it is about to block
+//                        before that
 //          -> running    all said yes: the schedule; whoever is about to block finishes it first
-//             or by_host somebody said no: the host MPI's own non-blocking call, on host copies
+//             or by_host somebody said no: the host MPI's own non-blocking call, staged
 //          -> done
 //
 // Why nobody waits for a rank that cannot move: a rank waits before it blocks only once its barrier
 // has ended. Then all ranks have initiated the call, and each says yes or no in its next call of
 // MPI, before it blocks. Who said no starts the host's call at once, for it knows the answer. The
 // host MPI sees the same operations in the same order at all ranks: those of one call, then those
-// of the next.
+// of the next. A call that the host MPI must have before the program's call returns, because what it
+// was given may be gone then, is refused at once, and so are those before it that can be.
 #pragma once
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "coll/between/problems.hpp"
 #include "coll/between/runner.hpp"
+#include "coll/deferred_call.hpp"
+#include "coll/exchange/kept_arrays.hpp"
 
 namespace telpher::coll::between {
 
-class crossing {
- public:
-  /// What the host MPI needs if the call is its own.
-  struct host_terms {
-    int count;
-    MPI_Datatype type;
-    MPI_Op op;
-    bool in_place;
-    std::uint64_t bytes;
-    bool able;  // this rank can run the schedule
-  };
-  crossing(room& r, call&& c, const host_terms& host)
-      : name_(c.name), room_(r), call_(std::move(c)), host_(host) {}
+/// The call as all ranks have agreed on it; none, at all ranks alike, where no schedule fits. May
+/// throw std::bad_alloc.
+std::optional<call> call_of(const char* name, const exchange::arguments& a, const shape& among,
+                            const terms& all, const coding& how);
 
-  bool done() const noexcept { return now_ == stage::done; }
-  const char* name() const noexcept { return name_; }
-  status outcome() const noexcept { return outcome_; }
+class crossing final : public deferred_call {
+ public:
+  crossing(const char* name, room& r, const shape& among, exchange::arguments&& a,
+           exchange::host_form&& host)
+      : deferred_call(name),
+        room_(r),
+        among_(among),
+        arguments_(std::move(a)),
+        host_(std::move(host)) {}
 
  private:
   friend class crossing_queue;
@@ -54,23 +57,20 @@ class crossing {
   bool detach() noexcept;
   void begin() noexcept;
   void promise(bool yes) noexcept;
-  void start() noexcept;
+  void decide() noexcept;
   void start_by_host() noexcept;
-  status call_host() noexcept;
-  void end(status s) noexcept;
+  void finish(status s) noexcept;
   bool ended(MPI_Request& r) noexcept;
 
-  const char* name_;
   room& room_;
-  call call_;
-  host_terms host_;
+  const shape& among_;
+  exchange::arguments arguments_;
+  exchange::host_form host_;
   stage now_ = stage::queued;
-  status outcome_ = status::ok;
-  int mine_ = 0, all_ = 0;
+  terms::words mine_{}, all_{};
   MPI_Request request_ = MPI_REQUEST_NULL;
-  MPI_Request gathered_ = MPI_REQUEST_NULL, vote_ = MPI_REQUEST_NULL;  // of one left to the host
+  MPI_Request gathered_ = MPI_REQUEST_NULL;  // of one that was left to the host MPI early
   std::unique_ptr<runner> runs_;
-  memory::buffer image_in_, image_out_;
 };
 
 /// The calls of a room that have not ended. Under the engine's lock.
@@ -78,7 +78,8 @@ class crossing_queue final : public ticket::worker {
  public:
   ~crossing_queue() override;
 
-  void add(std::shared_ptr<crossing> c);
+  /// `at_once`: if the call is the host MPI's, it has it when this returns.
+  void add(ticket::held_lock& held, std::shared_ptr<crossing> c, bool at_once);
   /// No call uses the room, or waits for it.
   bool empty() const noexcept { return waiting_.empty(); }
   /// The host MPI has none either.

@@ -19,6 +19,8 @@
 #pragma once
 
 #include <deque>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "coll/between/room.hpp"
@@ -33,8 +35,10 @@ class messages {
 
   /// Every message that will come, in the order of `receive`.
   void expect(int peer, std::uint64_t bytes) { in_.push_back({peer, bytes}); }
-  void send(int peer, std::byte* from, std::uint64_t bytes, std::uint64_t after) {
-    out_.push_back({peer, from, bytes, after});
+  /// `kept` is held until the bytes have left.
+  void send(int peer, std::byte* from, std::uint64_t bytes, std::uint64_t after,
+            std::shared_ptr<const void> kept = nullptr) {
+    out_.push_back({peer, from, bytes, after, std::move(kept)});
   }
   /// The next expected message: ok when all of it is where it belongs, for work that follows on the
   /// stream. `free`: work that used the place is done.
@@ -62,6 +66,7 @@ class messages {
     std::byte* at;
     std::uint64_t bytes;
     std::uint64_t after = 0;
+    std::shared_ptr<const void> kept = nullptr;
     std::uint64_t cut = 0;   // blocks so far
     std::uint64_t read = 0;  // bytes whose place is free again
     int travelling = 0;      // blocks with the host MPI

@@ -2,6 +2,7 @@
 #include "coll/between/plans.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/settings.hpp"
 #include "coll/algorithms/nodes.hpp"
@@ -16,34 +17,42 @@ namespace {
 constexpr int most_at_once = 8;
 constexpr std::uint64_t short_vector = 16 * 1024;
 
-const algorithm* chosen(const problem& p, std::uint64_t unit) {
+const algorithm* chosen(const problem& p, std::uint64_t unit, bool rounds) {
   const auto may = [&](const algorithm* a) {
     return a && (a->restrictions & restriction::between_nodes) != 0 && allows(*a, p) ? a : nullptr;
   };
-  if (const auto* forced = may(find_algorithm(p.what, exchange::forced_algorithm(p.what))))
-    return forced;
-  const auto named = [&](const char* name) { return may(find_algorithm(p.what, name)); };
-  const bool few = map_of(p).nodes() <= most_at_once;
-  if (p.count * unit <= short_vector)
+  const auto named = [&](std::string_view name) { return may(find_algorithm(p.what, name)); };
+  if (!rounds)
+    if (const auto* forced = named(exchange::forced_algorithm(p.what))) return forced;
+  if (p.what != operation::allreduce) {
+    const auto* levels = named("two_level");
+    return levels ? levels : named("pairwise");
+  }
+  if (!rounds && p.count * unit <= short_vector)
     if (const auto* a = named("two_level_doubling")) return a;
-  return named(few ? "two_level_direct" : "two_level_ring");
+  return named(rounds || map_of(p).nodes() <= most_at_once ? "two_level_direct" : "two_level_ring");
+}
+
+bool is_made_of_blocks(operation what) {
+  return what != operation::allreduce && what != operation::reduce && what != operation::bcast;
 }
 
 /// Elements of a chunk: a block for each leader, smaller ones where a call would be too few chunks
-/// to overlap.
+/// to overlap. Where the vector is made of blocks: of a piece of each.
 std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t lanes) {
   constexpr std::uint64_t worth_a_message = 64 * 1024, chunks_to_overlap = 4;
-  const std::uint64_t wanted =
-      std::max(p.count * unit / lanes / chunks_to_overlap, worth_a_message);
+  if (is_made_of_blocks(p.what)) lanes = 1;
+  const std::uint64_t whole = is_made_of_blocks(p.what) ? largest_block(p) : p.count / lanes;
+  const std::uint64_t wanted = std::max(whole * unit / chunks_to_overlap, worth_a_message);
   const std::uint64_t block = std::min(room::block_bytes(), wanted) / unit;
   return aligned(p, std::max<std::uint64_t>(block, 1)) * lanes;
 }
 
 }  // namespace
 
-std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank) {
-  const auto leaders = static_cast<std::uint64_t>(lanes);
-  const algorithm* a = chosen(p, unit);
+std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, bool rounds) {
+  const std::uint64_t leaders = is_made_of_blocks(p.what) ? 1 : static_cast<std::uint64_t>(lanes);
+  const algorithm* a = chosen(p, unit, rounds);
   if (!a) return std::nullopt;
   for (p.chunk = first_chunk(p, unit, leaders);;) {
     plan made{a, a->make(p, rank)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which schedule a call between nodes runs. Every rank chooses alike: only what all of them know
-// counts. Scratch space is of fixed size, so the choice cuts the vector into chunks that fit.
+// counts. Scratch space is of fixed size, so the choice cuts the vector into chunks, or each block
+// into pieces, that fit.
 #pragma once
 
 #include <optional>
@@ -14,8 +15,9 @@ struct plan {
   schedule own;
 };
 
-/// `p` says all but the chunk; `unit`: bytes of an element, `lanes`: leaders of a node. None where
+/// `p` says all but the chunk; `unit`: bytes of an element, `lanes`: leaders of a node. `rounds`:
+/// messages round values, and only some algorithms have the same bits at all ranks then. None where
 /// no schedule fits into the scratch space.
-std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank);
+std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, bool rounds);
 
 }  // namespace telpher::coll::between

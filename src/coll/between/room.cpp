@@ -58,12 +58,33 @@ std::uint64_t room::block_bytes() noexcept {
   return config().coll_block;
 }
 
-std::unique_ptr<room> room::make(MPI_Comm comm, MPI_Comm local, const std::vector<int>& node,
+namespace {
+
+/// Of the ranks of the node, while the room is made.
+class local_comm {
+ public:
+  local_comm(MPI_Comm comm, int first, int rank) noexcept {
+    if (pmpi::Comm_split(comm, first, rank, &made) == MPI_SUCCESS)
+      pmpi::Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  }
+  local_comm(const local_comm&) = delete;
+  local_comm& operator=(const local_comm&) = delete;
+  ~local_comm() {
+    if (made != MPI_COMM_NULL) pmpi::Comm_free(&made);
+  }
+  MPI_Comm made = MPI_COMM_NULL;
+};
+
+}  // namespace
+
+std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node,
                                  const memory::place& where, const vote& all) {
   std::unique_ptr<room> made(new room(node, where));
   int rank = 0;
   pmpi::Comm_rank(comm, &rank);
   made->own_ = made->index_of(rank);
+  const local_comm own(comm, node.front(), rank);
+  const MPI_Comm local = own.made;
   if (pmpi::Comm_split(comm, 0, rank, &made->wire) != MPI_SUCCESS) return nullptr;
   pmpi::Comm_set_errhandler(made->wire, MPI_ERRORS_RETURN);
   const bool good = made->share_flags(comm, local);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/between/runner.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -16,7 +17,7 @@ runner::runner(room& r, call&& c) : room_(r), call_(std::move(c)) {
   messages_.emplace(r, lane_ ? lane_.stream() : device::stream{});
   if (!lane_) messages_->fail(status::device_error);
   for (const step& s : call_.plan.steps)
-    if (s.kind == step_kind::receive) messages_->expect(s.peer, s.to.count * call_.unit);
+    if (s.kind == step_kind::receive) messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
 }
 
 runner::~runner() {
@@ -24,11 +25,10 @@ runner::~runner() {
   ticket::progress().dismiss(*this);
 }
 
-memory_ref runner::at(const span& s) const noexcept {
+std::byte* runner::at(const span& s) const noexcept {
   const std::uint64_t offset = s.offset * call_.unit;
-  if (s.where == space::input) return call_.input + offset;
-  if (s.where == space::output) return call_.output + offset;
-  return {room_.scratch_of(s.rank) + offset, room_.where};
+  if (s.where == space::scratch) return room_.scratch_of(s.rank) + offset;
+  return (s.where == space::input ? call_.input : call_.output) + offset;
 }
 
 // --- device work ---
@@ -60,7 +60,9 @@ bool runner::look_at_marks() noexcept {
     keep(s);
     finished_ = marks_.front().work;
   }
-  while (!images_.empty() && images_.front().work <= finished_) images_.pop_front();
+  for (; !used_.empty() && used_.front().work <= finished_; used_.pop_front())
+    if (used_.front().made_here && !failing())
+      if (const auto e = used_.front().form->counted()) error_ = std::max(error_.value_or(*e), *e);
   return moved;
 }
 
@@ -73,52 +75,74 @@ bool runner::send_signals() noexcept {
   return moved;
 }
 
-status runner::copy(memory_ref to, memory_ref from, std::uint64_t bytes) noexcept {
-  ++work_;
-  return room_.where.owner->copy(to.at, from.at, bytes, lane_.stream());
-}
-
-result<std::byte*> runner::image_of(std::uint64_t bytes) {
-  auto data = memory::buffer::device(room_.where, bytes);
-  TELPHER_TRY(data);
-  auto* const at = static_cast<std::byte*>(data->data());
-  images_.push_back({work_ + 1, std::move(*data)});
-  return at;
-}
-
-status runner::reduce(memory_ref to, const step& s, std::uint64_t bytes) {
-  std::vector<const void*> sources;
-  for (const span& source : s.sources) {
-    memory_ref from = at(source);
-    if (!(from.where == room_.where)) {
-      auto made = image_of(bytes);
-      TELPHER_TRY(made);
-      TELPHER_TRY(copy({*made, room_.where}, from, bytes));
-      from.at = *made;
-    }
-    sources.push_back(from.at);
-  }
-  const bool here = to.where == room_.where;
-  std::byte* target = to.at;
-  if (!here) {
-    auto made = image_of(bytes);
-    TELPHER_TRY(made);
-    target = *made;
-  }
-  ++work_;
-  // An image is kept for the last of the work that uses it.
-  for (image& i : images_)
-    if (i.work > finished_) i.work = work_ + (here ? 0 : 1);
-  TELPHER_TRY(exchange::start_reduction(lane_, launched_, call_.by, target, sources, bytes));
-  return here ? status::ok : copy(to, {target, room_.where}, bytes);
-}
-
 status runner::move(const step& s) {
-  const memory_ref to = at(s.to);
+  std::byte* const to = at(s.to);
   const std::uint64_t bytes = s.to.count * call_.unit;
-  if (messages_->reads(to.at, bytes)) return status::would_block;
+  if (messages_->reads(to, bytes)) return status::would_block;
   if (failing()) return status::ok;
-  keep(s.kind == step_kind::copy ? copy(to, at(s.sources[0]), bytes) : reduce(to, s, bytes));
+  overwrite(to);
+  ++work_;
+  if (s.kind == step_kind::copy) {
+    keep(room_.where.owner->copy(to, at(s.sources[0]), bytes, lane_.stream()));
+    return status::ok;
+  }
+  std::vector<const void*> sources;
+  for (const span& from : s.sources) sources.push_back(at(from));
+  keep(exchange::start_reduction(lane_, launched_, call_.by, to, sources, bytes));
+  return status::ok;
+}
+
+// --- messages ---
+
+/// What goes in place of a span. The span is rounded to it, unless it is the program's.
+std::shared_ptr<coded_form> runner::code(const span& from, const codec::plan& p) {
+  std::byte* const place = at(from);
+  if (const auto known = coded_.find(place); known != coded_.end()) return known->second;
+  auto made = coded_form::made(room_.where, lane_.stream(), p, place);
+  if (!made) {
+    keep(made.error());
+    return nullptr;
+  }
+  used_.push_back({++work_, *made, true});
+  if (from.where != space::scratch) return *made;
+  keep((*made)->decode(lane_.stream(), place));
+  used_.back().work = ++work_;
+  return coded_[place] = *made;
+}
+
+void runner::send(const step& s) {
+  const span& from = s.sources[0];
+  const std::uint64_t bytes = from.count * call_.unit;
+  const codec::plan p = call_.how.of(bytes);
+  const auto form = p && !failing() ? code(from, p) : nullptr;
+  put_mark();
+  messages_->send(s.peer, form ? form->data() : at(from), call_.how.travels(bytes), work_, form);
+}
+
+status runner::receive(const step& s) {
+  std::byte* const to = at(s.to);
+  const std::uint64_t bytes = s.to.count * call_.unit;
+  if (messages_->reads(to, bytes)) return status::would_block;
+  const codec::plan p = call_.how.of(bytes);
+  if (p && !landing_) {
+    auto made = coded_form::landing(room_.where, p);
+    if (made)
+      landing_ = *made;
+    else
+      keep(made.error());
+  }
+  put_mark();
+  TELPHER_TRY(messages_->receive(landing_ ? landing_->data() : to, finished_ == work_));
+  begun_ = true;
+  ++work_;
+  overwrite(to);
+  const auto form = std::move(landing_);
+  if (!form) return status::ok;
+  used_.push_back({work_, form, false});
+  if (failing()) return status::ok;
+  keep(form->decode(lane_.stream(), to));
+  used_.back().work = ++work_;
+  if (s.to.where == space::scratch) coded_[to] = form;
   return status::ok;
 }
 
@@ -133,12 +157,9 @@ status runner::take_step(const step& s) {
       put_mark();
       signals_.push_back({work_, s.peer});
       return status::ok;
-    case step_kind::send: {
-      put_mark();
-      const span& from = s.sources[0];
-      messages_->send(s.peer, at(from).at, from.count * call_.unit, work_);
+    case step_kind::send:
+      send(s);
       return status::ok;
-    }
     case step_kind::wait: {
       const status came = room_.wait(s.peer);
       awaited_ = came == status::would_block ? s.peer : -1;
@@ -149,13 +170,7 @@ status runner::take_step(const step& s) {
     case step_kind::receive:
       break;
   }
-  const memory_ref to = at(s.to);
-  if (messages_->reads(to.at, s.to.count * call_.unit)) return status::would_block;
-  put_mark();
-  TELPHER_TRY(messages_->receive(to.at, finished_ == work_));
-  begun_ = true;
-  ++work_;
-  return status::ok;
+  return receive(s);
 }
 
 /// Goes as far as it can; would_block: a step could not be taken yet.
@@ -215,21 +230,6 @@ void runner::report(log::level at) const noexcept {
   char text[160];
   describe(text, sizeof text);
   log::write(at, TELPHER_SUBSYSTEM, "  %s", text);
-}
-
-status run_blocking(room& r, call&& c) noexcept {
-  if (r.abandoned()) return status::peer_lost;
-  try {
-    const char* const name = c.name;
-    runner one(r, std::move(c));
-    auto& e = ticket::progress();
-    auto held = e.lock();
-    e.enlist(one);
-    e.wait_until(held, name, [&] { return one.done(); });
-    return one.outcome();
-  } catch (const std::bad_alloc&) {
-    return status::out_of_memory;
-  }
 }
 
 }  // namespace telpher::coll::between

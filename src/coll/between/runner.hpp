@@ -11,8 +11,8 @@
 // A step that overwrites what is being sent is not walked past until that has left its place.
 // Device work is numbered; an event behind it tells up to which number it is done.
 //
-// The program's buffers may be of any kind of memory: a reduction's source that lies elsewhere is
-// copied to this rank's device first.
+// All buffers are memory of the room's device. A message that is compressed (coding.hpp) is so as
+// work of the same stream; its form is kept as long as what it stands for, and passed on as it is.
 //
 // Errors. A rank that fails goes on through its list and moves nothing more: its signals and
 // messages say that it has failed, and who takes one has failed as well. So every rank that needed
@@ -20,9 +20,12 @@
 #pragma once
 
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "coll/between/coding.hpp"
 #include "coll/between/messages.hpp"
 #include "coll/exchange/launch.hpp"
 #include "coll/reduction.hpp"
@@ -36,7 +39,10 @@ struct call {
   schedule plan;
   std::uint64_t unit;  // bytes of an element
   reduction by;
-  memory_ref input, output;
+  std::byte* input;
+  std::byte* output;
+  coding how;           // of messages
+  std::uint64_t bytes;  // of the longest vector
 };
 
 class runner final : public ticket::worker {
@@ -49,6 +55,9 @@ class runner final : public ticket::worker {
   bool done() const noexcept { return done_; }
   /// When it is done.
   status outcome() const noexcept { return messages_->outcome(); }
+  std::uint64_t bytes() const noexcept { return call_.bytes; }
+  /// The largest exponent of a bound of what compression has changed here.
+  std::optional<int> error_exponent() const noexcept { return error_; }
 
   // --- for the engine ---
   bool advance() noexcept override;
@@ -65,18 +74,20 @@ class runner final : public ticket::worker {
     std::uint64_t after;
     int peer;
   };
-  struct image {
+  /// In use until the device work of this number is done.
+  struct used {
     std::uint64_t work;
-    memory::buffer data;
+    std::shared_ptr<coded_form> form;
+    bool made_here;
   };
 
-  status prepare() noexcept;
   status walk();
   status take_step(const step& s);
   status move(const step& s);
-  status copy(memory_ref to, memory_ref from, std::uint64_t bytes) noexcept;
-  status reduce(memory_ref to, const step& s, std::uint64_t bytes);
-  result<std::byte*> image_of(std::uint64_t bytes);
+  void send(const step& s);
+  status receive(const step& s);
+  std::shared_ptr<coded_form> code(const span& from, const codec::plan& p);
+  void overwrite(const std::byte* at) { coded_.erase(at); }
   void put_mark();
   bool look_at_marks() noexcept;
   bool send_signals() noexcept;
@@ -86,7 +97,7 @@ class runner final : public ticket::worker {
   void keep(status s) noexcept {
     if (failed(s)) messages_->fail(s);
   }
-  memory_ref at(const span& s) const noexcept;
+  std::byte* at(const span& s) const noexcept;
 
   room& room_;
   call call_;
@@ -98,14 +109,14 @@ class runner final : public ticket::worker {
   std::uint64_t finished_ = 0;  // all up to here is done
   std::deque<mark> marks_;
   std::deque<signal> signals_;
-  std::deque<image> images_;
+  std::deque<used> used_;
+  std::map<const std::byte*, std::shared_ptr<coded_form>> coded_;  // by what it stands for
+  std::shared_ptr<coded_form> landing_;  // of the message that is awaited
+  std::optional<int> error_;
   int awaited_ = -1;
   bool begun_ = false;  // something has come from another rank
   bool done_ = false;
   path::stall_clock still_;
 };
-
-/// Runs it and returns when it is done; the engine's progress goes on meanwhile.
-status run_blocking(room& r, call&& c) noexcept;
 
 }  // namespace telpher::coll::between

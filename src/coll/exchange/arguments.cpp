@@ -180,8 +180,15 @@ bool arguments::look_up(const void* buffer, device::pointer_info& found) noexcep
   return true;
 }
 
-std::uint64_t arguments::size_of(MPI_Datatype type) noexcept {
-  const auto found = datatype::layout_of(type);
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
+  int size = 0;
+  if (count <= 0 || pmpi::Type_size(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+std::uint64_t arguments::size_of(MPI_Datatype of) noexcept {
+  type = of;
+  const auto found = datatype::layout_of(of);
   if (!found || !(*found)->contiguous || (*found)->blocks.empty() ||
       (*found)->blocks.front().offset != 0) {
     possible = false;
@@ -195,14 +202,15 @@ void arguments::divide_grain(std::uint64_t n) noexcept {
   if (n) grain = std::min(grain, std::uint64_t{1} << std::countr_zero(n));
 }
 
-void arguments::vector(std::int64_t count, MPI_Datatype type) noexcept {
+void arguments::vector(std::int64_t count, MPI_Datatype of) noexcept {
   if (count < 0) possible = false;
-  bytes = possible ? static_cast<std::uint64_t>(count) * size_of(type) : 0;
+  bytes = possible ? static_cast<std::uint64_t>(count) * size_of(of) : 0;
   divide_grain(bytes);
 }
 
 // Values with padding are no run of bytes, but the kernels know them.
-void arguments::reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexcept {
+void arguments::reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcept {
+  type = of;
   reduce = reduction_of(op, type);
   possible = possible && reduce.known && count >= 0;
   if (!possible) return;
@@ -218,30 +226,30 @@ void arguments::reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexc
 
 // In place means the receiving side of a gather and the sending side of a scatter, which the calls
 // name second and first.
-void arguments::vectors(std::int64_t count, MPI_Datatype type, std::int64_t other_count,
+void arguments::vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t other_count,
                         MPI_Datatype other_type, bool both) noexcept {
   if (in_place) return vector(other_count, other_type);
-  vector(count, type);
+  vector(count, own_type);
   const std::uint64_t said = bytes;
   if (!both || !possible) return;
   vector(other_count, other_type);
   if (bytes != said) possible = false;
 }
 
-void arguments::own_block(std::int64_t count, MPI_Datatype type) {
+void arguments::own_block(std::int64_t count, MPI_Datatype of) {
   if (!possible) return;
   if (in_place) {
     own_counts.push_back(output_counts[static_cast<std::size_t>(rank)]);
     own_offsets.push_back(output_offsets[static_cast<std::size_t>(rank)]);
     return;
   }
-  vector(count, type);
+  vector(count, of);
   own_counts.push_back(bytes);
   own_offsets.push_back(0);
 }
 
-void arguments::expected_block(std::int64_t count, MPI_Datatype type) {
-  if (!in_place) vector(count, type);
+void arguments::expected_block(std::int64_t count, MPI_Datatype of) {
+  if (!in_place) vector(count, of);
   output_counts.assign(static_cast<std::size_t>(ranks), 0);
   output_offsets.assign(static_cast<std::size_t>(ranks), 0);
   output_counts[static_cast<std::size_t>(root)] = bytes;

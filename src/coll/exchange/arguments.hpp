@@ -33,27 +33,27 @@ class arguments {
     if (possible) root = root_;
   }
   /// `count` elements make the vector, or the block of each rank.
-  void vector(std::int64_t count, MPI_Datatype type) noexcept;
+  void vector(std::int64_t count, MPI_Datatype of) noexcept;
   /// The same where both sides of the call name it; they must mean as many bytes, unless one of
   /// them does not count (MPI_IN_PLACE, or `both` false: the second one).
-  void vectors(std::int64_t count, MPI_Datatype type, std::int64_t other_count,
+  void vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t other_count,
                MPI_Datatype other_type, bool both) noexcept;
-  void reducing(std::int64_t count, MPI_Datatype type, MPI_Op op) noexcept;
+  void reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcept;
   /// Blocks of the own input that others must be told of.
   template <class Count, class Displacement>
-  void input_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype type) {
-    blocks(counts, displacements, type, own_counts, own_offsets);
+  void input_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype of) {
+    blocks(counts, displacements, of, own_counts, own_offsets);
   }
   /// Blocks of the own output.
   template <class Count, class Displacement>
-  void output_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype type) {
-    blocks(counts, displacements, type, output_counts, output_offsets);
+  void output_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype of) {
+    blocks(counts, displacements, of, output_counts, output_offsets);
   }
   /// The one block that this rank sends; in place it lies among the blocks of the output, which
   /// must be said before.
-  void own_block(std::int64_t count, MPI_Datatype type);
+  void own_block(std::int64_t count, MPI_Datatype of);
   /// The one block that this rank expects from the root.
-  void expected_block(std::int64_t count, MPI_Datatype type);
+  void expected_block(std::int64_t count, MPI_Datatype of);
   /// Blocks whose counts all ranks know.
   template <class Count>
   void common_counts(const Count* counts) {
@@ -82,20 +82,21 @@ class arguments {
   std::uint64_t grain = 16;
   bool gaps = false;  // in the elements that are reduced
   reduction reduce;
+  MPI_Datatype type = MPI_DATATYPE_NULL;  // of the values, as they were named last
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
   bool lasting = true;  // no type is the program's, which may free it when the call has returned
 
  private:
   bool look_up(const void* buffer, device::pointer_info& found) noexcept;
-  std::uint64_t size_of(MPI_Datatype type) noexcept;
+  std::uint64_t size_of(MPI_Datatype of) noexcept;
   void divide_grain(std::uint64_t bytes) noexcept;
   bool is_root() const noexcept { return rank == root; }
 
   template <class Count, class Displacement>
-  void blocks(const Count* counts, const Displacement* displacements, MPI_Datatype type,
+  void blocks(const Count* counts, const Displacement* displacements, MPI_Datatype of,
               std::vector<std::uint64_t>& to, std::vector<std::uint64_t>& offsets) {
-    const std::uint64_t size = size_of(type);
+    const std::uint64_t size = size_of(of);
     for (int r = 0; r < ranks && possible; ++r) {
       if (counts[r] < 0 || displacements[r] < 0) possible = false;
       to.push_back(static_cast<std::uint64_t>(counts[r]) * size);
@@ -105,11 +106,20 @@ class arguments {
   }
 };
 
+/// Bytes of `count` elements, of any memory; 0 where the host MPI does not know the type.
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept;
+
+/// The longest vector is not known to all ranks.
+struct unknown_bytes {
+  std::uint64_t operator()(int) const noexcept { return 0; }
+};
+
 /// A call as its wrapper got it: which operation, and what tells its arguments.
-template <class Fill>
+template <class Fill, class Bytes = unknown_bytes>
 struct described {
   operation what;
-  Fill fill;  // void(arguments&)
+  Fill fill;      // void(arguments&)
+  Bytes bytes{};  // of so many ranks: of the longest vector, as all of them know it
 
   /// Out of memory: a call that is not for the devices.
   arguments read(int ranks, int rank) const noexcept {
@@ -124,5 +134,7 @@ struct described {
 };
 template <class Fill>
 described(operation, Fill) -> described<Fill>;
+template <class Fill, class Bytes>
+described(operation, Fill, Bytes) -> described<Fill, Bytes>;
 
 }  // namespace telpher::coll::exchange

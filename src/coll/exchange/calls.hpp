@@ -16,7 +16,7 @@ auto bcast(void* buffer, Count count, MPI_Datatype type, int root) noexcept {
     a.rooted(root);
     const bool ok = a.rank == root ? a.buffers(buffer, nullptr) : a.buffers(nullptr, buffer);
     if (ok) a.vector(count, type);
-  });
+  }, [=](int) { return bytes_of(count, type); });
 }
 
 template <class Count>
@@ -69,7 +69,7 @@ auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void*
   return described(operation::allgather, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.vectors(send_count, send_type, receive_count, receive_type, true);
-  });
+  }, [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
 }
 
 template <class Count, class Displacement>
@@ -80,6 +80,8 @@ auto allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void
     if (!a.buffers(send, receive)) return;
     a.output_blocks(counts, displacements, receive_type);
     a.own_block(send_count, send_type);
+  }, [=](int n) {
+    return bytes_of(std::accumulate(counts, counts + n, std::int64_t{0}), receive_type);
   });
 }
 
@@ -89,7 +91,7 @@ auto alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* 
   return described(operation::alltoall, [=](arguments& a) {
     if (!a.buffers(send, receive)) return;
     a.vectors(send_count, send_type, receive_count, receive_type, true);
-  });
+  }, [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
 }
 
 template <class Count, class Displacement>
@@ -112,7 +114,7 @@ auto reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI
   return described(operation::reduce, [=](arguments& a) {
     a.rooted(root);
     if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
-  });
+  }, [=](int) { return bytes_of(count, type); });
 }
 
 template <class Count>
@@ -120,6 +122,8 @@ auto reduce_vector(operation what, const void* send, void* receive, Count count,
                    MPI_Op op) noexcept {
   return described(what, [=](arguments& a) {
     if (a.buffers(send, receive)) a.reducing(count, type, op);
+  }, [=](int n) {
+    return bytes_of(what == operation::reduce_scatter_block ? MPI_Count{count} * n : MPI_Count{count}, type);
   });
 }
 template <class Count>
@@ -151,6 +155,8 @@ auto reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Da
     if (!a.buffers(send, receive)) return;
     a.reducing(std::accumulate(counts, counts + a.ranks, std::int64_t{0}), type, op);
     a.common_counts(counts);
+  }, [=](int n) {
+    return bytes_of(std::accumulate(counts, counts + n, std::int64_t{0}), type);
   });
 }
 

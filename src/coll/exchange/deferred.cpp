@@ -7,7 +7,7 @@
 namespace telpher::coll::exchange {
 
 deferred::deferred(const char* call, arguments&& a, host_form&& host)
-    : call_(call), arguments_(std::move(a)), host_(std::move(host)) {}
+    : deferred_call(call), arguments_(std::move(a)), host_(std::move(host)) {}
 
 deferred::~deferred() = default;
 
@@ -48,10 +48,9 @@ void call_queue::make_way(ticket::held_lock& held) noexcept {
 }
 
 // The call has left the queue, and has been passed or was decided to be the host's.
-void call_queue::start_on_host(deferred& d) noexcept {
+void call_queue::start_on_host(deferred& d) const noexcept {
   d.attempt_.reset();
-  d.code_ = d.host_(&d.native_);
-  d.state_ = d.code_ == MPI_SUCCESS ? deferred::state::on_host : deferred::state::done;
+  d.start_on_host(d.host_, c_.comm);
 }
 
 bool call_queue::leave_to_host() noexcept {
@@ -91,7 +90,7 @@ bool call_queue::advance() noexcept {
 
 attempt::outcome call_queue::step(deferred& d) noexcept {
   if (!d.attempt_) {
-    d.attempt_.reset(new (std::nothrow) attempt(d.call_, c_, d.arguments_, form::deferred));
+    d.attempt_.reset(new (std::nothrow) attempt(d.call(), c_, d.arguments_, form::deferred));
     if (!d.attempt_) return attempt::outcome::staged;
     c_.talk.begin(d.number_);
   }
@@ -99,10 +98,9 @@ attempt::outcome call_queue::step(deferred& d) noexcept {
 }
 
 void call_queue::end(deferred& d) noexcept {
-  d.outcome_ = d.attempt_->result();
+  d.end(d.attempt_->result());
   d.attempt_.reset();
   d.host_ = nullptr;
-  d.state_ = deferred::state::done;
 }
 
 bool call_queue::detach() noexcept {
@@ -115,7 +113,7 @@ void call_queue::report(log::level at) const noexcept {
   char awaited[96] = "its ranks have found each other";
   if (first.attempt_) first.attempt_->describe(awaited, sizeof awaited);
   log::write(at, TELPHER_SUBSYSTEM, "  %s, call %llu on its communicator, until %s; %zu behind it",
-             first.call_, static_cast<unsigned long long>(first.number_), awaited,
+             first.call(), static_cast<unsigned long long>(first.number_), awaited,
              calls_.size() - 1);
 }
 

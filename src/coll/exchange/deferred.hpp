@@ -22,6 +22,7 @@
 #include <deque>
 #include <memory>
 
+#include "coll/deferred_call.hpp"
 #include "coll/exchange/arguments.hpp"
 #include "coll/exchange/attempt.hpp"
 #include "coll/exchange/kept_arrays.hpp"
@@ -31,35 +32,20 @@ namespace telpher::coll::exchange {
 
 class communicator;
 
-/// One call, from its initiation on. The program's request and the queue hold it.
-class deferred {
+/// One call. The program's request and the queue hold it.
+class deferred final : public deferred_call {
  public:
   /// `host` initiates the call in the host MPI, staged. It has the arrays that the host MPI may
   /// read until the call has ended.
   deferred(const char* call, arguments&& a, host_form&& host);
-  ~deferred();
-
-  enum class state : std::uint8_t { open, on_host, done };
-  state now() const noexcept { return state_; }
-  /// Of the initiation in the host MPI.
-  int code() const noexcept { return code_; }
-  /// Of the run among the devices.
-  status outcome() const noexcept { return outcome_; }
-  const char* call() const noexcept { return call_; }
-  /// The host MPI's request, once.
-  MPI_Request native() const noexcept { return native_; }
+  ~deferred() override;
 
  private:
   friend class call_queue;
-  const char* call_;
   std::uint64_t number_ = 0;
   arguments arguments_;
   host_form host_;
   std::unique_ptr<attempt> attempt_;
-  state state_ = state::open;
-  int code_ = MPI_SUCCESS;
-  status outcome_ = status::ok;
-  MPI_Request native_ = MPI_REQUEST_NULL;
 };
 
 /// A communicator's calls that are not on the host and have not ended. Under the engine's lock.
@@ -99,7 +85,7 @@ class call_queue final : public ticket::worker {
   bool leave_to_host() noexcept;
   attempt::outcome step(deferred& d) noexcept;
   static void end(deferred& d) noexcept;
-  static void start_on_host(deferred& d) noexcept;
+  void start_on_host(deferred& d) const noexcept;
 
   communicator& c_;
   std::deque<std::shared_ptr<deferred>> calls_;

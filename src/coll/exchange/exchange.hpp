@@ -18,8 +18,8 @@ bool enabled() noexcept;
 /// A blocking call on a communicator that may do it.
 bool call_blocking(const char* call, communicator& c, arguments& a, int* code) noexcept;
 
-template <class Fill>
-bool call_blocking(const char* call, MPI_Comm comm, const described<Fill>& d, int* code) noexcept {
+template <class Described>
+bool call_blocking(const char* call, MPI_Comm comm, const Described& d, int* code) noexcept {
   if (!enabled()) return false;
   communicator* c = communicator::of(comm);
   if (!c) return false;
@@ -28,8 +28,8 @@ bool call_blocking(const char* call, MPI_Comm comm, const described<Fill>& d, in
 }
 
 /// A non-blocking call; `host` initiates it in the host MPI, at once or later.
-template <class Fill, class Host>
-std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const described<Fill>& d,
+template <class Described, class Host>
+std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const Described& d,
                                 const Host& host) noexcept {
   if (!enabled()) return nullptr;
   communicator* c = communicator::soon(comm);

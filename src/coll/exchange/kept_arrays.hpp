@@ -12,17 +12,17 @@
 
 namespace telpher::coll::exchange {
 
-/// Initiates a call in the host MPI.
-using host_form = std::function<int(MPI_Request*)>;
+/// Initiates a call in the host MPI, on the program's communicator or another with the same ranks.
+using host_form = std::function<int(MPI_Comm, MPI_Request*)>;
 
-/// `Form` is int(const Element*..., MPI_Request*).
+/// `Form` is int(const Element*..., MPI_Comm, MPI_Request*).
 template <class Form, class... Element>
 class with_arrays {
  public:
   with_arrays(const Form& form, const Element*... arrays) noexcept
       : form_(form), arrays_(arrays...) {}
 
-  int operator()(MPI_Request* made) const { return call(arrays_, made); }
+  int operator()(MPI_Comm on, MPI_Request* made) const { return call(arrays_, on, made); }
 
   /// The same with copies. Of what the call `a` does not read at this rank there is nothing to
   /// copy: the address may be anything. May throw std::bad_alloc.
@@ -39,14 +39,14 @@ class with_arrays {
     std::tuple<std::vector<Element>...> copies{std::apply(
         [&](const Element*... from) { return std::tuple<std::vector<Element>...>{copy(from)...}; },
         arrays_)};
-    return [form = form_, copies = std::move(copies)](MPI_Request* made) {
-      return std::apply([&](const auto&... own) { return form(own.data()..., made); }, copies);
+    return [form = form_, copies = std::move(copies)](MPI_Comm on, MPI_Request* made) {
+      return std::apply([&](const auto&... own) { return form(own.data()..., on, made); }, copies);
     };
   }
 
  private:
-  int call(const std::tuple<const Element*...>& arrays, MPI_Request* made) const {
-    return std::apply([&](const Element*... at) { return form_(at..., made); }, arrays);
+  int call(const std::tuple<const Element*...>& arrays, MPI_Comm on, MPI_Request* made) const {
+    return std::apply([&](const Element*... at) { return form_(at..., on, made); }, arrays);
   }
 
   Form form_;

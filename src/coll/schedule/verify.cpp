@@ -295,7 +295,9 @@ class run {
     }
     const knowledge& known = state(rank).known;
     if (known.stopped[index(a.rank)] >= a.clock) return order::stopped;
-    if (a.rank == rank || known.seen[index(a.rank)] >= a.clock) return order::sliced;
+    // Between nodes a rank takes whole steps (coll/between).
+    if (a.rank == rank) return !one_node_ ? order::stopped : order::sliced;
+    if (known.seen[index(a.rank)] >= a.clock) return order::sliced;
     return order::none;
   }
 

@@ -2,9 +2,9 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
-#include "coll/two_level/calls.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -24,7 +24,10 @@ TELPHER_MPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MP
                                                   coll::exchange::bcast(buffer, count, datatype,
                                                                         root), &code))
     return code;
-  if (int code = 0; coll::two_level::bcast(buffer, count, datatype, root, comm, &code)) return code;
+  if (int code = 0; coll::between::call_blocking("MPI_Bcast", comm,
+                                                 coll::exchange::bcast(buffer, count, datatype,
+                                                                       root), &code))
+    return code;
   coll::staged call("MPI_Bcast", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -148,8 +151,11 @@ TELPHER_MPI(Allgather,
                                                                             recvcount, recvtype),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                               recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Allgather", comm,
+                                                 coll::exchange::allgather(sendbuf, sendcount,
+                                                                           sendtype, recvbuf,
+                                                                           recvcount, recvtype),
+                                                 &code))
     return code;
   coll::staged call("MPI_Allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -174,8 +180,11 @@ TELPHER_MPI(Allgatherv,
                                                                              recvcounts, displs,
                                                                              recvtype), &code))
     return code;
-  if (int code = 0; coll::two_level::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                                displs, recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Allgatherv", comm,
+                                                 coll::exchange::allgatherv(sendbuf, sendcount,
+                                                                            sendtype, recvbuf,
+                                                                            recvcounts, displs,
+                                                                            recvtype), &code))
     return code;
   coll::staged call("MPI_Allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -199,8 +208,11 @@ TELPHER_MPI(Alltoall,
                                                                            recvcount, recvtype),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                              recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Alltoall", comm,
+                                                 coll::exchange::alltoall(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcount, recvtype),
+                                                 &code))
     return code;
   coll::staged call("MPI_Alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -228,8 +240,12 @@ TELPHER_MPI(Alltoallv,
                                                                             rdispls, recvtype),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                               recvcounts, rdispls, recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Alltoallv", comm,
+                                                 coll::exchange::alltoallv(sendbuf, sendcounts,
+                                                                           sdispls, sendtype,
+                                                                           recvbuf, recvcounts,
+                                                                           rdispls, recvtype),
+                                                 &code))
     return code;
   coll::staged call("MPI_Alltoallv", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
@@ -272,7 +288,10 @@ TELPHER_MPI(Bcast_c,
                                                   coll::exchange::bcast(buffer, count, datatype,
                                                                         root), &code))
     return code;
-  if (int code = 0; coll::two_level::bcast(buffer, count, datatype, root, comm, &code)) return code;
+  if (int code = 0; coll::between::call_blocking("MPI_Bcast_c", comm,
+                                                 coll::exchange::bcast(buffer, count, datatype,
+                                                                       root), &code))
+    return code;
   coll::staged call("MPI_Bcast_c", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
@@ -397,8 +416,11 @@ TELPHER_MPI(Allgather_c,
                                                                             recvcount, recvtype),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                               recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Allgather_c", comm,
+                                                 coll::exchange::allgather(sendbuf, sendcount,
+                                                                           sendtype, recvbuf,
+                                                                           recvcount, recvtype),
+                                                 &code))
     return code;
   coll::staged call("MPI_Allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -424,8 +446,11 @@ TELPHER_MPI(Allgatherv_c,
                                                                              recvcounts, displs,
                                                                              recvtype), &code))
     return code;
-  if (int code = 0; coll::two_level::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-                                                displs, recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Allgatherv_c", comm,
+                                                 coll::exchange::allgatherv(sendbuf, sendcount,
+                                                                            sendtype, recvbuf,
+                                                                            recvcounts, displs,
+                                                                            recvtype), &code))
     return code;
   coll::staged call("MPI_Allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -449,8 +474,11 @@ TELPHER_MPI(Alltoall_c,
                                                                            recvcount, recvtype),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                              recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Alltoall_c", comm,
+                                                 coll::exchange::alltoall(sendbuf, sendcount,
+                                                                          sendtype, recvbuf,
+                                                                          recvcount, recvtype),
+                                                 &code))
     return code;
   coll::staged call("MPI_Alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -478,8 +506,12 @@ TELPHER_MPI(Alltoallv_c,
                                                                             rdispls, recvtype),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                               recvcounts, rdispls, recvtype, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Alltoallv_c", comm,
+                                                 coll::exchange::alltoallv(sendbuf, sendcounts,
+                                                                           sdispls, sendtype,
+                                                                           recvbuf, recvcounts,
+                                                                           rdispls, recvtype),
+                                                 &code))
     return code;
   coll::staged call("MPI_Alltoallv_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));

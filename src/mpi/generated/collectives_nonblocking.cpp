@@ -2,9 +2,9 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
-#include "coll/two_level/calls.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -20,13 +20,12 @@ TELPHER_MPI(Ibcast,
             (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ibcast", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ibcast", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
-    return call.start(made, [&] { return pmpi::Ibcast(b, count, datatype, root, comm, made); });
+    return call.start(made, [&] { return pmpi::Ibcast(b, count, datatype, root, on, made); });
   };
   return mpi::start_collective("MPI_Ibcast", comm,
                                coll::exchange::bcast(buffer, count, datatype, root), staged,
@@ -41,16 +40,15 @@ TELPHER_MPI(Igather,
   if (!entry::active())
     return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Igather", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Igather", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igather(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+      return pmpi::Igather(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Igather", comm,
@@ -68,9 +66,9 @@ TELPHER_MPI(Igatherv,
   if (!entry::active())
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
-    coll::staged call("MPI_Igatherv", comm);
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Igatherv", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -79,7 +77,7 @@ TELPHER_MPI(Igatherv,
                           : coll::nothing());
     return call.start(made, [&] {
       return pmpi::Igatherv(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, root,
-                            comm, made);
+                            on, made);
     });
   };
   return mpi::start_collective("MPI_Igatherv", comm,
@@ -96,16 +94,15 @@ TELPHER_MPI(Iscatter,
   if (!entry::active())
     return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iscatter", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iscatter", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatter(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+      return pmpi::Iscatter(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Iscatter", comm,
@@ -123,9 +120,9 @@ TELPHER_MPI(Iscatterv,
   if (!entry::active())
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Request* made) {
-    coll::staged call("MPI_Iscatterv", comm);
+  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Iscatterv", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
@@ -134,7 +131,7 @@ TELPHER_MPI(Iscatterv,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.start(made, [&] {
       return pmpi::Iscatterv(s, own_sendcounts, own_displs, sendtype, r, recvcount, recvtype, root,
-                             comm, made);
+                             on, made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv", comm,
@@ -151,13 +148,12 @@ TELPHER_MPI(Iallgather,
   if (!entry::active())
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iallgather", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iallgather", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Iallgather(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+      return pmpi::Iallgather(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallgather", comm,
@@ -174,14 +170,14 @@ TELPHER_MPI(Iallgatherv,
   if (!entry::active())
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
-    coll::staged call("MPI_Iallgatherv", comm);
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Iallgatherv", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
     return call.start(made, [&] {
-      return pmpi::Iallgatherv(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype,
-                               comm, made);
+      return pmpi::Iallgatherv(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, on,
+                               made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv", comm,
@@ -198,13 +194,12 @@ TELPHER_MPI(Ialltoall,
   if (!entry::active())
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ialltoall", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ialltoall", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Ialltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+      return pmpi::Ialltoall(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoall", comm,
@@ -224,15 +219,16 @@ TELPHER_MPI(Ialltoallv,
                             recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
-                          const auto* own_recvcounts, const auto* own_rdispls, MPI_Request* made) {
-    coll::staged call("MPI_Ialltoallv", comm);
+                          const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Ialltoallv", on);
     const void* s = call.input(sendbuf,
                                coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
     void* r = call.output(recvbuf,
                           coll::ragged(call.size(), own_recvcounts, own_rdispls, recvtype));
     return call.start(made, [&] {
       return pmpi::Ialltoallv(s, own_sendcounts, own_sdispls, sendtype, r, own_recvcounts,
-                              own_rdispls, recvtype, comm, made);
+                              own_rdispls, recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv", comm,
@@ -271,13 +267,12 @@ TELPHER_MPI(Ibcast_c,
             (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ibcast_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ibcast_c", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
-    return call.start(made, [&] { return pmpi::Ibcast_c(b, count, datatype, root, comm, made); });
+    return call.start(made, [&] { return pmpi::Ibcast_c(b, count, datatype, root, on, made); });
   };
   return mpi::start_collective("MPI_Ibcast_c", comm,
                                coll::exchange::bcast(buffer, count, datatype, root), staged,
@@ -293,16 +288,15 @@ TELPHER_MPI(Igather_c,
   if (!entry::active())
     return pmpi::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Igather_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Igather_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
                           : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Igather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+      return pmpi::Igather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Igather_c", comm,
@@ -320,9 +314,9 @@ TELPHER_MPI(Igatherv_c,
   if (!entry::active())
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
-    coll::staged call("MPI_Igatherv_c", comm);
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Igatherv_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -331,7 +325,7 @@ TELPHER_MPI(Igatherv_c,
                           : coll::nothing());
     return call.start(made, [&] {
       return pmpi::Igatherv_c(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype, root,
-                              comm, made);
+                              on, made);
     });
   };
   return mpi::start_collective("MPI_Igatherv_c", comm,
@@ -349,16 +343,15 @@ TELPHER_MPI(Iscatter_c,
   if (!entry::active())
     return pmpi::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                             request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iscatter_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iscatter_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Iscatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, made);
+      return pmpi::Iscatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Iscatter_c", comm,
@@ -376,9 +369,9 @@ TELPHER_MPI(Iscatterv_c,
   if (!entry::active())
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Request* made) {
-    coll::staged call("MPI_Iscatterv_c", comm);
+  const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Iscatterv_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
@@ -387,7 +380,7 @@ TELPHER_MPI(Iscatterv_c,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.start(made, [&] {
       return pmpi::Iscatterv_c(s, own_sendcounts, own_displs, sendtype, r, recvcount, recvtype,
-                               root, comm, made);
+                               root, on, made);
     });
   };
   return mpi::start_collective("MPI_Iscatterv_c", comm,
@@ -404,13 +397,12 @@ TELPHER_MPI(Iallgather_c,
   if (!entry::active())
     return pmpi::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                               request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iallgather_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iallgather_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Iallgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+      return pmpi::Iallgather_c(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallgather_c", comm,
@@ -427,14 +419,14 @@ TELPHER_MPI(Iallgatherv_c,
   if (!entry::active())
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Request* made) {
-    coll::staged call("MPI_Iallgatherv_c", comm);
+  const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Iallgatherv_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
     return call.start(made, [&] {
       return pmpi::Iallgatherv_c(s, sendcount, sendtype, r, own_recvcounts, own_displs, recvtype,
-                                 comm, made);
+                                 on, made);
     });
   };
   return mpi::start_collective("MPI_Iallgatherv_c", comm,
@@ -451,13 +443,12 @@ TELPHER_MPI(Ialltoall_c,
   if (!entry::active())
     return pmpi::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ialltoall_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ialltoall_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
-      return pmpi::Ialltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, made);
+      return pmpi::Ialltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoall_c", comm,
@@ -477,15 +468,16 @@ TELPHER_MPI(Ialltoallv_c,
                               recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
-                          const auto* own_recvcounts, const auto* own_rdispls, MPI_Request* made) {
-    coll::staged call("MPI_Ialltoallv_c", comm);
+                          const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
+                          MPI_Request* made) {
+    coll::staged call("MPI_Ialltoallv_c", on);
     const void* s = call.input(sendbuf,
                                coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
     void* r = call.output(recvbuf,
                           coll::ragged(call.size(), own_recvcounts, own_rdispls, recvtype));
     return call.start(made, [&] {
       return pmpi::Ialltoallv_c(s, own_sendcounts, own_sdispls, sendtype, r, own_recvcounts,
-                                own_rdispls, recvtype, comm, made);
+                                own_rdispls, recvtype, on, made);
     });
   };
   return mpi::start_collective("MPI_Ialltoallv_c", comm,

@@ -2,9 +2,9 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
-#include "coll/two_level/calls.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -24,13 +24,13 @@ TELPHER_MPI(Bcast_init,
   if (!entry::active()) return pmpi::Bcast_init(buffer, count, datatype, root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Bcast_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Bcast_init", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Bcast_init(b, count, datatype, root, comm, info, made);
+      return pmpi::Bcast_init(b, count, datatype, root, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Bcast_init", comm,
@@ -50,15 +50,15 @@ TELPHER_MPI(Gather_init,
                              info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Gather_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Gather_init", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
                           : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Gather_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+      return pmpi::Gather_init(s, sendcount, sendtype, r, recvcount, recvtype, root, on, info,
                                made);
     });
   };
@@ -79,8 +79,8 @@ TELPHER_MPI(Gatherv_init,
                               root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Gatherv_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Gatherv_init", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -88,7 +88,7 @@ TELPHER_MPI(Gatherv_init,
                           ? coll::ragged(call.size(), recvcounts, displs, recvtype)
                           : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Gatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm,
+      return pmpi::Gatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, on,
                                 info, made);
     });
   };
@@ -110,15 +110,15 @@ TELPHER_MPI(Scatter_init,
                               comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Scatter_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Scatter_init", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Scatter_init(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+      return pmpi::Scatter_init(s, sendcount, sendtype, r, recvcount, recvtype, root, on, info,
                                 made);
     });
   };
@@ -139,8 +139,8 @@ TELPHER_MPI(Scatterv_init,
                                root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Scatterv_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Scatterv_init", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -148,8 +148,8 @@ TELPHER_MPI(Scatterv_init,
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Scatterv_init(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
-                                 comm, info, made);
+      return pmpi::Scatterv_init(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, on,
+                                 info, made);
     });
   };
   return mpi::init_collective("MPI_Scatterv_init", comm,
@@ -169,12 +169,12 @@ TELPHER_MPI(Allgather_init,
                                 info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Allgather_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Allgather_init", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
-      return pmpi::Allgather_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, made);
+      return pmpi::Allgather_init(s, sendcount, sendtype, r, recvcount, recvtype, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Allgather_init", comm,
@@ -194,12 +194,12 @@ TELPHER_MPI(Allgatherv_init,
                                  recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Allgatherv_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Allgatherv_init", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
     return call.init(made, [&] {
-      return pmpi::Allgatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+      return pmpi::Allgatherv_init(s, sendcount, sendtype, r, recvcounts, displs, recvtype, on,
                                    info, made);
     });
   };
@@ -220,12 +220,12 @@ TELPHER_MPI(Alltoall_init,
                                info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Alltoall_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Alltoall_init", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
-      return pmpi::Alltoall_init(s, sendcount, sendtype, r, recvcount, recvtype, comm, info, made);
+      return pmpi::Alltoall_init(s, sendcount, sendtype, r, recvcount, recvtype, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Alltoall_init", comm,
@@ -245,13 +245,13 @@ TELPHER_MPI(Alltoallv_init,
                                 rdispls, recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Alltoallv_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Alltoallv_init", on);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
     return call.init(made, [&] {
       return pmpi::Alltoallv_init(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
-                                  recvtype, comm, info, made);
+                                  recvtype, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Alltoallv_init", comm,
@@ -295,13 +295,13 @@ TELPHER_MPI(Bcast_init_c,
     return pmpi::Bcast_init_c(buffer, count, datatype, root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Bcast_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Bcast_init_c", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Bcast_init_c(b, count, datatype, root, comm, info, made);
+      return pmpi::Bcast_init_c(b, count, datatype, root, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Bcast_init_c", comm,
@@ -321,15 +321,15 @@ TELPHER_MPI(Gather_init_c,
                                comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Gather_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Gather_init_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(recvcount, recvtype, call.size())
                           : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Gather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+      return pmpi::Gather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, on, info,
                                  made);
     });
   };
@@ -350,8 +350,8 @@ TELPHER_MPI(Gatherv_init_c,
                                 root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Gatherv_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Gatherv_init_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -359,8 +359,8 @@ TELPHER_MPI(Gatherv_init_c,
                           ? coll::ragged(call.size(), recvcounts, displs, recvtype)
                           : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Gatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root,
-                                  comm, info, made);
+      return pmpi::Gatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, on,
+                                  info, made);
     });
   };
   return mpi::init_collective("MPI_Gatherv_init_c", comm,
@@ -381,15 +381,15 @@ TELPHER_MPI(Scatter_init_c,
                                 comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Scatter_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Scatter_init_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
     void* r = call.output(recvbuf,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Scatter_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm, info,
+      return pmpi::Scatter_init_c(s, sendcount, sendtype, r, recvcount, recvtype, root, on, info,
                                   made);
     });
   };
@@ -410,8 +410,8 @@ TELPHER_MPI(Scatterv_init_c,
                                  recvtype, root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Scatterv_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Scatterv_init_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -420,7 +420,7 @@ TELPHER_MPI(Scatterv_init_c,
                           root >= 0 ? coll::uniform(recvcount, recvtype) : coll::nothing());
     return call.init(made, [&] {
       return pmpi::Scatterv_init_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root,
-                                   comm, info, made);
+                                   on, info, made);
     });
   };
   return mpi::init_collective("MPI_Scatterv_init_c", comm,
@@ -440,13 +440,12 @@ TELPHER_MPI(Allgather_init_c,
                                   info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Allgather_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Allgather_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
-      return pmpi::Allgather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                    made);
+      return pmpi::Allgather_init_c(s, sendcount, sendtype, r, recvcount, recvtype, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Allgather_init_c", comm,
@@ -466,12 +465,12 @@ TELPHER_MPI(Allgatherv_init_c,
                                    recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Allgatherv_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Allgatherv_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
     return call.init(made, [&] {
-      return pmpi::Allgatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm,
+      return pmpi::Allgatherv_init_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, on,
                                      info, made);
     });
   };
@@ -492,13 +491,12 @@ TELPHER_MPI(Alltoall_init_c,
                                  info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Alltoall_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Alltoall_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
-      return pmpi::Alltoall_init_c(s, sendcount, sendtype, r, recvcount, recvtype, comm, info,
-                                   made);
+      return pmpi::Alltoall_init_c(s, sendcount, sendtype, r, recvcount, recvtype, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Alltoall_init_c", comm,
@@ -519,13 +517,13 @@ TELPHER_MPI(Alltoallv_init_c,
                                   rdispls, recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Alltoallv_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Alltoallv_init_c", on);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
     return call.init(made, [&] {
       return pmpi::Alltoallv_init_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls,
-                                    recvtype, comm, info, made);
+                                    recvtype, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Alltoallv_init_c", comm,

@@ -2,9 +2,9 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that reduces (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
-#include "coll/two_level/calls.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -26,8 +26,9 @@ TELPHER_MPI(Reduce,
                                                                          datatype, op, root),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-                                            &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Reduce", comm,
+                                                 coll::exchange::reduce(sendbuf, recvbuf, count,
+                                                                        datatype, op, root), &code))
     return code;
   coll::staged call("MPI_Reduce", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
@@ -46,7 +47,9 @@ TELPHER_MPI(Allreduce,
                                                   coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                             datatype, op), &code))
     return code;
-  if (int code = 0; coll::two_level::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Allreduce", comm,
+                                                 coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                           datatype, op), &code))
     return code;
   coll::staged call("MPI_Allreduce", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -82,8 +85,12 @@ TELPHER_MPI(Reduce_scatter_block,
                                                                                        datatype,
                                                                                        op), &code))
     return code;
-  if (int code = 0; coll::two_level::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
-                                                          comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter_block", comm,
+                                                 coll::exchange::reduce_scatter_block(sendbuf,
+                                                                                      recvbuf,
+                                                                                      recvcount,
+                                                                                      datatype, op),
+                                                 &code))
     return code;
   coll::staged call("MPI_Reduce_scatter_block", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
@@ -108,8 +115,11 @@ TELPHER_MPI(Reduce_scatter,
                                                                                  datatype, op),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
-                                                    comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter", comm,
+                                                 coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                                recvcounts,
+                                                                                datatype, op),
+                                                 &code))
     return code;
   coll::staged call("MPI_Reduce_scatter", comm);
   const void* s = call.input(sendbuf,
@@ -167,8 +177,9 @@ TELPHER_MPI(Reduce_c,
                                                                          datatype, op, root),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::reduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-                                            &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Reduce_c", comm,
+                                                 coll::exchange::reduce(sendbuf, recvbuf, count,
+                                                                        datatype, op, root), &code))
     return code;
   coll::staged call("MPI_Reduce_c", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
@@ -187,7 +198,9 @@ TELPHER_MPI(Allreduce_c,
                                                   coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                             datatype, op), &code))
     return code;
-  if (int code = 0; coll::two_level::allreduce(sendbuf, recvbuf, count, datatype, op, comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Allreduce_c", comm,
+                                                 coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                           datatype, op), &code))
     return code;
   coll::staged call("MPI_Allreduce_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -223,8 +236,12 @@ TELPHER_MPI(Reduce_scatter_block_c,
                                                                                        datatype,
                                                                                        op), &code))
     return code;
-  if (int code = 0; coll::two_level::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op,
-                                                          comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter_block_c", comm,
+                                                 coll::exchange::reduce_scatter_block(sendbuf,
+                                                                                      recvbuf,
+                                                                                      recvcount,
+                                                                                      datatype, op),
+                                                 &code))
     return code;
   coll::staged call("MPI_Reduce_scatter_block_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
@@ -250,8 +267,11 @@ TELPHER_MPI(Reduce_scatter_c,
                                                                                  datatype, op),
                                                   &code))
     return code;
-  if (int code = 0; coll::two_level::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
-                                                    comm, &code))
+  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter_c", comm,
+                                                 coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                                recvcounts,
+                                                                                datatype, op),
+                                                 &code))
     return code;
   coll::staged call("MPI_Reduce_scatter_c", comm);
   const void* s = call.input(sendbuf,

@@ -2,9 +2,9 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that reduces (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
-#include "coll/two_level/calls.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -22,15 +22,14 @@ TELPHER_MPI(Ireduce,
             (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ireduce", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ireduce", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Ireduce(s, r, count, datatype, op, root, comm, made);
+      return pmpi::Ireduce(s, r, count, datatype, op, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce", comm,
@@ -45,15 +44,12 @@ TELPHER_MPI(Iallreduce,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (auto call = coll::two_level::iallreduce(sendbuf, recvbuf, count, datatype, op, comm))
-    return mpi::hold(std::move(call), comm, request);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iallreduce", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iallreduce", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.start(made, [&] {
-      return pmpi::Iallreduce(s, r, count, datatype, op, comm, made);
+      return pmpi::Iallreduce(s, r, count, datatype, op, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallreduce", comm,
@@ -68,16 +64,14 @@ TELPHER_MPI(Ireduce_scatter_block,
             (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ireduce_scatter_block", comm);
-    const void* s = call.input(sendbuf,
-                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter_block", on);
+    const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
-                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(on) : 1));
     return call.start(made, [&] {
-      return pmpi::Ireduce_scatter_block(s, r, recvcount, datatype, op, comm, made);
+      return pmpi::Ireduce_scatter_block(s, r, recvcount, datatype, op, on, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter_block", comm,
@@ -92,17 +86,16 @@ TELPHER_MPI(Ireduce_scatter,
             (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
-    coll::staged call("MPI_Ireduce_scatter", comm);
+  const auto staged = [=](const auto* own_recvcounts, MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter", on);
     const void* s = call.input(sendbuf,
-                               coll::uniform(local_group::total(comm, own_recvcounts), datatype));
+                               coll::uniform(local_group::total(on, own_recvcounts), datatype));
     void* r = call.output(recvbuf,
                           coll::uniform(sendbuf == MPI_IN_PLACE
-                                        ? local_group::total(comm, own_recvcounts)
-                                        : local_group::own(comm, own_recvcounts), datatype));
+                                        ? local_group::total(on, own_recvcounts)
+                                        : local_group::own(on, own_recvcounts), datatype));
     return call.start(made, [&] {
-      return pmpi::Ireduce_scatter(s, r, own_recvcounts, datatype, op, comm, made);
+      return pmpi::Ireduce_scatter(s, r, own_recvcounts, datatype, op, on, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter", comm,
@@ -117,12 +110,11 @@ TELPHER_MPI(Iscan,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iscan", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iscan", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
-    return call.start(made, [&] { return pmpi::Iscan(s, r, count, datatype, op, comm, made); });
+    return call.start(made, [&] { return pmpi::Iscan(s, r, count, datatype, op, on, made); });
   };
   return mpi::start_collective("MPI_Iscan", comm,
                                coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
@@ -135,14 +127,13 @@ TELPHER_MPI(Iexscan,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iexscan", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iexscan", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
-                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0
                          ? coll::uniform(count, datatype) : coll::nothing());
-    return call.start(made, [&] { return pmpi::Iexscan(s, r, count, datatype, op, comm, made); });
+    return call.start(made, [&] { return pmpi::Iexscan(s, r, count, datatype, op, on, made); });
   };
   return mpi::start_collective("MPI_Iexscan", comm,
                                coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op),
@@ -158,15 +149,14 @@ TELPHER_MPI(Ireduce_c,
             (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ireduce_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
     return call.start(made, [&] {
-      return pmpi::Ireduce_c(s, r, count, datatype, op, root, comm, made);
+      return pmpi::Ireduce_c(s, r, count, datatype, op, root, on, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_c", comm,
@@ -181,15 +171,12 @@ TELPHER_MPI(Iallreduce_c,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (auto call = coll::two_level::iallreduce(sendbuf, recvbuf, count, datatype, op, comm))
-    return mpi::hold(std::move(call), comm, request);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iallreduce_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iallreduce_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.start(made, [&] {
-      return pmpi::Iallreduce_c(s, r, count, datatype, op, comm, made);
+      return pmpi::Iallreduce_c(s, r, count, datatype, op, on, made);
     });
   };
   return mpi::start_collective("MPI_Iallreduce_c", comm,
@@ -204,16 +191,14 @@ TELPHER_MPI(Ireduce_scatter_block_c,
             (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Ireduce_scatter_block_c", comm);
-    const void* s = call.input(sendbuf,
-                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter_block_c", on);
+    const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
-                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(on) : 1));
     return call.start(made, [&] {
-      return pmpi::Ireduce_scatter_block_c(s, r, recvcount, datatype, op, comm, made);
+      return pmpi::Ireduce_scatter_block_c(s, r, recvcount, datatype, op, on, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter_block_c", comm,
@@ -228,17 +213,16 @@ TELPHER_MPI(Ireduce_scatter_c,
             (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](const auto* own_recvcounts, MPI_Request* made) {
-    coll::staged call("MPI_Ireduce_scatter_c", comm);
+  const auto staged = [=](const auto* own_recvcounts, MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Ireduce_scatter_c", on);
     const void* s = call.input(sendbuf,
-                               coll::uniform(local_group::total(comm, own_recvcounts), datatype));
+                               coll::uniform(local_group::total(on, own_recvcounts), datatype));
     void* r = call.output(recvbuf,
                           coll::uniform(sendbuf == MPI_IN_PLACE
-                                        ? local_group::total(comm, own_recvcounts)
-                                        : local_group::own(comm, own_recvcounts), datatype));
+                                        ? local_group::total(on, own_recvcounts)
+                                        : local_group::own(on, own_recvcounts), datatype));
     return call.start(made, [&] {
-      return pmpi::Ireduce_scatter_c(s, r, own_recvcounts, datatype, op, comm, made);
+      return pmpi::Ireduce_scatter_c(s, r, own_recvcounts, datatype, op, on, made);
     });
   };
   return mpi::start_collective("MPI_Ireduce_scatter_c", comm,
@@ -253,12 +237,11 @@ TELPHER_MPI(Iscan_c,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iscan_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iscan_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
-    return call.start(made, [&] { return pmpi::Iscan_c(s, r, count, datatype, op, comm, made); });
+    return call.start(made, [&] { return pmpi::Iscan_c(s, r, count, datatype, op, on, made); });
   };
   return mpi::start_collective("MPI_Iscan_c", comm,
                                coll::exchange::scan(sendbuf, recvbuf, count, datatype, op), staged,
@@ -272,14 +255,13 @@ TELPHER_MPI(Iexscan_c,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Iexscan_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Iexscan_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
-                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0
                          ? coll::uniform(count, datatype) : coll::nothing());
-    return call.start(made, [&] { return pmpi::Iexscan_c(s, r, count, datatype, op, comm, made); });
+    return call.start(made, [&] { return pmpi::Iexscan_c(s, r, count, datatype, op, on, made); });
   };
   return mpi::start_collective("MPI_Iexscan_c", comm,
                                coll::exchange::exscan(sendbuf, recvbuf, count, datatype, op),

@@ -2,9 +2,9 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that reduces (chapter 6),
 // in the sections of MPI 4.0.
+#include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
-#include "coll/two_level/calls.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -26,14 +26,14 @@ TELPHER_MPI(Reduce_init,
     return pmpi::Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Reduce_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Reduce_init", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Reduce_init(s, r, count, datatype, op, root, comm, info, made);
+      return pmpi::Reduce_init(s, r, count, datatype, op, root, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Reduce_init", comm,
@@ -50,12 +50,12 @@ TELPHER_MPI(Allreduce_init,
     return pmpi::Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Allreduce_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Allreduce_init", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
-      return pmpi::Allreduce_init(s, r, count, datatype, op, comm, info, made);
+      return pmpi::Allreduce_init(s, r, count, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Allreduce_init", comm,
@@ -73,15 +73,14 @@ TELPHER_MPI(Reduce_scatter_block_init,
                                            request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_block_init", comm);
-    const void* s = call.input(sendbuf,
-                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_block_init", on);
+    const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
-                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(on) : 1));
     return call.init(made, [&] {
-      return pmpi::Reduce_scatter_block_init(s, r, recvcount, datatype, op, comm, info, made);
+      return pmpi::Reduce_scatter_block_init(s, r, recvcount, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Reduce_scatter_block_init", comm,
@@ -99,16 +98,15 @@ TELPHER_MPI(Reduce_scatter_init,
                                      request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_init", on);
     const void* s = call.input(sendbuf,
-                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+                               coll::uniform(local_group::total(on, recvcounts), datatype));
     void* r = call.output(recvbuf,
-                          coll::uniform(sendbuf == MPI_IN_PLACE
-                                        ? local_group::total(comm, recvcounts)
-                                        : local_group::own(comm, recvcounts), datatype));
+                          coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(on, recvcounts)
+                                        : local_group::own(on, recvcounts), datatype));
     return call.init(made, [&] {
-      return pmpi::Reduce_scatter_init(s, r, recvcounts, datatype, op, comm, info, made);
+      return pmpi::Reduce_scatter_init(s, r, recvcounts, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Reduce_scatter_init", comm,
@@ -125,12 +123,12 @@ TELPHER_MPI(Scan_init,
     return pmpi::Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Scan_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Scan_init", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
-      return pmpi::Scan_init(s, r, count, datatype, op, comm, info, made);
+      return pmpi::Scan_init(s, r, count, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Scan_init", comm,
@@ -147,14 +145,14 @@ TELPHER_MPI(Exscan_init,
     return pmpi::Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Exscan_init", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Exscan_init", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
-                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0
                          ? coll::uniform(count, datatype) : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Exscan_init(s, r, count, datatype, op, comm, info, made);
+      return pmpi::Exscan_init(s, r, count, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Exscan_init", comm,
@@ -175,14 +173,14 @@ TELPHER_MPI(Reduce_init_c,
     return pmpi::Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Reduce_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Reduce_init_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
                           call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Reduce_init_c(s, r, count, datatype, op, root, comm, info, made);
+      return pmpi::Reduce_init_c(s, r, count, datatype, op, root, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Reduce_init_c", comm,
@@ -199,12 +197,12 @@ TELPHER_MPI(Allreduce_init_c,
     return pmpi::Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Allreduce_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Allreduce_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
-      return pmpi::Allreduce_init_c(s, r, count, datatype, op, comm, info, made);
+      return pmpi::Allreduce_init_c(s, r, count, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Allreduce_init_c", comm,
@@ -222,15 +220,14 @@ TELPHER_MPI(Reduce_scatter_block_init_c,
                                              request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_block_init_c", comm);
-    const void* s = call.input(sendbuf,
-                               coll::uniform(recvcount, datatype, local_group::size(comm)));
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_block_init_c", on);
+    const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
-                                        sendbuf == MPI_IN_PLACE ? local_group::size(comm) : 1));
+                                        sendbuf == MPI_IN_PLACE ? local_group::size(on) : 1));
     return call.init(made, [&] {
-      return pmpi::Reduce_scatter_block_init_c(s, r, recvcount, datatype, op, comm, info, made);
+      return pmpi::Reduce_scatter_block_init_c(s, r, recvcount, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Reduce_scatter_block_init_c", comm,
@@ -248,16 +245,15 @@ TELPHER_MPI(Reduce_scatter_init_c,
                                        request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Reduce_scatter_init_c", on);
     const void* s = call.input(sendbuf,
-                               coll::uniform(local_group::total(comm, recvcounts), datatype));
+                               coll::uniform(local_group::total(on, recvcounts), datatype));
     void* r = call.output(recvbuf,
-                          coll::uniform(sendbuf == MPI_IN_PLACE
-                                        ? local_group::total(comm, recvcounts)
-                                        : local_group::own(comm, recvcounts), datatype));
+                          coll::uniform(sendbuf == MPI_IN_PLACE ? local_group::total(on, recvcounts)
+                                        : local_group::own(on, recvcounts), datatype));
     return call.init(made, [&] {
-      return pmpi::Reduce_scatter_init_c(s, r, recvcounts, datatype, op, comm, info, made);
+      return pmpi::Reduce_scatter_init_c(s, r, recvcounts, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Reduce_scatter_init_c", comm,
@@ -274,12 +270,12 @@ TELPHER_MPI(Scan_init_c,
     return pmpi::Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Scan_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Scan_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
-      return pmpi::Scan_init_c(s, r, count, datatype, op, comm, info, made);
+      return pmpi::Scan_init_c(s, r, count, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Scan_init_c", comm,
@@ -296,14 +292,14 @@ TELPHER_MPI(Exscan_init_c,
     return pmpi::Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
-  const auto staged = [=](MPI_Request* made) {
-    coll::staged call("MPI_Exscan_init_c", comm);
+  const auto staged = [=](MPI_Comm on, MPI_Request* made) {
+    coll::staged call("MPI_Exscan_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
-                         sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
+                         sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0
                          ? coll::uniform(count, datatype) : coll::nothing());
     return call.init(made, [&] {
-      return pmpi::Exscan_init_c(s, r, count, datatype, op, comm, info, made);
+      return pmpi::Exscan_init_c(s, r, count, datatype, op, on, info, made);
     });
   };
   return mpi::init_collective("MPI_Exscan_init_c", comm,

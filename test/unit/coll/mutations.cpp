@@ -173,10 +173,11 @@ void break_everywhere(const algorithm& a, const problem& p, const mutation& chan
 
 struct selection {
   bool in_place = true;
-  bool ordered_only = false;  // leaves out algorithms for commutative operations
-  // Between nodes, schedules synchronise and fill workspaces even if a shape makes that unnecessary
-  // (empty shares, nodes of one rank, messages that already give the order). So this percentage of
-  // the broken schedules may be correct.
+  bool ordered_only = false;  // leaves out algorithms for operations that commute
+  // Between nodes a schedule synchronizes, and a workspace is filled, also where a shape makes that
+  // needless (empty shares, nodes of one rank, messages that order the same, pieces that follow each
+  // other), and an allgather in place copies back what messages may have rounded: the part of the
+  // broken schedules, in percent, that may be right all the same.
   int needless_between_nodes = 0;
 };
 
@@ -220,10 +221,10 @@ TEST_CASE(a_lost_signal) {
   expect_refused(dropping(step_kind::signal));
 }
 TEST_CASE(a_lost_wait_and_its_signal) {
-  expect_refused(drop_pair, {.needless_between_nodes = 33});
+  expect_refused(drop_pair, {.needless_between_nodes = 44});
 }
 TEST_CASE(a_lost_copy) {
-  expect_refused(dropping(step_kind::copy));
+  expect_refused(dropping(step_kind::copy), {.needless_between_nodes = 3});
 }
 TEST_CASE(a_lost_reduction) {
   expect_refused(dropping(step_kind::reduce));
@@ -235,16 +236,16 @@ TEST_CASE(a_contribution_twice) {
   expect_refused(repeat_source);
 }
 TEST_CASE(a_shifted_source) {
-  expect_refused(shift_source);
+  expect_refused(shift_source, {.needless_between_nodes = 1});
 }
 TEST_CASE(a_shifted_target) {
-  expect_refused(shift_target);
+  expect_refused(shift_target, {.needless_between_nodes = 1});
 }
 TEST_CASE(a_short_span) {
-  expect_refused(shorten);
+  expect_refused(shorten, {.needless_between_nodes = 2});
 }
 TEST_CASE(a_source_at_another_rank) {
-  expect_refused(read_another_rank);
+  expect_refused(read_another_rank, {.needless_between_nodes = 1});
 }
 TEST_CASE(a_target_at_another_rank) {
   expect_refused(write_another_rank);

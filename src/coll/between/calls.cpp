@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/calls.hpp"
+
+#include <array>
+#include <cmath>
+#include <new>
+
+#include "base/log.hpp"
+#include "codec/accounting.hpp"
+#include "host_mpi/error.hpp"
+#include "path/path.hpp"
+
+namespace telpher::coll::between {
+namespace {
+
+/// The other ranks are on their way.
+void give_up(const char* name, MPI_Comm comm) noexcept {
+  TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", name);
+  pmpi::Abort(comm, 1);
+}
+
+/// All ranks learn how wrong sums of compressed values may be: a sum has a part of every other node,
+/// each with an error, and then one of its own.
+status count_errors(const site& s, std::optional<int> own) noexcept {
+  constexpr int none = -(1 << 20);
+  const int mine = own.value_or(none);
+  int worst = none;
+  MPI_Request r = MPI_REQUEST_NULL;
+  if (pmpi::Iallreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, s.room->wire, &r) != MPI_SUCCESS)
+    return status::host_mpi_error;
+  auto& e = ticket::progress();
+  auto held = e.lock();
+  int complete = 0, code = MPI_SUCCESS;
+  e.wait_until(held, "the bound of compressed sums", [&] {
+    code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
+    return complete || code != MPI_SUCCESS;
+  });
+  if (code == MPI_SUCCESS && worst > none)
+    codec::count_error(codec::method::zfp,
+                       static_cast<double>(s.among.nodes.size()) * std::ldexp(1.0, worst));
+  return code == MPI_SUCCESS ? status::ok : status::host_mpi_error;
+}
+
+status run(site& s, call&& c, bool sums) {
+  if (s.room->abandoned()) return status::peer_lost;
+  const char* const name = c.name;
+  const bool rounds = static_cast<bool>(c.how);
+  runner one(*s.room, std::move(c));
+  auto& e = ticket::progress();
+  {
+    auto held = e.lock();
+    e.enlist(one);
+    e.wait_until(held, name, [&] { return one.done(); });
+  }
+  if (!rounds || !sums || s.room->abandoned()) return one.outcome();
+  const status counted = count_errors(s, one.error_exponent());
+  return failed(one.outcome()) ? one.outcome() : counted;
+}
+
+}  // namespace
+
+bool run_blocking(const char* name, MPI_Comm comm, const exchange::arguments& a,
+                  std::uint64_t bytes, int* code) noexcept {
+  const auto way = agree(name, comm, a, bytes);
+  if (!way) return false;
+  try {
+    auto made = call_of(name, a, way->at->among, way->all, way->how);
+    if (!made) return false;
+    const std::uint64_t volume = made->bytes;
+    way->at->settle(name, false);
+    const status s = run(*way->at, std::move(*made), is_reduction(a.what));
+    *code = failed(s) ? host_mpi::fail(comm, name, s, "a collective between nodes failed")
+                      : MPI_SUCCESS;
+    if (!failed(s)) path::count(path::kind::coll_levels, volume);
+  } catch (const std::bad_alloc&) {
+    give_up(name, comm);
+  }
+  return true;
+}
+
+// Types and operations of the program's may be gone when the call returns.
+std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&& a,
+                                exchange::host_form&& host) noexcept {
+  const bool at_once = !a.lasting || !a.possible;
+  if (!host) {
+    give_up(name, s.comm);
+    return nullptr;
+  }
+  try {
+    auto made = std::make_shared<crossing>(name, *s.room, s.among, std::move(a), std::move(host));
+    auto held = ticket::progress().lock();
+    s.crossings.add(held, made, at_once);
+    return made;
+  } catch (const std::bad_alloc&) {
+    give_up(name, s.comm);
+    return nullptr;
+  }
+}
+
+}  // namespace telpher::coll::between

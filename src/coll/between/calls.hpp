@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives of communicators that span nodes, by verified schedules: what the wrappers call when
+// the exchange of one node has declined. A blocking call answers true when it was done, with MPI's
+// code; false, at all ranks alike, when the wrapper must stage it. A non-blocking call answers null
+// when the wrapper must initiate it.
+#pragma once
+
+#include <memory>
+
+#include "coll/between/ways.hpp"
+#include "coll/exchange/exchange.hpp"
+
+namespace telpher::coll::between {
+
+bool run_blocking(const char* name, MPI_Comm comm, const exchange::arguments& a,
+                  std::uint64_t bytes, int* code) noexcept;
+
+template <class Described>
+bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* code) noexcept {
+  if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return false;
+  int ranks = 0, rank = 0;
+  pmpi::Comm_size(comm, &ranks);
+  pmpi::Comm_rank(comm, &rank);
+  const std::uint64_t bytes = d.bytes(ranks);
+  if (bytes == 0 ? d.what != operation::alltoallv : !worthwhile(d.what, bytes)) return false;
+  return run_blocking(name, comm, d.read(ranks, rank), bytes, code);
+}
+
+std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&& a,
+                                exchange::host_form&& host) noexcept;
+
+/// Where a blocking call has made the room, and only if the user asks for the executor: what a rank
+/// decides here all decide alike.
+template <class Described, class Host>
+std::shared_ptr<crossing> defer(const char* name, MPI_Comm comm, const Described& d,
+                                const Host& host) noexcept {
+  if (!worthwhile(d.what, any_size) || !asked_for(d.what)) return nullptr;
+  site* s = made_site(comm);
+  if (!s) return nullptr;
+  int rank = 0;
+  pmpi::Comm_rank(comm, &rank);
+  exchange::arguments a = d.read(s->among.ranks, rank);
+  try {
+    exchange::host_form own = exchange::kept(host, a);
+    return start(name, *s, std::move(a), std::move(own));
+  } catch (const std::bad_alloc&) {
+    return start(name, *s, std::move(a), nullptr);
+  }
+}
+
+}  // namespace telpher::coll::between

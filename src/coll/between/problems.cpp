@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/problems.hpp"
+
+#include <algorithm>
+
+#include "coll/exchange/call_problem.hpp"
+#include "path/compression.hpp"
+
+namespace telpher::coll::between {
+namespace {
+
+bool reduces_on(const memory::place& where, const reduction& by) {
+  return where.owner->prepare(where.device, kernel::exchange_with(by.op, by.type)) == status::ok;
+}
+
+/// Codecs want values at their own alignment.
+bool is_aligned(const exchange::arguments& a, std::size_t to) {
+  return reinterpret_cast<std::uintptr_t>(a.input) % to == 0 &&
+         reinterpret_cast<std::uintptr_t>(a.output) % to == 0;
+}
+
+codec::element kind_of(const exchange::arguments& a) {
+  if (a.reduce.known && a.reduce.op != kernel::reduce_op::sum) return codec::element::none;
+  const codec::element kind = path::element_of(a.type);
+  return kind != codec::element::none && is_aligned(a, codec::size_of(kind)) ? kind
+                                                                             : codec::element::none;
+}
+
+std::uint64_t longest_of(const exchange::arguments& a) {
+  std::uint64_t longest = 0;
+  for (const auto* counts : {&a.own_counts, &a.output_counts})
+    for (const std::uint64_t n : *counts) longest = std::max(longest, n);
+  return longest;
+}
+
+bool own_block_fits(const exchange::arguments& a) {
+  return a.what != operation::allgatherv ||
+         a.own_counts[0] == a.output_counts[static_cast<std::size_t>(a.rank)];
+}
+
+void put_alltoallv(const exchange::arguments& a, const terms& all, problem& p) {
+  const auto n = static_cast<std::size_t>(a.ranks), own = static_cast<std::size_t>(a.rank);
+  p.counts.assign(n * n, all.longest / all.grain);  // nobody asks for the others' blocks
+  p.input_offsets.assign(n * n, 0);
+  p.output_offsets.assign(n * n, 0);
+  for (std::size_t r = 0; r < n; ++r) {
+    p.counts[own * n + r] = a.own_counts[r] / all.grain;
+    p.input_offsets[own * n + r] = a.own_offsets[r] / all.grain;
+    p.output_offsets[own * n + r] = a.output_offsets[r] / all.grain;
+  }
+  for (std::size_t r = 0; r < n; ++r) p.counts[r * n + own] = a.output_counts[r] / all.grain;
+}
+
+}  // namespace
+
+terms::words terms::as_words() const noexcept {
+  const auto k = static_cast<std::int64_t>(kind);
+  return {able, static_cast<std::int64_t>(grain), -static_cast<std::int64_t>(longest), k, -k};
+}
+
+terms terms::of(const words& least) noexcept {
+  terms t{least[0] == 1, static_cast<std::uint64_t>(least[1]), static_cast<std::uint64_t>(-least[2])};
+  if (least[3] == -least[4]) t.kind = static_cast<codec::element>(least[3]);
+  return t;
+}
+
+terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept {
+  const bool moves_nothing = !a.input && !a.output && device.on_device();
+  const bool here = a.where.on_device() && (!device.on_device() || device == a.where);
+  terms t;
+  t.able = a.possible && (here || moves_nothing) && exchange::has_buffers(a) && !a.gaps &&
+           (!a.reduce.known || moves_nothing || reduces_on(a.where, a.reduce)) && own_block_fits(a);
+  t.grain = a.grain;
+  if (!t.able) return t;
+  t.longest = longest_of(a);
+  t.kind = kind_of(a);
+  return t;
+}
+
+problem problem_of(const exchange::arguments& a, const shape& among, const terms& all) {
+  constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
+  problem p;
+  p.what = a.what;
+  p.ranks = a.ranks;
+  p.root = a.root;
+  p.count = a.bytes / all.grain;
+  p.in_place = a.in_place;
+  p.mapped = false;
+  p.granule = std::max<std::uint64_t>(1, share_bytes / all.grain);
+  p.node_of.resize(static_cast<std::size_t>(a.ranks));
+  for (std::size_t n = 0; n < among.nodes.size(); ++n)
+    for (const int r : among.nodes[n])
+      p.node_of[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(n);
+  const auto in_units = [&](const std::vector<std::uint64_t>& bytes) {
+    std::vector<std::uint64_t> units;
+    for (const std::uint64_t b : bytes) units.push_back(b / all.grain);
+    return units;
+  };
+  if (a.what == operation::allgatherv) {
+    p.counts = in_units(a.output_counts);
+    p.output_offsets = in_units(a.output_offsets);
+  } else if (a.what == operation::reduce_scatter) {
+    p.counts = a.common;  // of values, as the grain is
+    set_dense_offsets(p);
+  } else if (a.what == operation::alltoallv) {
+    put_alltoallv(a, all, p);
+  }
+  return p;
+}
+
+}  // namespace telpher::coll::between

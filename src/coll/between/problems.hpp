@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a rank's arguments to the problem that all ranks have in common. What one rank alone knows
+// is put into words, of which all ranks learn the least.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "coll/between/shape.hpp"
+#include "coll/exchange/arguments.hpp"
+#include "codec/plan.hpp"
+
+namespace telpher::coll::between {
+
+struct terms {
+  bool able = false;          // this rank, or all of them, can run the schedule
+  std::uint64_t grain = 0;    // bytes that all counts and offsets are multiples of
+  std::uint64_t longest = 0;  // block of a v-form, in bytes
+  codec::element kind{};      // of values that may be compressed; none where ranks differ
+
+  using words = std::array<std::int64_t, 5>;
+  words as_words() const noexcept;
+  /// What all ranks' words come to when the least of each counts.
+  static terms of(const words& least) noexcept;
+};
+
+/// `device`: of the communicator's room, if it has one.
+terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept;
+
+/// `all`: the terms of all ranks, who are able. May throw std::bad_alloc.
+problem problem_of(const exchange::arguments& a, const shape& among, const terms& all);
+
+}  // namespace telpher::coll::between

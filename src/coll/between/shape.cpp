@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/shape.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "coll/exchange/agreement.hpp"
+#include "host_mpi/job.hpp"
+#include "ticket/blocking_call.hpp"
+#include "ticket/peers.hpp"
+
+namespace telpher::coll::between {
+namespace {
+
+/// What a rank sees of its node: the first rank there, and a mark of all of them.
+struct card {
+  int first;
+  int ranks;
+  std::uint64_t mark;
+
+  friend bool operator==(const card&, const card&) = default;
+};
+
+card card_of(const std::vector<int>& node) {
+  std::uint64_t mark = 1469598103934665603u;
+  for (const int r : node) mark = (mark ^ static_cast<std::uint64_t>(r)) * 1099511628211u;
+  return {node.front(), static_cast<int>(node.size()), mark};
+}
+
+std::vector<int> ranks_here(MPI_Comm comm, int ranks) {
+  ticket::peer_table& peers = ticket::peers();
+  std::vector<int> here;
+  for (int r = 0; r < ranks; ++r) {
+    const int world = host_mpi::world_rank(peers.job(), comm, r);
+    if (world >= 0 && peers.shares_node(world)) here.push_back(r);
+  }
+  return here;
+}
+
+}  // namespace
+
+shape shape_of(MPI_Comm comm) {
+  int ranks = 0, own_rank = 0;
+  pmpi::Comm_size(comm, &ranks);
+  pmpi::Comm_rank(comm, &own_rank);
+  const card own = card_of(ranks_here(comm, ranks));
+  std::vector<card> cards(static_cast<std::size_t>(ranks));
+  {
+    ticket::blocking_call blocked;
+    if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) !=
+        MPI_SUCCESS)
+      return {};
+  }
+  std::map<int, std::vector<int>> found;
+  for (std::size_t r = 0; r < cards.size(); ++r)
+    found[cards[r].first].push_back(static_cast<int>(r));
+  shape s;
+  s.ranks = s.lanes = ranks;
+  for (auto& [first, node] : found) {
+    for (const int r : node) {
+      if (!(cards[static_cast<std::size_t>(r)] == card_of(node))) return {};
+      if (r == own_rank) s.node = static_cast<int>(s.nodes.size());
+    }
+    if (node.size() > static_cast<std::size_t>(exchange::most_ranks)) return {};
+    s.lanes = std::min(s.lanes, static_cast<int>(node.size()));
+    s.nodes.push_back(std::move(node));
+  }
+  return s.nodes.size() > 1 ? s : shape{};
+}
+
+}  // namespace telpher::coll::between

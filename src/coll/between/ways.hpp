@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which way a call on a communicator that spans nodes goes: by a schedule between nodes, or staged.
+// Every rank knows the operation and its size, but only its own memory, so a vote decides: one small
+// allreduce of the host MPI. The calls of each operation are counted. Calls 1, 2, 4, 8, … vote, and
+// from the first vote on in which a rank has shown device memory each call does: programs with host
+// memory pay nothing, and in those with devices no call depends on what others before it were. A
+// call in which not all ranks can take part is staged by all of them.
+//
+// What a rank decides here without a vote depends only on the operation, its size and settings that
+// are the same at all ranks.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codec/choice.hpp"
+#include "coll/between/crossing.hpp"
+#include "coll/between/problems.hpp"
+#include "coll/between/room.hpp"
+
+namespace telpher::coll::between {
+
+/// What is kept for a communicator. Its room is made at the first vote in which all are able.
+struct site {
+  explicit site(MPI_Comm of) noexcept : comm(of) {}
+  site(const site&) = delete;
+  site& operator=(const site&) = delete;
+  ~site();
+
+  /// Until no non-blocking call uses the room; or is with the host MPI either, if `all`.
+  void settle(const char* what, bool all) noexcept;
+
+  struct record {
+    std::uint64_t calls = 0;
+    bool devices = false;  // some rank had device memory in a vote
+  };
+  MPI_Comm comm;
+  bool refused = false;  // for good, at all ranks
+  bool met = false;      // the ranks have told each other their nodes
+  shape among;
+  std::unique_ptr<between::room> room;
+  crossing_queue crossings;  // non-blocking calls in the room
+  std::array<record, 32> of_operation{};
+  std::vector<std::string> explained;
+};
+
+/// A call that runs between nodes, and what all ranks know of it.
+struct agreed {
+  site* at;
+  terms all;
+  coding how;
+};
+
+/// Whether a setting names an algorithm between nodes for it.
+bool asked_for(operation what) noexcept;
+
+/// Stands for any size.
+constexpr std::uint64_t any_size = ~std::uint64_t{0} - 1;
+
+/// Whether calls of so many bytes can go so at all. Cheap: for every call of every program.
+bool worthwhile(operation what, std::uint64_t bytes) noexcept;
+
+/// No intercommunicator, nor one within a node.
+bool spans_nodes(MPI_Comm comm) noexcept;
+
+/// The vote on a blocking call for which it is worthwhile, `bytes` long; none, at all ranks: stage
+/// it. Collective at the calls that vote.
+std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
+                            std::uint64_t bytes) noexcept;
+
+/// The communicator's site if it has a room, without asking anybody. The same at all ranks.
+site* made_site(MPI_Comm comm) noexcept;
+
+/// Collective, before the communicator is freed.
+void forget(MPI_Comm comm) noexcept;
+/// Collective over the job, after the exchange's own: no rank is in a collective any more.
+void shut_down() noexcept;
+
+}  // namespace telpher::coll::between

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A non-blocking call from its initiation on, wherever it runs: among the devices of a node, between
+// nodes, or in the host MPI, where it may start later than the program asked for it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::coll {
+
+class deferred_call {
+ public:
+  enum class state : std::uint8_t { open, on_host, done };
+
+  virtual ~deferred_call() = default;
+  state now() const noexcept { return state_; }
+  /// Of the initiation in the host MPI.
+  int code() const noexcept { return code_; }
+  /// Of the run on devices.
+  status outcome() const noexcept { return outcome_; }
+  const char* call() const noexcept { return call_; }
+  /// The host MPI's request, once.
+  MPI_Request native() const noexcept { return native_; }
+
+ protected:
+  explicit deferred_call(const char* call) noexcept : call_(call) {}
+  deferred_call(const deferred_call&) = delete;
+  deferred_call& operator=(const deferred_call&) = delete;
+
+  /// `host` initiates the call in the host MPI, on this communicator.
+  template <class Host>
+  void start_on_host(const Host& host, MPI_Comm on) noexcept {
+    code_ = host(on, &native_);
+    state_ = code_ == MPI_SUCCESS ? state::on_host : state::done;
+  }
+  void end(status s) noexcept {
+    outcome_ = s;
+    state_ = state::done;
+  }
+
+ private:
+  const char* call_;
+  state state_ = state::open;
+  int code_ = MPI_SUCCESS;
+  status outcome_ = status::ok;
+  MPI_Request native_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace telpher::coll
