@@ -27,8 +27,7 @@ inline bool pays(const speeds& v, double plain, double coded) noexcept {
   return compressed_time(v, plain, coded) < plain_time(v, plain);
 }
 
-/// Uses the speeds of the settings. The ratio of mpc is predicted from what it has reached so far.
-/// `crossing`: the fraction of the bytes that crosses the link, if not all do.
-bool pays(const plan& p, double crossing = 1) noexcept;
+/// With the speeds of the settings. What mpc will reach is taken from what it has reached so far.
+bool pays(const plan& p) noexcept;
 
 }  // namespace telpher::codec

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A non-blocking call from its initiation on, wherever it runs: among the devices of a node, between
-// nodes, or in the host MPI, where it may start later than the program asked for it.
+// A non-blocking call from its initiation on, wherever it runs: among the devices of a node,
+// between nodes, or in the host MPI, where it may start later than the program asked for it.
 #pragma once
 
 #include <cstdint>

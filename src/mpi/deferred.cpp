@@ -14,8 +14,7 @@ using state = coll::deferred_call::state;
 namespace {
 
 // Once it is done on devices, or could not be started in the host MPI.
-int end(const coll::deferred_call& d, const host_mpi::kept_comm& errors,
-        MPI_Status* out) noexcept {
+int end(const coll::deferred_call& d, const host_mpi::kept_comm& errors, MPI_Status* out) noexcept {
   fill_empty(out);
   if (d.outcome() == status::ok) return d.code();
   return host_mpi::fail(errors.owner(), d.call(), d.outcome(), "a collective on devices failed");

@@ -19,8 +19,8 @@ void give_up(const char* name, MPI_Comm comm) noexcept {
   pmpi::Abort(comm, 1);
 }
 
-/// All ranks learn how wrong sums of compressed values may be: a sum has a part of every other node,
-/// each with an error, and then one of its own.
+/// All ranks learn how wrong sums of compressed values may be: a sum has a part of every other
+/// node, each with an error, and then one of its own.
 status count_errors(const site& s, std::optional<int> own) noexcept {
   constexpr int none = -(1 << 20);
   const int mine = own.value_or(none);

@@ -17,9 +17,10 @@ std::optional<call> call_of(const char* name, const exchange::arguments& a, cons
   auto made = choose(p, all.grain, among.lanes, a.rank, static_cast<bool>(how));
   if (!made) return std::nullopt;
   auto* const input = static_cast<std::byte*>(const_cast<void*>(a.input));
-  return call{name,     std::move(made->own), all.grain,
-              a.reduce, input,                static_cast<std::byte*>(a.output),
-              how,      exchange::volume(p, all.grain)};
+  return call{name,      std::move(made->own),
+              all.grain, a.reduce,
+              input,     static_cast<std::byte*>(a.output),
+              how,       exchange::volume(p, all.grain)};
 }
 
 // --- one call ---

@@ -17,8 +17,8 @@
 // has ended. Then all ranks have initiated the call, and each says yes or no in its next call of
 // MPI, before it blocks. Who said no starts the host's call at once, for it knows the answer. The
 // host MPI sees the same operations in the same order at all ranks: those of one call, then those
-// of the next. A call that the host MPI must have before the program's call returns, because what it
-// was given may be gone then, is refused at once, and so are those before it that can be.
+// of the next. A call that the host MPI must have before the program's call returns, because what
+// it was given may be gone then, is refused at once, and so are those before it that can be.
 #pragma once
 
 #include <deque>

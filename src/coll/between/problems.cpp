@@ -59,7 +59,8 @@ terms::words terms::as_words() const noexcept {
 }
 
 terms terms::of(const words& least) noexcept {
-  terms t{least[0] == 1, static_cast<std::uint64_t>(least[1]), static_cast<std::uint64_t>(-least[2])};
+  terms t{least[0] == 1, static_cast<std::uint64_t>(least[1]),
+          static_cast<std::uint64_t>(-least[2])};
   if (least[3] == -least[4]) t.kind = static_cast<codec::element>(least[3]);
   return t;
 }

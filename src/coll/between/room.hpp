@@ -52,7 +52,8 @@ class room {
   /// What all ranks say together: true if all say true.
   using vote = std::function<bool(bool)>;
 
-  /// Collective over `comm`. `node`: its ranks that share this rank's node. Null at all ranks alike.
+  /// Collective over `comm`. `node`: its ranks that share this rank's node. Null at all ranks
+  /// alike.
   static std::unique_ptr<room> make(MPI_Comm comm, const std::vector<int>& node,
                                     const memory::place& where, const vote& all);
   /// Collective.

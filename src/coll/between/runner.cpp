@@ -17,7 +17,8 @@ runner::runner(room& r, call&& c) : room_(r), call_(std::move(c)) {
   messages_.emplace(r, lane_ ? lane_.stream() : device::stream{});
   if (!lane_) messages_->fail(status::device_error);
   for (const step& s : call_.plan.steps)
-    if (s.kind == step_kind::receive) messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
+    if (s.kind == step_kind::receive)
+      messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
 }
 
 runner::~runner() {

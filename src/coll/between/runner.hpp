@@ -111,7 +111,7 @@ class runner final : public ticket::worker {
   std::deque<signal> signals_;
   std::deque<used> used_;
   std::map<const std::byte*, std::shared_ptr<coded_form>> coded_;  // by what it stands for
-  std::shared_ptr<coded_form> landing_;  // of the message that is awaited
+  std::shared_ptr<coded_form> landing_;                            // of the message that is awaited
   std::optional<int> error_;
   int awaited_ = -1;
   bool begun_ = false;  // something has come from another rank

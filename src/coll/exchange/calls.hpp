@@ -12,11 +12,14 @@ namespace telpher::coll::exchange {
 
 template <class Count>
 auto bcast(void* buffer, Count count, MPI_Datatype type, int root) noexcept {
-  return described(operation::bcast, [=](arguments& a) {
-    a.rooted(root);
-    const bool ok = a.rank == root ? a.buffers(buffer, nullptr) : a.buffers(nullptr, buffer);
-    if (ok) a.vector(count, type);
-  }, [=](int) { return bytes_of(count, type); });
+  return described(
+      operation::bcast,
+      [=](arguments& a) {
+        a.rooted(root);
+        const bool ok = a.rank == root ? a.buffers(buffer, nullptr) : a.buffers(nullptr, buffer);
+        if (ok) a.vector(count, type);
+      },
+      [=](int) { return bytes_of(count, type); });
 }
 
 template <class Count>
@@ -66,32 +69,41 @@ auto scatterv(const void* send, const Count* counts, const Displacement* displac
 template <class Count>
 auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                Count receive_count, MPI_Datatype receive_type) noexcept {
-  return described(operation::allgather, [=](arguments& a) {
-    if (!a.buffers(send, receive)) return;
-    a.vectors(send_count, send_type, receive_count, receive_type, true);
-  }, [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
+  return described(
+      operation::allgather,
+      [=](arguments& a) {
+        if (!a.buffers(send, receive)) return;
+        a.vectors(send_count, send_type, receive_count, receive_type, true);
+      },
+      [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
 }
 
 template <class Count, class Displacement>
 auto allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                 const Count* counts, const Displacement* displacements,
                 MPI_Datatype receive_type) noexcept {
-  return described(operation::allgatherv, [=](arguments& a) {
-    if (!a.buffers(send, receive)) return;
-    a.output_blocks(counts, displacements, receive_type);
-    a.own_block(send_count, send_type);
-  }, [=](int n) {
-    return bytes_of(std::accumulate(counts, counts + n, std::int64_t{0}), receive_type);
-  });
+  return described(
+      operation::allgatherv,
+      [=](arguments& a) {
+        if (!a.buffers(send, receive)) return;
+        a.output_blocks(counts, displacements, receive_type);
+        a.own_block(send_count, send_type);
+      },
+      [=](int n) {
+        return bytes_of(std::accumulate(counts, counts + n, std::int64_t{0}), receive_type);
+      });
 }
 
 template <class Count>
 auto alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
               Count receive_count, MPI_Datatype receive_type) noexcept {
-  return described(operation::alltoall, [=](arguments& a) {
-    if (!a.buffers(send, receive)) return;
-    a.vectors(send_count, send_type, receive_count, receive_type, true);
-  }, [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
+  return described(
+      operation::alltoall,
+      [=](arguments& a) {
+        if (!a.buffers(send, receive)) return;
+        a.vectors(send_count, send_type, receive_count, receive_type, true);
+      },
+      [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
 }
 
 template <class Count, class Displacement>
@@ -111,20 +123,28 @@ auto alltoallv(const void* send, const Count* send_counts, const Displacement* s
 template <class Count>
 auto reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
             int root) noexcept {
-  return described(operation::reduce, [=](arguments& a) {
-    a.rooted(root);
-    if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
-  }, [=](int) { return bytes_of(count, type); });
+  return described(
+      operation::reduce,
+      [=](arguments& a) {
+        a.rooted(root);
+        if (a.buffers(send, a.rank == root ? receive : nullptr)) a.reducing(count, type, op);
+      },
+      [=](int) { return bytes_of(count, type); });
 }
 
 template <class Count>
 auto reduce_vector(operation what, const void* send, void* receive, Count count, MPI_Datatype type,
                    MPI_Op op) noexcept {
-  return described(what, [=](arguments& a) {
-    if (a.buffers(send, receive)) a.reducing(count, type, op);
-  }, [=](int n) {
-    return bytes_of(what == operation::reduce_scatter_block ? MPI_Count{count} * n : MPI_Count{count}, type);
-  });
+  return described(
+      what,
+      [=](arguments& a) {
+        if (a.buffers(send, receive)) a.reducing(count, type, op);
+      },
+      [=](int n) {
+        return bytes_of(
+            what == operation::reduce_scatter_block ? MPI_Count{count} * n : MPI_Count{count},
+            type);
+      });
 }
 template <class Count>
 auto allreduce(const void* send, void* receive, Count count, MPI_Datatype type,
@@ -151,13 +171,14 @@ auto reduce_scatter_block(const void* send, void* receive, Count count, MPI_Data
 template <class Count>
 auto reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
                     MPI_Op op) noexcept {
-  return described(operation::reduce_scatter, [=](arguments& a) {
-    if (!a.buffers(send, receive)) return;
-    a.reducing(std::accumulate(counts, counts + a.ranks, std::int64_t{0}), type, op);
-    a.common_counts(counts);
-  }, [=](int n) {
-    return bytes_of(std::accumulate(counts, counts + n, std::int64_t{0}), type);
-  });
+  return described(
+      operation::reduce_scatter,
+      [=](arguments& a) {
+        if (!a.buffers(send, receive)) return;
+        a.reducing(std::accumulate(counts, counts + a.ranks, std::int64_t{0}), type, op);
+        a.common_counts(counts);
+      },
+      [=](int n) { return bytes_of(std::accumulate(counts, counts + n, std::int64_t{0}), type); });
 }
 
 }  // namespace telpher::coll::exchange

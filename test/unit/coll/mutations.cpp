@@ -175,9 +175,9 @@ struct selection {
   bool in_place = true;
   bool ordered_only = false;  // leaves out algorithms for operations that commute
   // Between nodes a schedule synchronizes, and a workspace is filled, also where a shape makes that
-  // needless (empty shares, nodes of one rank, messages that order the same, pieces that follow each
-  // other), and an allgather in place copies back what messages may have rounded: the part of the
-  // broken schedules, in percent, that may be right all the same.
+  // needless (empty shares, nodes of one rank, messages that order the same, pieces that follow
+  // each other), and an allgather in place copies back what messages may have rounded: the part of
+  // the broken schedules, in percent, that may be right all the same.
   int needless_between_nodes = 0;
 };
 
