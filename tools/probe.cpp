@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // telpher-probe: asks every back end what it sees and prints one JSON object for `telpher info`:
-// back ends with their devices, what each pair of devices can do, why back ends are missing, and
-// the settings in force. It opens plug-ins as the library does, from ../lib beside its own folder,
-// but knows no MPI.
+// back ends with their devices, what each pair of devices can do, why back ends are missing, the
+// settings in force, and the machine's signature for tuned tables. It opens plug-ins as the library
+// does, from ../lib beside its own folder, but knows no MPI.
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 
 #include "base/settings.hpp"
 #include "device/registry.hpp"
+#include "device/signature.hpp"
 
 namespace {
 
@@ -52,20 +53,6 @@ std::string bus(const device::device_properties& p) {
   return text;
 }
 
-const char* name_of(device::distance d) {
-  switch (d) {
-    case device::distance::same:
-      return "same";
-    case device::distance::fabric:
-      return "fabric";
-    case device::distance::pcie:
-      return "pcie";
-    case device::distance::unreachable:
-      break;
-  }
-  return "unreachable";
-}
-
 std::string device_json(device::backend& b, int number) {
   device::device_properties p{};
   if (failed(b.properties(number, p))) return "{\"error\": \"the back end gives no properties\"}";
@@ -83,7 +70,7 @@ std::string pairs_json(device::backend& b, int count) {
       out += std::string(out.empty() ? "" : ", ") + "{\"from\": " + std::to_string(from) +
              ", \"to\": " + std::to_string(to) +
              ", \"peer\": " + (b.peer_access(from, to) ? "true" : "false") + ", \"distance\": \"" +
-             name_of(b.distance_between(from, to)) + "\"}";
+             to_string(b.distance_between(from, to)) + "\"}";
     }
   return "[" + out + "]";
 }
@@ -101,7 +88,8 @@ std::string setting_json(const telpher::setting_row& row) {
          ", \"origin\": " + (row.from_environment ? "\"environment\"" : "\"default\"") +
          ", \"default\": " + quoted(row.default_text) + ", \"type\": " + quoted(row.type) +
          ", \"allowed\": " + quoted(row.allowed) + ", \"folder\": " + quoted(row.folder) +
-         ", \"help\": " + quoted(row.help) + "}";
+         ", \"help\": " + quoted(row.help) +
+         ", \"for_users\": " + (row.for_users ? "true" : "false") + "}";
 }
 
 template <class Range, class Show>
@@ -130,10 +118,12 @@ int main() {
   device::discover();
   const auto show_problem = [](const telpher::setting_problem& p) { return quoted(p.text); };
   const auto show_backend = [](device::backend* b) { return backend_json(*b); };
-  std::printf("{\"backends\": %s,\n \"absent\": %s,\n \"settings\": %s,\n \"problems\": %s}\n",
-              list_json(device::backends(), show_backend).c_str(),
-              list_json(device::absent_reasons(), quoted).c_str(),
-              list_json(rows, setting_json).c_str(),
-              list_json(telpher::setting_problems(), show_problem).c_str());
+  std::printf(
+      "{\"backends\": %s,\n \"absent\": %s,\n \"settings\": %s,\n \"problems\": %s,\n \"machine\": "
+      "%s}\n",
+      list_json(device::backends(), show_backend).c_str(),
+      list_json(device::absent_reasons(), quoted).c_str(), list_json(rows, setting_json).c_str(),
+      list_json(telpher::setting_problems(), show_problem).c_str(),
+      list_json(device::signature(), quoted).c_str());
   return 0;
 }

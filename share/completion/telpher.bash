@@ -4,7 +4,7 @@ _telpher() {
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="run exec info doctor bench coll report trace --version --help"
+    words="run exec info doctor bench tune coll report trace --version --help"
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     return
   fi
@@ -17,10 +17,11 @@ _telpher() {
       case ${COMP_WORDS[1]} in
         run) words="--ranks --mpi --backend --set --visible --bind --mpirun-args --print --help" ;;
         exec) words="--visible --bind --mpi --help" ;;
-        info) words="--json --settings --backend --help" ;;
+        info) words="--json --settings --all --backend --help" ;;
+        tune) words="--ranks --sizes --rounds --min-time --margin --only --mpi --backend --output --json --timeout --help" ;;
         doctor) words="--ranks --mpi --backend --launch --timeout --json --help" ;;
         coll) words="list verify simulate" ;;
-        bench) words="latency matrix compare codec memcpy --mpi --backend --set --help" ;;
+        bench) words="latency matrix compare codec memcpy --mpi --backend --set --explain --help" ;;
       esac
       ;;
   esac

@@ -32,6 +32,15 @@ constexpr row registry[] = {
 #undef TELPHER_SETTING
 };
 
+constexpr bool for_users(std::string_view name) {
+#define TELPHER_FOR_USERS(listed)              \
+  static_assert(sizeof(settings::listed) > 0); \
+  if (name == #listed) return true;
+#include "base/settings_for_users.def"
+#undef TELPHER_FOR_USERS
+  return false;
+}
+
 constexpr std::string_view prefix = "TELPHER_";
 
 // Set by launchers or read by the tools; they are not settings of the library.
@@ -207,7 +216,8 @@ setting_row shown(const row& r, const std::vector<std::string>& environment) {
           r.folder,
           r.help,
           in_force ? *text : r.default_text,
-          in_force};
+          in_force,
+          for_users(r.name)};
 }
 
 void find_unknown(const std::vector<std::string>& environment,
@@ -248,11 +258,12 @@ std::string text_of(const std::string& value) {
 }
 
 struct loaded {
+  std::vector<std::string> environment = process_environment();
   settings values;
   std::vector<setting_problem> problems;
 
   loaded() {
-    values = parse_settings(process_environment(), problems);
+    values = parse_settings(environment, problems);
     constexpr const char* levels[] = {"off", "error", "warn", "info", "debug", "trace"};
     const auto at = std::find(std::begin(levels), std::end(levels), values.log);
     log::configure(static_cast<log::level>(at - std::begin(levels)), values.log_file.c_str());
@@ -334,6 +345,20 @@ std::vector<replaced_setting> adopt_job_settings(const std::string& text) {
 #include "base/settings.def"
 #undef TELPHER_SETTING
   return replaced;
+}
+
+bool is_value(const named_value& v) {
+  std::vector<setting_problem> problems;
+  parse_settings({variable_of(v.name.c_str()) + '=' + v.text}, problems);
+  return problems.empty();
+}
+
+void put_defaults(const std::vector<named_value>& values) {
+  std::vector<std::string> environment = in_force().environment;
+  for (const named_value& v : values)
+    environment.push_back(variable_of(v.name.c_str()) + '=' + v.text);
+  std::vector<setting_problem> said_already;
+  in_force().values = parse_settings(environment, said_already);
 }
 
 scoped_settings::scoped_settings(const std::vector<std::string>& environment)

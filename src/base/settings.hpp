@@ -41,6 +41,7 @@ struct setting_row {
   const char* help;
   std::string value;  // the value in force
   bool from_environment;
+  bool for_users;  // settings_for_users.def
 };
 
 /// The settings in force. The first call reads the environment.
@@ -74,8 +75,20 @@ std::vector<replaced_setting> adopt_job_settings(const std::string& text);
 /// The number of job-wide settings.
 std::size_t job_setting_count() noexcept;
 
-/// For tests: parses the given "NAME=value" pairs instead of the environment. Does not change
-/// config().
+struct named_value {
+  std::string name;  // "mapped_limit"
+  std::string text;
+};
+
+/// Whether there is such a setting and the text is a value that it may have.
+bool is_value(const named_value& v);
+
+/// Puts other defaults in force: those of a tuned table (base/tuning.hpp). What the environment
+/// names stays. An empty list puts the built-in ones back. Not while others read settings.
+void put_defaults(const std::vector<named_value>& values);
+
+/// For tests: reads the given "NAME=value" pairs instead of the environment and returns what they
+/// give, without touching config().
 settings parse_settings(const std::vector<std::string>& environment,
                         std::vector<setting_problem>& problems);
 

@@ -20,6 +20,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/thread_local.hpp"
+#include "base/tuning.hpp"
 #include "host_mpi/roll_call.hpp"
 
 namespace telpher::host_mpi {
@@ -167,7 +168,8 @@ constexpr const char* remedy =
 /// What all ranks of MPI_COMM_WORLD exchange first; the maximum of each member is taken.
 struct summary {
   std::int64_t has_device, has_none;
-  std::int64_t mark, mark_negated;  // hash of the settings
+  std::int64_t mark, mark_negated;    // of the settings
+  std::int64_t table, table_negated;  // the same of the tuned table, 0: none
 };
 constexpr int summary_words = sizeof(summary) / sizeof(std::int64_t);
 
@@ -203,6 +205,21 @@ bool gather(MPI_Comm world, const summary& own, bool all_carry, summary& all) no
                    waited / 1e6);
     said = said || waited > config().stall_warning.value;
   }
+}
+
+// All ranks must choose alike, so all drop theirs. The settings that came with it are not those
+// whose marks were compared. False: there was something to drop.
+bool drop_unequal_tables(const summary& all, int world_rank) noexcept {
+  if (all.table == -all.table_negated) return true;
+  tuning::drop();
+  if (world_rank != 0) return false;
+  if (all.has_none)
+    TELPHER_INFO("the tuned table is not used: some ranks have no device");
+  else
+    TELPHER_WARN(
+        "ranks have different tuned tables, or some have none (TELPHER_TABLE): the built-in "
+        "choices are used on all; put the same file on every node, or TELPHER_TABLE=off");
+  return false;
 }
 
 bool bcast(void* bytes, std::size_t count, MPI_Comm comm) noexcept {
@@ -312,7 +329,8 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
   }
   const bool whole_world = found != roll_call::answer::some;
   const std::int64_t mark = settings_mark();
-  const summary own{has_device, !has_device, mark, -mark};
+  const std::int64_t table = tuning::mark();
+  const summary own{has_device, !has_device, mark, -mark, table, -table};
   summary all = own;
   if (whole_world && !gather(world, own, found == roll_call::answer::all, all))
     return status::host_mpi_error;
@@ -321,7 +339,8 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
   j.all_devices = all.has_none == 0;
   if (!j.any_device) return status::ok;
   if (!whole_world) explain_alone(j, call.absent());
-  TELPHER_TRY(make_control(world, whole_world, all.mark == -all.mark_negated, j));
+  const bool one_table = drop_unequal_tables(all, j.world_rank);
+  TELPHER_TRY(make_control(world, whole_world, one_table && all.mark == -all.mark_negated, j));
   j.peers.resize(static_cast<std::size_t>(j.size));
   auto own_memory = shared_memory::create(segment_bytes(), "telpher");
   TELPHER_TRY(own_memory);

@@ -16,6 +16,7 @@
 #include "mpi/operation.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/sessions.hpp"
+#include "mpi/tuned.hpp"
 #include "path/compression.hpp"
 #include "stream/proxy.hpp"
 #include "stream/settle.hpp"
@@ -49,6 +50,7 @@ bool has_joined() noexcept {
 void start(bool threaded, MPI_Comm world) noexcept {
   report_setting_problems();
   joined = true;
+  tuned::load();
   const status s = ticket::start(threaded, world);
   if (s != status::ok) {
     TELPHER_ERROR("cannot start (%s); run with TELPHER_ENABLE=off to do without", to_string(s));

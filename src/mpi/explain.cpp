@@ -6,10 +6,12 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/tuning.hpp"
 #include "codec/accounting.hpp"
 #include "codec/choice.hpp"
 #include "device/registry.hpp"
 #include "memory/ipc_cache.hpp"
+#include "mpi/tuned.hpp"
 #include "path/table.hpp"
 #include "ticket/progress.hpp"
 
@@ -43,6 +45,16 @@ void explain_devices() {
         say(std::string(b->name()) + " device " + std::to_string(d) + ": " + p.name);
     }
   for (const char* why : device::absent_reasons()) say(std::string("not used: ") + why);
+}
+
+void explain_table() {
+  std::string facts;
+  for (const std::string& line : tuned::machine()) facts += (facts.empty() ? "" : "; ") + line;
+  say("machine: " + facts);
+  const tuning::table* t = tuning::in_force();
+  if (!t) return say("table: built-in");
+  say("table: " + t->file + ", " + std::to_string(t->choices.size()) + " choices");
+  for (const named_value& v : t->settings) say("  " + v.name + ' ' + v.text);
 }
 
 void explain_paths() {
@@ -79,6 +91,7 @@ void started() noexcept {
   if (!job.any_device)
     return say("no device in this job: every call goes straight to the host MPI");
   explain_devices();
+  explain_table();
   explain_paths();
 }
 

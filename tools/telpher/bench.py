@@ -14,6 +14,7 @@ telpher bench compare a.json b.json    two measurements; exit code 1 if the seco
 telpher bench codec [--backend NAME] [options]: encode and decode of the codecs, without MPI
 telpher bench memcpy [options]: copies between host and device in one process, without MPI
 telpher bench [-n N] [--mpi mpich|ompi|mpi_abi] [--backend NAME] [--set NAME=VALUE] test [options]
+  --explain says which table is in force, and by which of its rows each collective is run
   -n is 2 if not given; the rest goes to the bench program (telpher bench latency --help)"""
 
 
@@ -23,6 +24,10 @@ def split(arguments: list) -> tuple:
     while i < len(arguments):
         word = arguments[i]
         name, equals, value = word.partition("=")
+        if word == "--explain":  # which paths there are, and by which row of which table each collective is run
+            own += ["--set", "explain=on"]
+            i += 1
+            continue
         if name not in OWN:
             rest.append(word)
             i += 1

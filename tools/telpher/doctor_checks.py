@@ -43,7 +43,7 @@ def installation(facts: dict) -> list:
 def settings(facts: dict) -> list:
     if facts.get("problems"):
         return [
-            Check("settings", "bad", text, "telpher info --settings lists every setting") for text in facts["problems"]
+            Check("settings", "bad", text, "telpher info --settings --all lists them") for text in facts["problems"]
         ]
     changed = [f"{row['name']}={row['value']}" for row in facts.get("settings", []) if row["origin"] != "default"]
     return [Check("settings", "ok", ", ".join(changed) or "all as they come")]

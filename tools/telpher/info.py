@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 
-from . import UserError, devices, host_mpi, libraries, visibility
+from . import UserError, devices, host_mpi, libraries, tables, visibility
 
 PROBE_S = 60
 
@@ -53,9 +53,12 @@ def visible() -> dict:
 
 
 def gather(backend: str) -> dict:
+    facts = probe(backend)
     return {"version": libraries.describe_version(), "home": libraries.home(), "host": host_facts(),
             "visibility": visible(), "libraries": libraries.present(),
-            "mpis": [vars(m) for m in host_mpi.installed()], "not_seen": BYPASSED, **probe(backend)}
+            "mpis": [vars(m) for m in host_mpi.installed()],
+            "not_seen": BYPASSED,
+            "tables": tables.found(facts.get("machine", [])), **facts}
 
 
 def gigabytes(count: int) -> str:
@@ -86,13 +89,31 @@ def print_visibility(seen: dict) -> None:
         print("          by " + ", ".join(f"{name}={value}" for name, value in seen["variables"].items()))
 
 
-def print_settings(facts: dict) -> None:
-    for row in facts.get("settings", []):
+def print_tables(facts: dict) -> None:
+    """Which of them is in force depends on the program's MPI, whose library knows its release."""
+    fitting = [one for one in facts["tables"] if not one["problem"]]
+    for one in fitting:
+        print(f"table     {one['file']}, in force with {one['mpi']}")
+    for one in facts["tables"]:
+        if one["problem"]:
+            print(f"table     {one['file']} is not for here: {one['problem']}")
+    if not fitting:
+        print("table     built-in; telpher tune makes one for this machine")
+
+
+def print_settings(facts: dict, everything: bool) -> None:
+    rows = facts.get("settings", [])
+    left_out = 0 if everything else sum(not row["for_users"] and row["origin"] == "default" for row in rows)
+    for row in rows:
+        if left_out and not row["for_users"] and row["origin"] == "default":
+            continue
         print(f"  {row['name']:22} {row['value'] or '(empty)':12} {row['origin']:12} {row['help']}"
               + (f" [{row['allowed']}]" if row["allowed"] else ""))
+    if left_out:
+        print(f"  ... and {left_out} for experts, all by default: telpher info --settings --all")
 
 
-def print_text(facts: dict, settings: bool) -> None:
+def print_text(facts: dict, settings: bool, everything: bool) -> None:
     host = facts["host"]
     print(f"Telpher   {facts['version']} in {facts['home']}")
     print(f"host      {host['name']}, {host['system']}, {host['cpus']} CPUs ({host['usable_cpus']} usable), "
@@ -110,12 +131,13 @@ def print_text(facts: dict, settings: bool) -> None:
         print(f"missing   {reason}")
     if "problem" in facts:
         print(f"devices   unknown: {facts['problem']}")
+    print_tables(facts)
     for text in facts.get("problems", []):
         print(f"setting   {text}")
     changed = [row for row in facts.get("settings", []) if row["origin"] != "default"]
     if settings:
         print("settings")
-        print_settings(facts)
+        print_settings(facts, everything)
     elif changed:
         print("settings  " + ", ".join(f"{row['name']}={row['value']}" for row in changed) + " (environment)")
 
@@ -123,7 +145,8 @@ def print_text(facts: dict, settings: bool) -> None:
 def info(arguments: list) -> int:
     parser = argparse.ArgumentParser("telpher info", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--settings", action="store_true", help="every setting with its value and origin")
+    parser.add_argument("--settings", action="store_true", help="the settings that a user may want, and those that are set")
+    parser.add_argument("--all", action="store_true", help="every setting")
     parser.add_argument("--backend", default="", help="ask this back end, e.g. emu")
     options = parser.parse_args(arguments)
     facts = gather(options.backend)
@@ -132,5 +155,5 @@ def info(arguments: list) -> int:
     if options.json:
         print(json.dumps(facts, indent=1))
     else:
-        print_text(facts, options.settings)
+        print_text(facts, options.settings or options.all, options.all)
     return 0

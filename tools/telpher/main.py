@@ -7,11 +7,12 @@ from . import UserError
 
 USAGE = """telpher run -n N [options] program [arguments]    start a program under Telpher
 telpher exec [options] program [arguments]        the wrapper for one rank, for any launcher
-telpher info [--json] [--settings]                devices, back ends, host MPIs, settings
+telpher info [--json] [--settings [--all]]        devices, back ends, host MPIs, settings
 telpher doctor [--json] [-n N] [options]          is everything in order here, and what to do if not
 telpher bench [-n N] test [options]               measure; arguments go to the bench program
 telpher coll list|verify|simulate                 the collectives' algorithms, without a GPU
 telpher bench matrix | compare a.json b.json      every pair of ranks; two measurements against each other
+telpher tune [-n N,N] [options]                   measure what is fastest here, write a table that is then used
 telpher report [-n N] [-o FOLDER]                 measure a set of benchmarks, write one HTML page and PNGs
 telpher trace -n N program [arguments]            a timeline of messages and collectives
 telpher --version                                 version and commit
@@ -19,7 +20,7 @@ telpher --version                                 version and commit
 
 # The module of a subcommand has a function of its own name that takes the arguments.
 MODULES = {"run": "run", "exec": "execute", "info": "info", "doctor": "doctor", "bench": "bench", "coll": "coll",
-           "report": "report", "trace": "trace"}
+           "report": "report", "tune": "tune", "trace": "trace"}
 
 
 def main(arguments: list) -> int:

@@ -9,7 +9,7 @@ from . import UserError, devices, host_mpi, libraries
 from .program import Program, identify
 
 EPILOG = """The program's MPI is seen from the libraries it links (for Python, from its mpi4py). Environment variables
-TELPHER_* are settings; telpher info --settings lists them."""
+TELPHER_* are settings; telpher info --settings lists those for users."""
 PASSED_ON = ("LD_LIBRARY_PATH", "MPI4PY_LIBMPI")  # to ranks on other nodes
 
 

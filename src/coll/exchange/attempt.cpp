@@ -450,22 +450,39 @@ void attempt::describe(char* text, std::size_t size) const noexcept {
     std::snprintf(text, size, "rank %d %s", c_.world[static_cast<std::size_t>(peer)], awaited_);
 }
 
+namespace {
+
+void say_row(const origin& from, char* text, std::size_t size) noexcept {
+  if (from.of == origin::table::none) return;
+  const char* table = from.of == origin::table::tuned ? "tuned" : "built-in";
+  if (from.most_bytes == tuning::any_size)
+    std::snprintf(text, size, " (%s row: any size, to %d ranks)", table, from.most_ranks);
+  else
+    std::snprintf(text, size, " (%s row: to %llu bytes, to %d ranks)", table,
+                  static_cast<unsigned long long>(from.most_bytes), from.most_ranks);
+}
+
+}  // namespace
+
 void attempt::explain() const noexcept {
   if (!config().explain || c_.rank != 0) return;
   char line[300];
   const int said =
       std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: ", call_, c_.ranks,
                     static_cast<unsigned long long>(size_class(volume(what_, known_.unit))));
-  const auto at = static_cast<std::size_t>(said);
+  auto at = static_cast<std::size_t>(said);
   if (chosen_.by == transport::vendor)
-    std::snprintf(line + at, sizeof line - at, "%s by coll_vendor", c_.library.name());
+    at += static_cast<std::size_t>(
+        std::snprintf(line + at, sizeof line - at, "%.80s by coll_vendor", c_.library.name()));
   else
-    std::snprintf(line + at, sizeof line - at, "%s by %s%s, %d blocks", chosen_.what->name,
-                  path::to_string(kind_of(chosen_.by)),
-                  chosen_.by == transport::packed ? ""
-                  : chosen_.mapped                ? ", buffers mapped"
-                                                  : ", through the workspace",
-                  chosen_.blocks);
+    at += static_cast<std::size_t>(std::snprintf(line + at, sizeof line - at,
+                                                 "%s by %s%s, %d blocks", chosen_.what->name,
+                                                 path::to_string(kind_of(chosen_.by)),
+                                                 chosen_.by == transport::packed ? ""
+                                                 : chosen_.mapped ? ", buffers mapped"
+                                                                  : ", through the workspace",
+                                                 chosen_.blocks));
+  say_row(chosen_.from, line + at, sizeof line - at);
   if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
   try {
     c_.explained.emplace_back(line);

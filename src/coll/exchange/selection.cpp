@@ -11,8 +11,9 @@
 namespace telpher::coll::exchange {
 namespace {
 
-constexpr std::uint64_t unlimited = ~std::uint64_t{0};
+constexpr std::uint64_t unlimited = tuning::any_size;
 
+// A tuned row without an algorithm says: as built in, up to that size.
 struct row {
   operation what;
   std::uint64_t most_bytes;
@@ -29,6 +30,29 @@ constexpr row rows[] = {
 #undef TELPHER_VENDOR_CHOICE
 #undef TELPHER_CHOICE
 };
+
+std::vector<row>& tuned_rows() {
+  static auto* one = new std::vector<row>;
+  return *one;
+}
+
+bool from_string(const std::string& text, transport& by) {
+  for (const transport t :
+       {transport::packed, transport::exchange, transport::stepped, transport::vendor})
+    if (path::to_string(kind_of(t)) == "coll_" + text) return by = t, true;
+  return false;
+}
+
+bool take_row(const tuning::choice& c, row& out) {
+  out = {operation::allreduce, c.most_bytes, c.most_ranks, nullptr, transport::exchange};
+  if (!coll::from_string(c.operation.c_str(), out.what)) return false;
+  if (c.algorithm == "builtin") return true;
+  if (!from_string(c.transport, out.by)) return false;
+  if (out.by == transport::vendor) return out.algorithm = "", c.algorithm == "library";
+  const algorithm* a = find_algorithm(out.what, c.algorithm);
+  if (!a || a->restrictions & restriction::between_nodes) return false;
+  return out.algorithm = a->name, true;
+}
 
 transport transport_for(transport wanted, const algorithm& a, const facts& f) {
   const std::string& forced = config().coll_transport;
@@ -158,6 +182,48 @@ std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept {
   return most * unit;
 }
 
+bool take_tuned(const std::vector<tuning::choice>& rows, std::string& why) {
+  std::vector<row> taken(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!take_row(rows[i], taken[i])) {
+      why = "there is no " + rows[i].algorithm + ' ' + rows[i].transport + " for " +
+            rows[i].operation;
+      return false;
+    }
+  tuned_rows() = std::move(taken);
+  return true;
+}
+
+namespace {
+
+/// Whether a row, which is for such a call, can serve it.
+bool accept_row(choice& c, const row& r, problem& p, const facts& f, int me) {
+  if (r.by == transport::stepped && !f.exportable) return false;  // engines copy between buffers
+  if (r.by == transport::vendor) {
+    if (!f.library || config().coll_transport != "auto") return false;
+    c = by_library();
+    return true;
+  }
+  const algorithm* a = find_algorithm(r.what, r.algorithm);
+  return a && accept(c, *a, r.by, p, f, me);
+}
+
+template <class Rows>
+bool accept_first(choice& c, const Rows& table, origin::table of, problem& p, const facts& f,
+                  int me) {
+  const std::uint64_t bytes = volume(p, f.unit);
+  for (const row& r : table) {
+    if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
+    if (!r.algorithm) return false;
+    if (!accept_row(c, r, p, f, me)) continue;
+    c.from = {of, r.most_bytes, r.most_ranks};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 choice choose(problem& p, const facts& f, int me) {
   const std::string& forced = config().coll_transport;
   if (f.library && forced == "vendor") return by_library();
@@ -169,17 +235,8 @@ choice choose(problem& p, const facts& f, int me) {
                     p, f, me))
       return c;
   }
-  const std::uint64_t bytes = volume(p, f.unit);
-  for (const row& r : rows) {
-    if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
-    if (r.by == transport::stepped && !f.exportable) continue;  // engines copy between buffers
-    if (r.by == transport::vendor) {
-      if (f.library && forced == "auto") return by_library();
-      continue;
-    }
-    const algorithm* a = find_algorithm(r.what, r.algorithm);
-    if (a && accept(c, *a, r.by, p, f, me)) return c;
-  }
+  if (tuning::in_force() && accept_first(c, tuned_rows(), origin::table::tuned, p, f, me)) return c;
+  if (accept_first(c, rows, origin::table::built_in, p, f, me)) return c;
   const algorithm* plain = p.gaps ? find_algorithm(p.what, "one_shot") : nullptr;
   if (plain && accept(c, *plain, transport::exchange, p, f, me)) return c;
   return {};

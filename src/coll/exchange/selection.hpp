@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which algorithm runs a call, by which transport, on which buffers: by the table of selection.def
-// and the settings. All ranks choose from the same facts, so all choose the same.
+// and the settings, or by a tuned one (base/tuning.hpp) in front of it. All ranks choose from the
+// same facts, so all choose the same.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/tuning.hpp"
 #include "coll/algorithms/catalogue.hpp"
 #include "memory/memory.hpp"
 #include "path/path.hpp"
@@ -34,6 +37,13 @@ struct program_memory {
   memory::buffer pinned;  // where kernels read a program that is too long for their parameters
 };
 
+/// The row of a table that a choice was made by.
+struct origin {
+  enum class table : std::uint8_t { none, built_in, tuned } of = table::none;  // none: by a setting
+  std::uint64_t most_bytes = 0;
+  int most_ranks = 0;
+};
+
 struct choice {
   const algorithm* what = nullptr;  // none where the vendor's library runs the call
   transport by = transport::exchange;
@@ -41,6 +51,7 @@ struct choice {
   int blocks = 1;
   std::shared_ptr<const schedule> plan;
   std::shared_ptr<program_memory> program;
+  origin from;
 
   explicit operator bool() const noexcept { return what || by == transport::vendor; }
 };
@@ -56,6 +67,10 @@ bool maps_small(operation what) noexcept;
 
 /// Bytes of the longest vector of any rank.
 std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept;
+
+/// Takes the rows of a tuned table, which come before the built-in ones while that is in force.
+/// False: `why` says which of them names what does not exist. May throw std::bad_alloc.
+bool take_tuned(const std::vector<tuning::choice>& rows, std::string& why);
 
 /// The choice for rank `me`; none if nothing fits. Sets `p.mapped` to what was chosen. May throw
 /// std::bad_alloc.

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tuned tables over a host MPI, on the emulated device: test_tune.py ABI MPIRUN. `telpher tune` makes one, the library
+takes it, refuses those that are damaged or of another machine, and falls back where ranks have different ones."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
+
+from telpher import tables, tune  # noqa: E402
+
+ABI, MPIRUN = sys.argv[1:3] if len(sys.argv) > 2 else ("", "")
+BUILD = os.environ["BUILD"]
+TELPHER = os.path.join(BUILD, "bin", "telpher")
+RANK = "OMPI_COMM_WORLD_RANK" if ABI == "ompi" else "PMI_RANK"
+QUICK = ["-s", "64", "--mode", "telpher", "-i", "20", "-x", "2", "--batches", "2", "--validate"]
+
+
+class Decisions(unittest.TestCase):
+    """What is made of measured times."""
+
+    def variants(self, **times):
+        found = []
+        for name, of_sizes in times.items():
+            one = tune.Variant(name.replace("_", " ") if name != "built_in" else tune.BUILT_IN, 2, ("allreduce",), {})
+            one.rounds = [{("allreduce", size): us for size, us in of_sizes.items()}]
+            found.append(one)
+        return found
+
+    def choices(self, **times):
+        return tune.choices_of(self.variants(**times), 2, "allreduce", [1, 2, 4, 8], 0.05)
+
+    def test_only_what_is_clearly_faster_differs(self):
+        rows = self.choices(built_in={1: 10, 2: 10, 4: 10, 8: 10}, push_packed={1: 5, 2: 6, 4: 9.9, 8: 20})
+        self.assertEqual(rows, [("allreduce", 2, 2, "push", "packed"), ("allreduce", 0, 2, "builtin", "")])
+
+    def test_the_built_in_choice_between_two_others(self):
+        rows = self.choices(built_in={1: 9, 2: 5, 4: 9, 8: 9}, push_packed={1: 5, 2: 5, 4: 5, 8: 5})
+        self.assertEqual([row[1:] for row in rows][:3],
+                         [(1, 2, "push", "packed"), (2, 2, "builtin", ""), (8, 2, "push", "packed")])
+
+    def test_a_variant_that_failed_is_not_chosen(self):
+        self.assertEqual(self.choices(built_in={1: 9, 2: 9, 4: 9, 8: 9}, push_packed={}),
+                         [("allreduce", 0, 2, "builtin", "")])
+
+    def test_bounds(self):
+        sizes = [1, 2, 4, 8]
+        always, never = self.variants(a={1: 1, 2: 1, 4: 9, 8: 9}, b={1: 3, 2: 3, 4: 3, 8: 3})
+        self.assertEqual(tune.bound(always, never, "allreduce", sizes, 8, False, 0.05), 2)
+        self.assertEqual(tune.bound(always, never, "allreduce", sizes, 3, False, 0.05), 3)  # as good: stays
+        always, never = self.variants(a={1: 9, 2: 9, 4: 1, 8: 1}, b={1: 3, 2: 3, 4: 3, 8: 3})
+        self.assertEqual(tune.bound(always, never, "allreduce", sizes, 0, True, 0.05), 4)
+
+    def test_the_median_of_rounds_counts(self):
+        one = tune.Variant("x", 2, ("bw",), {}, (), [{("bw", 1): us} for us in (9, 1, 2)])
+        self.assertEqual(one.time("bw", 1), 2)
+
+
+@unittest.skipUnless(ABI, "no host MPI is named")
+class Tables(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.home = Path(cls.scratch.name)
+        answer = cls.telpher("tune", "--json", "--backend", "emu", "--mpi", ABI, "-n", "2", "-s", "64,4k", "--rounds",
+                             "1", "--min-time", "0.002", "--only", "allreduce,mapped_limit")
+        cls.tuned = json.loads(answer.stdout)
+        cls.machine = cls.tuned["machine"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @classmethod
+    def telpher(cls, *arguments: str, **more: str) -> subprocess.CompletedProcess:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("TELPHER_", "XDG_"))}
+        environment = clean | {"HOME": str(cls.home)} | more
+        answer = subprocess.run([TELPHER, *arguments], capture_output=True, text=True, timeout=100, env=environment)
+        if answer.returncode != 0:
+            raise AssertionError(f"{arguments}: {answer.stdout}{answer.stderr}")
+        return answer
+
+    def bench(self, table: str) -> str:
+        """An explained allreduce, every byte of which is looked at."""
+        return self.telpher("bench", "--mpi", ABI, "--backend", "emu", "--explain", "allreduce", *QUICK,
+                            TELPHER_TABLE=table).stderr
+
+    def file(self, name: str, machine: list, choices: list, settings: dict) -> str:
+        path = self.home / name
+        path.write_text(tables.write(machine, [], settings, choices))
+        return str(path)
+
+    def good(self) -> str:
+        return self.file("good", self.machine, [("allreduce", 4096, 2, "one_shot", "exchange")], {"mapped_limit": 4096})
+
+    def test_tune_writes_where_the_library_looks(self):
+        self.assertTrue(self.tuned["runs"])
+        self.assertEqual(Path(self.tuned["file"]), self.home / ".config/telpher/tables" / tables.file_of(self.machine))
+        self.assertIn("table: " + self.tuned["file"], self.bench("auto"))
+        self.assertIn("table: built-in", self.bench("off"))
+        told = json.loads(self.telpher("info", "--json", "--backend", "emu").stdout)["tables"]
+        self.assertEqual([(one["file"], one["problem"]) for one in told], [(self.tuned["file"], "")])
+
+    def test_its_rows_are_used(self):
+        said = self.bench(self.good())
+        self.assertIn("mapped up to 4 KiB", said)
+        self.assertIn("one_shot by coll_exchange", said)
+        self.assertIn("(tuned row: to 4096 bytes, to 2 ranks)", said)
+
+    def test_of_another_machine(self):
+        other = [line.replace("8 x", "4 x") for line in self.machine]
+        said = self.bench(self.file("other", other, [], {}))
+        self.assertIn("is of another machine: 'emu 4 x", said)
+        self.assertIn("table: built-in", said)
+
+    def test_damaged(self):
+        path = Path(self.good())
+        path.write_text(path.read_text().replace("4096", "8192"))
+        said = self.bench(str(path))
+        self.assertIn("is damaged", said)
+        self.assertIn("(built-in row", said)
+
+    def test_an_algorithm_that_there_is_not(self):
+        said = self.bench(self.file("strange", self.machine, [("allreduce", 64, 2, "magic", "packed")], {}))
+        self.assertIn("there is no magic packed for allreduce", said)
+
+    def test_ranks_with_different_tables(self):
+        good = self.good()
+        self.file("good.1", self.machine, [("allreduce", 4096, 2, "two_shot", "exchange")], {})
+        os.replace(good, good + ".0")
+        script = self.home / "rank.sh"
+        bench = f"{BUILD}/bin/telpher-bench-{ABI}"
+        script.write_text(f'TELPHER_TABLE={good}.${RANK} TELPHER_EXPLAIN=on LD_PRELOAD={BUILD}/lib/libtelpher-{ABI}.so '
+                          f'TELPHER_BACKEND=emu exec {bench} allreduce {" ".join(QUICK)}\n')
+        more = ["--oversubscribe", "--bind-to", "none"] if ABI == "ompi" else []
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        answer = subprocess.run([MPIRUN, *more, "-n", "2", "sh", str(script)], capture_output=True, text=True,
+                                timeout=60, env=os.environ | root)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(answer.stderr.count("ranks have different tuned tables"), 1)
+        self.assertIn("table: built-in", answer.stderr)
+        self.assertIn("(built-in row", answer.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

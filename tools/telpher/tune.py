@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`telpher tune`: measures on this machine which way is the fastest, and writes a table that the library then takes in
+place of its built-in choices.
+
+Every variant is a run of telpher-bench of its own, because settings count when a program starts. Rounds go through all
+variants in turn, so that a disturbance hits all alike; a round that is interrupted is thrown away. A choice differs
+from the built-in one only where it was faster by more than --margin."""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+
+from . import UserError, info, libraries, tables
+
+OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "alltoall", "reduce_scatter_block", "gather", "scatter")
+BLOCK_OF_EACH = ("allgather", "alltoall", "gather", "scatter")  # whose vector is the bench's bytes times the ranks
+# (algorithm, transport in a row of a table, TELPHER_COLL_TRANSPORT, the paths that show that it ran so). Where ranks
+# share a device, what would exchange is stepped.
+WAYS = (
+    ("push", "packed", "auto", ("coll_packed",)),
+    ("one_shot", "exchange", "auto", ("coll_exchange", "coll_stepped")),
+    ("two_shot", "exchange", "auto", ("coll_exchange", "coll_stepped")),
+    ("one_shot", "stepped", "stepped", ("coll_stepped",)),
+    ("library", "vendor", "vendor", ("coll_vendor",)),
+)
+# Setting: test, what it is put to so that the way below it is always or never taken, whether it is a lower bound.
+BOUNDS = {
+    "mapped_limit": ("latency", "1m", "0", False),
+    "linger_limit": ("bw", "1m", "0", False),
+    "batch_limit": ("bw", "1g", "0", False),
+    "coll_mapped_threshold": ("allreduce", "0", "inf", True),
+}
+UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+BUILT_IN = "built-in"
+
+
+@dataclass
+class Variant:
+    """`keep`: the paths of rows that count, by test; without one every row does."""
+
+    name: str
+    ranks: int
+    tests: tuple
+    settings: dict
+    keep: tuple = ()
+    rounds: list = field(default_factory=list)  # of each: (test, bytes) to microseconds
+
+    def time(self, test: str, size: int) -> "float | None":
+        """The median of the rounds; none where a round has no such row."""
+        found = [one.get((test, size)) for one in self.rounds]
+        return statistics.median(found) if found and None not in found else None
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser("telpher tune", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("-n", "--ranks", default="", metavar="N,N", help="numbers of ranks (2, and one a device up to 8)")
+    p.add_argument("-s", "--sizes", default="", metavar="N,N", help="sizes in bytes (powers of 4 from 64 to 16m)")
+    p.add_argument("--rounds", type=int, default=3, metavar="N", help="how often everything is measured (3)")
+    p.add_argument("--min-time", default="0.05", metavar="SECONDS", help="for each size in each round (0.05)")
+    p.add_argument("--margin", type=float, default=0.05, metavar="PART", help="less is no difference (0.05)")
+    p.add_argument("--only", default="", metavar="TESTS", help="collectives to look at, or bounds; else all")
+    p.add_argument("--mpi", default="", metavar="mpich|ompi|mpi_abi", help="the MPI to measure with")
+    p.add_argument("--backend", default="", metavar="NAME", help="cuda, hip, sycl or emu")
+    p.add_argument("-o", "--output", default="", metavar="FILE", help="the table (where the library looks for it)")
+    p.add_argument("--json", action="store_true", help="print one JSON object at the end, with every measurement")
+    p.add_argument("--timeout", type=int, default=600, metavar="SECONDS", help="how long one run may take (600)")
+    return p
+
+
+def size_of(text: str) -> int:
+    text = text.strip().lower()
+    if text == "inf":
+        return 1 << 62
+    unit = UNITS.get(text[-1:], 1)
+    digits = text[:-1] if unit > 1 else text
+    if not digits.isdigit():
+        raise UserError(f"{text} is no size such as 64k")
+    return int(digits) * unit
+
+
+# --- what is measured ---
+
+
+def bench(options, ranks: int, tests: tuple, settings: dict, more: list, file: str) -> subprocess.CompletedProcess:
+    telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
+    command = [*telpher, "bench", "-n", str(ranks), *more, "--mode", "telpher", "--json", file]
+    for name in ("mpi", "backend"):
+        command += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
+    environment = dict(os.environ) | {"TELPHER_TABLE": "off"}
+    environment |= {"TELPHER_" + name.upper(): value for name, value in settings.items()}
+    return subprocess.run(
+        [*command, ",".join(tests)], env=environment, capture_output=True, text=True, timeout=options.timeout
+    )
+
+
+def machine_of(options, folder: str) -> list:
+    """The signature, as the library itself tells it to ranks of this job."""
+    answer = bench(options, 2, ("latency",), {"explain": "on"}, ["-s", "8", "-i", "1"], os.path.join(folder, "first"))
+    for line in answer.stderr.splitlines() + answer.stdout.splitlines():
+        if "] machine: " in line:
+            return line.split("] machine: ", 1)[1].split("; ")
+    last = (answer.stderr.strip() or answer.stdout.strip() or "nothing was printed").splitlines()[-1]
+    raise UserError(f"two ranks of telpher-bench with device memory do not run here: {last}")
+
+
+def algorithms() -> dict:
+    """The names of each operation's algorithms."""
+    program = libraries.program("telpher-coll")
+    if not program:
+        raise UserError(f"telpher-coll is not in {libraries.home()}/bin; build Telpher again")
+    found: dict = {}
+    for line in subprocess.run([program, "list"], capture_output=True, text=True).stdout.splitlines():
+        words = line.split()
+        if len(words) > 1:
+            found.setdefault(words[0], set()).add(words[1])
+    return found
+
+
+def wanted(options, names) -> tuple:
+    asked = options.only.split(",") if options.only else list(names)
+    return tuple(name for name in names if name in asked)
+
+
+def collective_variants(options, ranks: int) -> list:
+    tests = wanted(options, OPERATIONS)
+    if not tests:
+        return []
+    known, found = algorithms(), [Variant(BUILT_IN, ranks, tests, {})]
+    for algorithm, transport, forced, paths in WAYS:
+        own = tuple(t for t in tests if algorithm == "library" or algorithm in known.get(t, ()))
+        if not own:
+            continue
+        settings = {"coll_transport": forced}
+        if algorithm == "library":
+            settings["ccl"] = "on"
+        else:
+            settings["coll_algorithm"] = ",".join(f"{t}={algorithm}" for t in own)
+        found.append(Variant(f"{algorithm} {transport}", ranks, own, settings, paths))
+    return found
+
+
+def bound_variants(options) -> list:
+    found = []
+    for name in wanted(options, BOUNDS):
+        test, always, never, _ = BOUNDS[name]
+        found.append(Variant(f"{name} {always}", 2, (test,), {name: always}))
+        found.append(Variant(f"{name} {never}", 2, (test,), {name: never}))
+    return found
+
+
+def rows_of(variant: Variant, file: str) -> dict:
+    with open(file) as document:
+        rows = json.load(document)["rows"]
+    return {(r["test"], r["bytes"]): r["us"] for r in rows if not variant.keep or r["path"] in variant.keep}
+
+
+def run_round(options, variants: list, folder: str, head: str) -> list:
+    """What each variant took. A variant that cannot run is left out from then on."""
+    found, began = [], time.monotonic()
+    for number, variant in enumerate(list(variants)):
+        passed = time.monotonic() - began
+        left = f", some {passed / number * (len(variants) - number):.0f} s left in it" if number else ""
+        say(options, f"{head}, run {number + 1} of {len(variants)}: {variant.name}, {variant.ranks} ranks{left}")
+        file = os.path.join(folder, "rows.json")
+        more = ["-s", options.sizes, "--min-time", options.min_time, "--batches", "5"]
+        try:
+            answer = bench(options, variant.ranks, variant.tests, variant.settings, more, file)
+            code, text = answer.returncode, answer.stderr.strip()
+        except subprocess.TimeoutExpired:
+            code, text = 1, f"no end within {options.timeout} s"
+        if code != 0:
+            say(options, f"left out: {variant.name}: {text.splitlines()[-1] if text else f'exit code {code}'}")
+        found.append(rows_of(variant, file) if code == 0 else {})
+    return found
+
+
+def say(options, text: str) -> None:
+    print(text, file=sys.stderr if options.json else sys.stdout, flush=True)
+
+
+def measure(options, variants: list, folder: str) -> int:
+    """Fills the variants; the number of whole rounds."""
+    for number in range(options.rounds):
+        try:
+            found = run_round(options, variants, folder, f"round {number + 1} of {options.rounds}")
+        except KeyboardInterrupt:
+            say(options, f"interrupted: {number} whole rounds count")
+            return number
+        for variant, rows in zip(variants, found, strict=True):
+            variant.rounds.append(rows)
+    return options.rounds
+
+
+# --- what is made of it ---
+
+
+def fastest(variants: list, test: str, size: int, margin: float) -> str:
+    """The name of the variant to take, the built-in one unless another is faster by more than the margin."""
+    times = {v.name: v.time(test, size) for v in variants if test in v.tests}
+    known = {name: value for name, value in times.items() if value is not None}
+    best = min(known, key=known.get, default=BUILT_IN)
+    built_in = known.get(BUILT_IN)
+    return best if built_in is None or known.get(best, built_in) < built_in * (1 - margin) else BUILT_IN
+
+
+def choices_of(variants: list, ranks: int, test: str, sizes: list, margin: float) -> list:
+    """Rows of a table, neighbours that say the same put together; the last leaves the rest to the built-in table."""
+    rows: list = []
+    for size in sizes:
+        name = fastest(variants, test, size, margin)
+        bound = size * (ranks if test in BLOCK_OF_EACH else 1)
+        algorithm, transport = ("builtin", "") if name == BUILT_IN else name.split()
+        if rows and rows[-1][3:] == (algorithm, transport):
+            rows.pop()
+        rows.append((test, bound, ranks, algorithm, transport))
+    if rows and rows[-1][3] == "builtin":
+        rows.pop()
+    return [*rows, (test, 0, ranks, "builtin", "")]
+
+
+def all_choices(variants: list, options, sizes: list) -> list:
+    counts = sorted({v.ranks for v in variants if v.name == BUILT_IN})
+    found = []
+    for test in OPERATIONS:
+        rows = []
+        for ranks in counts:
+            own = [v for v in variants if v.ranks == ranks and (v.keep or v.name == BUILT_IN)]
+            if any(test in v.tests for v in own):
+                rows += choices_of(own, ranks, test, sizes, options.margin)
+        found += rows if any(row[3] != "builtin" for row in rows) else []
+    return found
+
+
+def bound(always: Variant, never: Variant, test: str, sizes: list, default: int, lower: bool, margin: float) -> int:
+    """The bound with the least sum of logarithms of times; the default, unless that is worse by over the margin."""
+    times = {s: (always.time(test, s), never.time(test, s)) for s in sizes}
+    known = {s: pair for s, pair in times.items() if None not in pair}
+
+    def cost(limit: int) -> float:
+        taken = {s: pair[0 if (s >= limit if lower else s <= limit) else 1] for s, pair in known.items()}
+        return sum(math.log(max(one, 1e-3)) for one in taken.values())
+
+    best = min([0, *known], key=cost)
+    return best if cost(default) - cost(best) > math.log(1 + margin) else default
+
+
+def all_bounds(variants: list, options, sizes: list) -> dict:
+    defaults = {row["name"]: row["default"] for row in info.probe(options.backend).get("settings", [])}
+    by_name, found = {v.name: v for v in variants}, {}
+    for name in wanted(options, BOUNDS):
+        test, always, never, lower = BOUNDS[name]
+        default = size_of(defaults.get(name, "0"))
+        pair = by_name[f"{name} {always}"], by_name[f"{name} {never}"]
+        value = bound(*pair, test, sizes, default, lower, options.margin)
+        if value != default:
+            found[name] = value
+    return found
+
+
+def rank_counts(options) -> list:
+    if options.ranks:
+        words = options.ranks.split(",")
+        if not all(word.isdigit() and int(word) > 1 for word in words):
+            raise UserError(f"-n {options.ranks}: numbers from 2 on, such as 2,4")
+        return sorted({int(word) for word in words})
+    devices = max((len(b["devices"]) for b in info.probe(options.backend).get("backends", [])), default=0)
+    return sorted({2, min(max(devices, 2), 8, len(os.sched_getaffinity(0)))} - {1})
+
+
+def check(options) -> list:
+    """The sizes."""
+    if options.rounds < 1 or not 0 <= options.margin < 1:
+        raise UserError("--rounds is 1 or more, --margin from 0 to below 1")
+    unknown = set(options.only.split(",")) - {"", *OPERATIONS, *BOUNDS}
+    if unknown:
+        raise UserError(f"--only {sorted(unknown)[0]}: it takes {', '.join([*OPERATIONS, *BOUNDS])}")
+    options.sizes = options.sizes or ",".join(str(4**power) for power in range(3, 13))
+    sizes = sorted({size_of(word) for word in options.sizes.split(",")})
+    options.sizes = ",".join(map(str, sizes))
+    return sizes
+
+
+def save(path: str, text: str) -> None:
+    """Whole or not at all: jobs may be starting."""
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        with open(path + ".new", "w") as file:
+            file.write(text)
+        os.replace(path + ".new", path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+
+
+def tune(arguments: list) -> int:
+    options = parser().parse_args(arguments)
+    sizes = check(options)
+    with tempfile.TemporaryDirectory(prefix="telpher-tune-") as folder:
+        machine = machine_of(options, folder)
+        counts = rank_counts(options)
+        variants = [v for ranks in counts for v in collective_variants(options, ranks)] + bound_variants(options)
+        say(options, f"machine: {'; '.join(machine)}")
+        rounds = measure(options, variants, folder)
+    if rounds == 0:
+        return 130
+    settings, choices = all_bounds(variants, options, sizes), all_choices(variants, options, sizes)
+    comments = [
+        f"by telpher tune on {os.uname().nodename}, {time.strftime('%Y-%m-%d')}",
+        f"{rounds} rounds of {len(variants)} runs",
+        f"ranks {', '.join(map(str, counts))}; sizes {options.sizes}; margin {options.margin}",
+    ]
+    path = options.output or os.path.join(tables.own_folder(), tables.file_of(machine))
+    save(path, tables.write(machine, comments, settings, choices))
+    report(options, path, machine, settings, choices, variants)
+    return 0
+
+
+def report(options, path: str, machine: list, settings: dict, choices: list, variants: list) -> None:
+    if options.json:
+        runs = [
+            {"variant": v.name, "ranks": v.ranks, "test": test, "bytes": size, "us": [r[test, size] for r in v.rounds]}
+            for v in variants
+            for test, size in sorted(set.intersection(*(set(r) for r in v.rounds)))
+        ]
+        print(json.dumps({"file": path, "machine": machine, "settings": settings, "choices": choices, "runs": runs}))
+        return
+    for name, value in settings.items():
+        print(f"  {name} {value}")
+    for operation, size, ranks, algorithm, transport in choices:
+        print(f"  {operation} to {size or 'any size'} on {ranks} ranks: {algorithm} {transport}".rstrip())
+    same = not settings and not choices
+    print(f"{path}: {'the built-in choices are as good' if same else 'differs from the built-in choices'}")
+    print("in force" if not options.output else f"in force with TELPHER_TABLE={path}", "from the next start on")
