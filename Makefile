@@ -14,7 +14,7 @@ CORE = base_,fuzz_,kernel_,codec_,path_,ticket_,memory_,coll_agreement,coll_exch
 # What meets foreign input, and what makes and frees: a handful for continuous integration.
 RANKS_UNDER_ASAN = bad_input,arguments,lifetime,datatypes,coll_edges
 
-.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install uninstall wheels check-install release clean
+.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install uninstall wheels check-install check-bare release clean
 
 help:
 	@echo "make demo           the quickest look: build one library, run it once, on GPUs or emulated devices"
@@ -37,6 +37,7 @@ help:
 	@echo "make uninstall      remove what make install put into PREFIX"
 	@echo "make wheels         Python wheels into build/wheels/dist; WITH='cuda hip sycl' adds the vendors' plug-ins"
 	@echo "make check-install  wheels, CMake package and module file, used as users do"
+	@echo "make check-bare     the wheels of make wheels in bare Debian 12 and Ubuntu 24.04 (needs root, minutes; not in .ci/run)"
 	@echo "make release        source archive, wheels, checksums and notes into build/dist"
 	@echo "Behind any of them, MPICH=prefix OMPI=prefix: host MPIs to build for instead of those found or fetched"
 
@@ -134,6 +135,9 @@ check-install:
 	@$(BUILD) dev --target telpher_installed
 	@$(PYTHON) tools/package.py build/dev --core
 	@$(PYTHON) test/install/run.py build/dev
+
+check-bare:
+	@$(PYTHON) test/install/bare.py build/wheels/dist
 
 release:
 	@$(PYTHON) tools/release.py $(foreach part,$(WITH),--with $(part))
