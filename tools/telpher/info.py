@@ -145,7 +145,7 @@ def print_text(facts: dict, settings: bool, everything: bool) -> None:
 def info(arguments: list) -> int:
     parser = argparse.ArgumentParser("telpher info", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--settings", action="store_true", help="the settings that a user may want, and those that are set")
+    parser.add_argument("--settings", action="store_true", help="settings for users, and those that are set")
     parser.add_argument("--all", action="store_true", help="every setting")
     parser.add_argument("--backend", default="", help="ask this back end, e.g. emu")
     options = parser.parse_args(arguments)
