@@ -84,8 +84,10 @@ TEST_CASE(copy_batch_of_128_random_pieces) {
   }
 }
 
-/// A random layout: rows in random order with random lengths and gaps, without overlap.
+/// A random layout: rows in random order, of random lengths and gaps, no overlap; or a grid.
 struct layout {
+  std::uint64_t counts[3] = {};  // of a grid
+  std::int64_t strides[3] = {};
   std::vector<std::int64_t> offset;
   std::vector<std::uint64_t> length, packed_offset;
   std::uint64_t size = 0;
@@ -104,6 +106,26 @@ struct layout {
       std::swap(offset[i - 1], offset[j]);
       std::swap(length[i - 1], length[j]);
     }
+    pack();
+  }
+
+  layout(std::uint64_t rows, std::uint64_t planes, std::uint64_t cubes, std::uint64_t bytes)
+      : counts{rows, planes, cubes} {
+    extent = static_cast<std::int64_t>(bytes);
+    for (int d = 0; d < 3; ++d) {
+      strides[d] = extent + static_cast<std::int64_t>(random_below(9));
+      extent = strides[d] * static_cast<std::int64_t>(counts[d]);
+    }
+    for (std::uint64_t b = 0; b < rows * planes * cubes; ++b) {
+      offset.push_back(static_cast<std::int64_t>(b % rows) * strides[0] +
+                       static_cast<std::int64_t>(b / rows % planes) * strides[1] +
+                       static_cast<std::int64_t>(b / rows / planes) * strides[2]);
+      length.push_back(bytes);
+    }
+    pack();
+  }
+
+  void pack() {
     for (const std::uint64_t l : length) {
       packed_offset.push_back(size);
       size += l;
@@ -117,8 +139,8 @@ void put(const memory& m, const std::vector<T>& values, device::stream s) {
   CHECK_OK(subject().synchronise(s));
 }
 
-void pack_and_unpack(std::size_t elements, std::size_t blocks, std::size_t longest, int grid) {
-  const layout l(blocks, longest);
+void pack_and_unpack(std::size_t elements, const layout& l, int grid) {
+  const std::size_t blocks = l.offset.size();
   const std::size_t shown = elements * static_cast<std::size_t>(l.extent) + 1;
   const std::size_t packed_size = elements * l.size + 1;
   const bytes content = pattern(shown, 5);
@@ -141,15 +163,21 @@ void pack_and_unpack(std::size_t elements, std::size_t blocks, std::size_t longe
   put(packed_offset, l.packed_offset, s);
   write(base.data(), content, s);
   write(target.data(), bytes(packed_size, 0x77), s);
-  const kernel::pack_blocks p{target.data(),
-                              base.data(),
-                              elements,
-                              l.extent,
-                              l.size,
-                              blocks,
-                              offset.as<std::int64_t>(),
-                              length.as<std::uint64_t>(),
-                              packed_offset.as<std::uint64_t>()};
+  kernel::pack_blocks p{target.data(),
+                        base.data(),
+                        elements,
+                        l.extent,
+                        l.size,
+                        blocks,
+                        offset.as<std::int64_t>(),
+                        length.as<std::uint64_t>(),
+                        packed_offset.as<std::uint64_t>()};
+  if (l.counts[0] != 0) {
+    p.offset = nullptr;
+    p.length = p.packed_offset = nullptr;
+    std::copy_n(l.counts, 2, p.counts);
+    std::copy_n(l.strides, 3, p.strides);
+  }
   CHECK_OK(subject().launch(kernel::id::pack_blocks, &p, grid, 256, s));
   CHECK(read(target.data(), packed_size, s) == packed);
   write(base.data(), bytes(shown, 0x55), s);
@@ -158,14 +186,21 @@ void pack_and_unpack(std::size_t elements, std::size_t blocks, std::size_t longe
 }
 
 TEST_CASE(pack_and_unpack_follow_the_layout) {
-  pack_and_unpack(0, 3, 8, 1);
-  pack_and_unpack(1, 0, 8, 1);
-  pack_and_unpack(1, 1, 0, 1);
-  pack_and_unpack(1, 1, 100000, 4);
-  pack_and_unpack(1000, 1, 8, 3);
-  pack_and_unpack(17, 33, 5, 2);
-  pack_and_unpack(9, 40, 700, 7);
-  pack_and_unpack(3, 5, 20000, 16);
+  pack_and_unpack(0, {3, 8}, 1);
+  pack_and_unpack(1, {0, 8}, 1);
+  pack_and_unpack(1, {1, 0}, 1);
+  pack_and_unpack(1, {1, 100000}, 4);
+  pack_and_unpack(1000, {1, 8}, 3);
+  pack_and_unpack(17, {33, 5}, 2);
+  pack_and_unpack(9, {40, 700}, 7);
+  pack_and_unpack(3, {5, 20000}, 16);
+}
+
+TEST_CASE(pack_and_unpack_follow_a_grid) {
+  pack_and_unpack(1, {64, 1, 1, 8}, 2);
+  pack_and_unpack(5, {7, 3, 1, 36}, 3);
+  pack_and_unpack(3, {5, 4, 6, 100}, 7);
+  pack_and_unpack(2, {3, 1, 2, 20000}, 16);
 }
 
 }  // namespace
