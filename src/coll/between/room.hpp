@@ -19,8 +19,8 @@
 
 #include "coll/exchange/stepped.hpp"
 #include "coll/exchange/workspace.hpp"
-#include "coll/memory_ref.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "memory/memory.hpp"
 #include "memory/streams.hpp"
 
 namespace telpher::coll::between {
