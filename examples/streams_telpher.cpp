@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in the order of a stream: each rank fills a buffer, passes it on and adds up what it got, all in
-// one stream. The CPU waits once, at the end. With telpher.h's streams it runs on every back end; with CUDA
-// or HIP pass a cudaStream_t or hipStream_t.
+// A ring in the order of a stream: each rank fills a buffer, passes it on and adds up what it got,
+// all in one stream. The CPU waits once, at the end. With telpher.h's streams it runs on every back
+// end; with CUDA or HIP pass a cudaStream_t or hipStream_t.
 #include <mpi.h>
 #include <telpher/stream.h>
 #include <telpher/telpher.h>
@@ -23,8 +23,8 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 
   telpher_memset_async(out, rank + 1, count, stream);
-  telpher_sendrecv_enqueue(out, count, MPI_BYTE, right, 0, in, count, MPI_BYTE, left, 0, MPI_COMM_WORLD,
-                           MPI_STATUS_IGNORE, stream);
+  telpher_sendrecv_enqueue(out, count, MPI_BYTE, right, 0, in, count, MPI_BYTE, left, 0,
+                           MPI_COMM_WORLD, MPI_STATUS_IGNORE, stream);
   telpher_allreduce_enqueue(in, out, count, MPI_UNSIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD, stream);
 
   telpher_stream_synchronize(stream);

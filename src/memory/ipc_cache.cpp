@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/ipc_cache.hpp"
+#include "memory/held_streams.hpp"
 
 #include <time.h>
 
@@ -139,6 +140,8 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
     return m;
   }
   close_stale(k, bytes);
+  // A handle must not be open twice, and what is still to be closed may be this one's.
+  if (held_streams::instance().any_put_off()) return status::not_supported;
   void* address = nullptr;
   status s = open(k.importer, handle, address);
   if (s != status::ok && s != status::not_supported) {
@@ -172,8 +175,9 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
 }
 
 void ipc_cache::close(ipc_entry& e) noexcept {
-  [[maybe_unused]] const status logged =
-      e.name.importer.owner->ipc_close(e.name.importer.device, e.address);
+  held_streams::instance().call_when_free([where = e.name.importer, address = e.address] {
+    static_cast<void>(where.owner->ipc_close(where.device, address));
+  });
   e.address = nullptr;
   ++counters_.closes;
   open_bytes_ -= e.bytes;

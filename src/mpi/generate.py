@@ -334,7 +334,8 @@ def bypass(function):
 
 
 # Calls without a buffer after which others may read or write what this rank's devices have used.
-EXPOSE = re.compile(r"(Start|Startall|Pready.*|Win_(fence|post|complete|lock|lock_all|unlock|unlock_all|flush.*|sync))$")
+EXPOSE = re.compile(
+    r"(Start|Startall|Pready.*|Win_(fence|post|complete|lock|lock_all|unlock|unlock_all|flush.*|sync))$")
 
 
 def settling(function):
@@ -401,7 +402,8 @@ def guarded(functions, types):
 
 
 def render(unit, types):
-    includes = "\n".join(f'#include "{name}"' for name in sorted({"mpi/entry.hpp", "mpi/names.hpp", "stream/settle.hpp", *unit.include}))
+    always = {"mpi/entry.hpp", "mpi/names.hpp", "stream/settle.hpp"}
+    includes = "\n".join(f'#include "{name}"' for name in sorted(always | set(unit.include)))
     using = "\n".join(["using namespace telpher;", *(f"using {name};" for name in unit.using)])
     wrappers = "\n\n".join(guarded(unit.functions, types))
     head = f"{BANNER}// {unit.title},\n// in the sections of MPI 4.0.\n{includes}\n\n{using}\n\n"

@@ -17,6 +17,7 @@
 
 #include "base/log.hpp"
 #include "device/registry.hpp"
+#include "memory/held_streams.hpp"
 #include "memory/streams.hpp"
 #include "stream/words.hpp"
 
@@ -197,7 +198,10 @@ void proxy::end(queue& q, item& i, int code) noexcept {
   if (code != 0) q.failure.compare_exchange_strong(none, code, std::memory_order_release);
   i.op.reset();
   i.reached = {};
-  if (i.word) std::atomic_ref<std::uint32_t>(*i.word).store(i.number, std::memory_order_release);
+  if (i.word) {
+    std::atomic_ref<std::uint32_t>(*i.word).store(i.number, std::memory_order_release);
+    memory::held_streams::instance().end();
+  }
   open_.fetch_sub(1, std::memory_order_release);
 }
 
@@ -280,9 +284,13 @@ status make_wait(queue& q, device::stream s, item& i) noexcept {
   }
   i.word = q.word;
   i.number = q.last + 1;
-  TELPHER_TRY(q.where.owner->wait_value(s, i.word, i.number));
-  q.last = i.number;
-  return status::ok;
+  memory::held_streams::instance().begin();
+  const status made = q.where.owner->wait_value(s, i.word, i.number);
+  if (failed(made))
+    memory::held_streams::instance().end();
+  else
+    q.last = i.number;
+  return made;
 }
 
 refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool holds) noexcept {
@@ -300,8 +308,10 @@ refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool hold
   const std::uint32_t number = made.number;
   const status added = the_proxy().add(q, std::move(made));
   // What waits in the stream already must not wait for ever.
-  if (failed(added) && word)
+  if (failed(added) && word) {
     std::atomic_ref<std::uint32_t>(*word).store(number, std::memory_order_release);
+    memory::held_streams::instance().end();
+  }
   return {added, failed(added) ? "the thread that serves streams could not be started" : nullptr};
 }
 
