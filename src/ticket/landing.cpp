@@ -92,7 +92,7 @@ void receive::leave_range() noexcept {
 // The program's host buffer gets bytes from elsewhere.
 void receive::write_host(const void* packed, std::size_t bytes) noexcept {
   if (all_.written().any_exposed()) all_.read_tickets_in(range());
-  if (layout_->contiguous)
+  if (one_run())
     std::memcpy(contiguous_data(), packed, bytes);
   else
     datatype::unpack_host(*layout_, packed, 0, bytes, user_);
@@ -176,7 +176,7 @@ void receive::restore_prefix() noexcept {
 
 const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
   if (lands_) return const_cast<receive*>(this)->landed();
-  if (layout_->contiguous) return contiguous_data();
+  if (one_run()) return contiguous_data();
   datatype::pack_host(*layout_, user_, 0, bytes_, scratch);
   return scratch;
 }

@@ -104,7 +104,7 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
 result<path::region> receive::destination() noexcept {
   if (!entered_ && !where_.on_device() && capacity_ > 0) enter_range(false);
   const bool aside = entered_ && all_.written().exposed(range());
-  if (layout_->contiguous && !aside) return path::region{where_, contiguous_data(), bytes_};
+  if (one_run() && !aside) return path::region{where_, contiguous_data(), bytes_};
   auto b = where_.on_device() ? memory::buffer::device(where_, bytes_)
                               : memory::buffer::host(bytes_, nullptr);
   TELPHER_TRY(b);
@@ -117,6 +117,11 @@ result<path::region> receive::destination() noexcept {
 bool receive::advance() noexcept {
   if (phase_ != phase::moving) return settled();
   if (unpacking()) return scattered();
+  if (!more_->transfer) {
+    if (sender_prepares()) return false;
+    begin();
+    return settled();
+  }
   status s = more_->transfer->poll();
   if (s == status::would_block) return false;
   if (failed(s) && !more_->transfer->quiet()) {  // its blocks and `packed` may still be written to

@@ -102,7 +102,7 @@ class receive : public linked_list<receive>::link {
   /// after the bytes of an earlier receive of the same device.
   bool unpacking() const noexcept { return more_ && more_->unpacked; }
   /// While moving, before the bytes are here: see transfer::in_order.
-  bool in_order() const noexcept { return more_->transfer->in_order(); }
+  bool in_order() const noexcept { return more_->transfer && more_->transfer->in_order(); }
   status outcome() const noexcept { return outcome_; }
   host_mpi::error_owner error_owner() const noexcept { return errors_.owner(); }
   MPI_Request native() const noexcept { return native_; }
@@ -130,7 +130,8 @@ class receive : public linked_list<receive>::link {
   // What a receive needs beside its record: of a device buffer, with a ticket, or for the trace.
   struct cold : recycled<cold> {
     memory::buffer landing;                    // where `saved_` is too small
-    std::unique_ptr<path::transfer> transfer;  // not null while moving and not unpacking
+    // Null while moving: the sender prepares the payload, or it is being unpacked.
+    std::unique_ptr<path::transfer> transfer;
     memory::buffer packed;          // contiguous bytes of a non-contiguous or discarded message
     memory::pooled_event unpacked;  // while the device lays them out
     // for the trace; 0 while it is off

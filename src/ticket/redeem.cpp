@@ -64,9 +64,9 @@ void receive::start() noexcept {
 
 // The sender's device is still at work on the payload, which nobody may claim yet.
 bool receive::sender_prepares() const noexcept {
-  if (ticket_.slot == no_slot) return false;
-  const path::segment& sender = peers_.of(ticket_.sender);
-  return sender && sender.cell(ticket_.slot).state_in(ticket_.epoch) == slot_state::preparing;
+  if (told().slot == no_slot) return false;
+  const path::segment& sender = peers_.of(told().sender);
+  return sender && sender.cell(told().slot).state_in(told().epoch) == slot_state::preparing;
 }
 
 void receive::begin() noexcept {
