@@ -183,7 +183,8 @@ std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arg
   try {
     site& s = site_of(comm);
     if (s.refused) return std::nullopt;
-    site::record& known = s.of_operation[static_cast<std::size_t>(a.what)];
+    const auto size_class = static_cast<std::uint32_t>(std::bit_width(bytes));
+    site::record& known = s.of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
     if (!std::has_single_bit(++known.calls) && !known.devices) return std::nullopt;
     return vote({name, a, bytes}, s, known);
   } catch (const std::bad_alloc&) {
