@@ -20,6 +20,7 @@ TELPHER_MPI(Ibcast,
             (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ibcast", on);
     const auto data = coll::uniform(count, datatype);
@@ -40,6 +41,7 @@ TELPHER_MPI(Igather,
   if (!entry::active())
     return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Igather", on);
     const void* s = call.input(sendbuf,
@@ -66,6 +68,7 @@ TELPHER_MPI(Igatherv,
   if (!entry::active())
     return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::staged call("MPI_Igatherv", on);
@@ -94,6 +97,7 @@ TELPHER_MPI(Iscatter,
   if (!entry::active())
     return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iscatter", on);
     const void* s = call.input(sendbuf,
@@ -120,6 +124,7 @@ TELPHER_MPI(Iscatterv,
   if (!entry::active())
     return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::staged call("MPI_Iscatterv", on);
@@ -148,6 +153,7 @@ TELPHER_MPI(Iallgather,
   if (!entry::active())
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iallgather", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -170,6 +176,7 @@ TELPHER_MPI(Iallgatherv,
   if (!entry::active())
     return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv", on);
@@ -194,6 +201,7 @@ TELPHER_MPI(Ialltoall,
   if (!entry::active())
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ialltoall", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -267,6 +275,7 @@ TELPHER_MPI(Ibcast_c,
             (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
              MPI_Request* request), (buffer, count, datatype, root, comm, request)) {
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ibcast_c", on);
     const auto data = coll::uniform(count, datatype);
@@ -288,6 +297,7 @@ TELPHER_MPI(Igather_c,
   if (!entry::active())
     return pmpi::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Igather_c", on);
     const void* s = call.input(sendbuf,
@@ -314,6 +324,7 @@ TELPHER_MPI(Igatherv_c,
   if (!entry::active())
     return pmpi::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::staged call("MPI_Igatherv_c", on);
@@ -343,6 +354,7 @@ TELPHER_MPI(Iscatter_c,
   if (!entry::active())
     return pmpi::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                             request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iscatter_c", on);
     const void* s = call.input(sendbuf,
@@ -369,6 +381,7 @@ TELPHER_MPI(Iscatterv_c,
   if (!entry::active())
     return pmpi::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                              root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::staged call("MPI_Iscatterv_c", on);
@@ -397,6 +410,7 @@ TELPHER_MPI(Iallgather_c,
   if (!entry::active())
     return pmpi::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                               request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iallgather_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -419,6 +433,7 @@ TELPHER_MPI(Iallgatherv_c,
   if (!entry::active())
     return pmpi::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
     coll::staged call("MPI_Iallgatherv_c", on);
@@ -443,6 +458,7 @@ TELPHER_MPI(Ialltoall_c,
   if (!entry::active())
     return pmpi::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ialltoall_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));

@@ -22,6 +22,7 @@ TELPHER_MPI(Ireduce,
             (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ireduce", on);
     const void* s = call.input(sendbuf,
@@ -44,6 +45,7 @@ TELPHER_MPI(Iallreduce,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iallreduce", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -64,6 +66,7 @@ TELPHER_MPI(Ireduce_scatter_block,
             (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_block", on);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
@@ -86,6 +89,7 @@ TELPHER_MPI(Ireduce_scatter,
             (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter", on);
     const void* s = call.input(sendbuf,
@@ -110,6 +114,7 @@ TELPHER_MPI(Iscan,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iscan", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -127,6 +132,7 @@ TELPHER_MPI(Iexscan,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iexscan", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -149,6 +155,7 @@ TELPHER_MPI(Ireduce_c,
             (sendbuf, recvbuf, count, datatype, op, root, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_c", on);
     const void* s = call.input(sendbuf,
@@ -171,6 +178,7 @@ TELPHER_MPI(Iallreduce_c,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iallreduce_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -191,6 +199,7 @@ TELPHER_MPI(Ireduce_scatter_block_c,
             (sendbuf, recvbuf, recvcount, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_block_c", on);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
@@ -213,6 +222,7 @@ TELPHER_MPI(Ireduce_scatter_c,
             (sendbuf, recvbuf, recvcounts, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Ireduce_scatter_c", on);
     const void* s = call.input(sendbuf,
@@ -237,6 +247,7 @@ TELPHER_MPI(Iscan_c,
              MPI_Comm comm, MPI_Request* request),
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active()) return pmpi::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iscan_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -255,6 +266,7 @@ TELPHER_MPI(Iexscan_c,
             (sendbuf, recvbuf, count, datatype, op, comm, request)) {
   if (!entry::active())
     return pmpi::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
     coll::staged call("MPI_Iexscan_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
