@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/send.hpp"
 
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <thread>
@@ -70,6 +71,22 @@ status complete(ticket::message& m) noexcept {
   return status::ok;
 }
 
+// Packing takes some microseconds, unless the device is busy. A payload that is complete when the
+// call returns is offered at once: its receiver then needs no further call of this rank, which may
+// compute for long. An error stays with the event, for those who wait for it later.
+void wait_a_little(ticket::message& m) noexcept {
+  constexpr auto patience = std::chrono::microseconds(50);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  status s = m.ready.query();
+  while (s == status::would_block && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+    s = m.ready.query();
+  }
+  if (s != status::ok) return;
+  m.ready = {};
+  m.packs = {};
+}
+
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
@@ -116,11 +133,13 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   m.packed = std::move(*packed);
   m.payload = {where, static_cast<std::byte*>(m.packed.data()), bytes};
   auto info = memory::describe(where, m.packed.data());
-  if (info)
-    m.info = *info;
-  else
+  if (!info) {
     static_cast<void>(complete(m));  // its memory is given back
-  return info.error();
+    return info.error();
+  }
+  m.info = *info;
+  wait_a_little(m);
+  return status::ok;
 }
 
 // --- the choice ---

@@ -129,7 +129,7 @@ class receive : public linked_list<receive>::link {
   };
   // What a receive needs beside its record: of a device buffer, with a ticket, or for the trace.
   struct cold : recycled<cold> {
-    memory::buffer landing;                    // where `saved_` is too small
+    memory::buffer landing;  // where `saved_` is too small
     // Null while moving: the sender prepares the payload, or it is being unpacked.
     std::unique_ptr<path::transfer> transfer;
     memory::buffer packed;          // contiguous bytes of a non-contiguous or discarded message
