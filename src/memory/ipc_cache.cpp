@@ -17,6 +17,11 @@ namespace telpher::memory {
 
 namespace {
 
+void close_when_free(const place& where, void* address) {
+  held_streams::instance().call_when_free(
+      [where, address] { static_cast<void>(where.owner->ipc_close(where.device, address)); });
+}
+
 // A millisecond clock: entries stay idle for seconds, and reading it costs a quarter of reading the
 // steady clock.
 struct clock {
@@ -157,7 +162,7 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   }
   const std::size_t opened = bytes_at(k.importer, address, bytes);
   if (const status fits = check_size(k.process, bytes, opened); fits != status::ok) {
-    [[maybe_unused]] const status logged = k.importer.owner->ipc_close(k.importer.device, address);
+    close_when_free(k.importer, address);
     return fits;
   }
   ++counters_.opens;
@@ -165,7 +170,7 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
   try {
     entries_.push_front({k, bytes, opened, address, 1, 0, clock::now()});
   } catch (const std::bad_alloc&) {
-    [[maybe_unused]] const status logged = k.importer.owner->ipc_close(k.importer.device, address);
+    close_when_free(k.importer, address);
     open_bytes_ -= bytes;
     return status::not_supported;
   }
@@ -175,9 +180,7 @@ result<ipc_cache::mapping> ipc_cache::acquire(const key& k, std::size_t bytes,
 }
 
 void ipc_cache::close(ipc_entry& e) noexcept {
-  held_streams::instance().call_when_free([where = e.name.importer, address = e.address] {
-    static_cast<void>(where.owner->ipc_close(where.device, address));
-  });
+  close_when_free(e.name.importer, e.address);
   e.address = nullptr;
   ++counters_.closes;
   open_bytes_ -= e.bytes;

@@ -6,8 +6,9 @@
 // limits:
 // - at most `kept_of_a_size` buffers of a size;
 // - of host memory, buffers of a size up to a number of bytes (below), and always at least one;
-// - of pinned and of registered memory, also whatever fits into a number of bytes of the pool: a
-//   staged collective takes two buffers of one size;
+// - of pinned memory, also whatever fits into a number of bytes of the pool: a staged collective
+//   takes two buffers of one size;
+// - of registered memory, all: it is no more than a number of bytes in use and idle;
 // - of device memory, a number of bytes in all, because the program needs the device's memory; but
 //   always the buffer that was returned last.
 // If a pool cannot allocate, it first releases all its idle buffers and tries again.
@@ -24,6 +25,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "memory/held_streams.hpp"
 #include "memory/ipc_cache.hpp"
 #include "memory/memory.hpp"
 #include "memory/streams.hpp"
@@ -43,8 +45,8 @@ constexpr std::size_t kept_mapped_bytes = std::size_t{256} << 20;
 // Idle bytes of a device that a pool keeps.
 constexpr std::size_t kept_device_bytes = std::size_t{256} << 20;
 
-// Idle bytes of large buffers that are kept registered with their device.
-constexpr std::size_t kept_registered_bytes = std::size_t{1} << 30;
+// Bytes of large buffers, in use or idle, that are registered with their device.
+constexpr std::size_t most_registered_bytes = std::size_t{1} << 30;
 
 // Mapped host memory is touched lazily. A mapped buffer that was filled is registered with its
 // device when it is given back. The next device copy from it is asynchronous: copies from pageable
@@ -79,6 +81,7 @@ struct pool {
   place where;  // whose memory; of mapped memory whose copies it serves, if any
   std::array<std::vector<void*>, size_classes> free;
   std::size_t idle_bytes = 0;
+  std::size_t registered_bytes = 0;  // of registered memory only
 
   result<void*> make(std::size_t bytes) noexcept;
   void release(void* address, std::size_t bytes) noexcept;
@@ -103,24 +106,24 @@ result<void*> pool::make(std::size_t bytes) noexcept {
   return status::out_of_memory;
 }
 
-// The device layer logs a failed release; nothing else can be done about it.
+// All but unmapping may wait for the device. The device layer logs a failed release; nothing else
+// can be done about it.
 void pool::release(void* address, std::size_t bytes) noexcept {
-  [[maybe_unused]] status ignored = status::ok;
-  switch (kind) {
-    case source::pinned:
-      ignored = where.owner->release_pinned(address);
-      break;
-    case source::device:
-      ignored = where.owner->release(where.device, address);
-      break;
-    case source::registered:
-      ignored = where.owner->unregister_host(address);
-      ::munmap(address, bytes);
-      break;
-    case source::mapped:
-      ::munmap(address, bytes);
-      break;
+  if (kind == source::mapped) {
+    ::munmap(address, bytes);
+    return;
   }
+  if (kind == source::registered) registered_bytes -= bytes;
+  held_streams::instance().call_when_free([which = kind, owner = where, address, bytes] {
+    if (which == source::device) {
+      static_cast<void>(owner.owner->release(owner.device, address));
+    } else if (which == source::pinned) {
+      static_cast<void>(owner.owner->release_pinned(address));
+    } else {
+      static_cast<void>(owner.owner->unregister_host(address));
+      ::munmap(address, bytes);
+    }
+  });
 }
 
 void pool::shrink(std::size_t bytes) noexcept {
@@ -191,10 +194,9 @@ bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool fi
   switch (p.kind) {
     case source::mapped:
       return !filled || waiting * size < kept_mapped_bytes;
-    case source::registered:
-      return p.idle_bytes + size <= kept_registered_bytes;
     case source::pinned:
       return waiting * size < kept_pinned_bytes || p.idle_bytes + size <= kept_pinned_pool;
+    case source::registered:
     case source::device:
       break;
   }
@@ -206,8 +208,11 @@ int registered_pool(int from, void* address, std::size_t size) {
   const place where = pools()[static_cast<std::size_t>(from)].where;
   if (!where.owner) return from;
   const int index = pool_of(source::registered, where);
-  if (!worth_keeping(pools()[static_cast<std::size_t>(index)], 0, size, true)) return from;
-  return where.owner->register_host(address, size) == status::ok ? index : from;
+  pool& p = pools()[static_cast<std::size_t>(index)];
+  if (p.registered_bytes + size > most_registered_bytes) return from;
+  if (where.owner->register_host(address, size) != status::ok) return from;
+  p.registered_bytes += size;
+  return index;
 }
 
 void give_to(int index, void* address, std::size_t bytes, bool filled) {

@@ -94,9 +94,12 @@ void late(suite& s) {
 /// One stream waits for what another one sends; communicators are separate as ever.
 void several(suite& s) {
   const int peer = s.rank ^ 1;
-  if (peer >= s.ranks) return;
   MPI_Comm other;
   MPI_Comm_dup(s.control, &other);
+  if (peer >= s.ranks) {
+    MPI_Comm_free(&other);
+    return;
+  }
   const lane a, b;
   bytes in(3000, 0), in2(3000, 0), out(3000, 0), out2(3000, 0);
   gate g;

@@ -110,6 +110,18 @@ struct toy_rt {
   static error fill(void* to, int byte, std::size_t bytes, const stream_type& s) noexcept;
   static error launch(kernel::id k, const void* parameters, int blocks, int threads,
                       const stream_type& s) noexcept;
+
+  static error adopt(void*, stream_type&, int&) noexcept { return error::not_supported; }
+  static bool is_captured(const stream_type&) noexcept { return false; }
+  static bool streams_wait(int) noexcept { return false; }
+  static error wait_value(const stream_type&, std::uint32_t*, std::uint32_t) noexcept {
+    return error::not_supported;
+  }
+  static error write_value(const stream_type&, std::uint32_t*, std::uint32_t) noexcept {
+    return error::not_supported;
+  }
+  static error synchronise_device() noexcept { return error::not_supported; }
+  static error synchronise_default() noexcept { return error::not_supported; }
 };
 
 }  // namespace toy

@@ -7,11 +7,18 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "memory/held_streams.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::coll::exchange {
 
 namespace {
+
+// Releasing waits for the device, which may hold a stream that waits for us.
+void release_when_free(const memory::place& where, void* base) {
+  memory::held_streams::instance().call_when_free(
+      [where, base] { static_cast<void>(where.owner->release(where.device, base)); });
+}
 
 constexpr std::size_t inbox_at = 64 * 1024;
 static_assert(kernel::exchange::most_blocks * most_ranks * sizeof(std::uint64_t) <= inbox_at);
@@ -75,7 +82,7 @@ status make_device(const memory::place& where, std::byte*& base, path::exported_
   status s = path::export_region({where, base, bytes}, info, exported);
   if (s == status::ok && !exported.exportable) s = status::not_supported;
   if (s != status::ok) {
-    static_cast<void>(where.owner->release(where.device, base));
+    release_when_free(where, base);
     base = nullptr;
   }
   return s;
@@ -126,8 +133,7 @@ workspace& workspace::operator=(workspace&& o) noexcept {
 }
 
 workspace::~workspace() {
-  if (base_ && kind_ == workspace_kind::device)
-    static_cast<void>(where_.owner->release(where_.device, base_));
+  if (base_ && kind_ == workspace_kind::device) release_when_free(where_, base_);
 }
 
 void workspace::abandon() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/cuda/cuda_rt.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -382,13 +383,14 @@ cudaError_t cuda_rt::event_query(event_type e) noexcept {
 
 // --- the program's streams ---
 
-// The special handles stand for a stream of the current device.
+// The special handles stand for a stream of the current device, which is the first one in a thread
+// that has chosen none.
 cudaError_t cuda_rt::adopt(void* native, stream_type& s, int& device) noexcept {
   s = static_cast<stream_type>(native);
   CUcontext own = nullptr;
   if (native == nullptr || s == cudaStreamLegacy || s == cudaStreamPerThread) {
-    device = current_device();
-    return device < 0 ? cudaErrorInvalidDevice : cudaSuccess;
+    device = std::max(current_device(), 0);
+    return cudaSuccess;
   }
   if (const CUresult r = driver.cuStreamGetCtx(s, &own); r != CUDA_SUCCESS) return runtime_error(r);
   if (const CUresult r = driver.cuCtxPushCurrent(own); r != CUDA_SUCCESS) return runtime_error(r);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/hip/hip_rt.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <iterator>
@@ -209,8 +210,8 @@ hipError_t hip_rt::event_query(event_type e) noexcept {
 hipError_t hip_rt::adopt(void* native, stream_type& s, int& device) noexcept {
   s = static_cast<stream_type>(native);
   if (native == nullptr || s == hipStreamPerThread) {
-    device = current_device();
-    return device < 0 ? hipErrorInvalidDevice : hipSuccess;
+    device = std::max(current_device(), 0);  // the first one in a thread that has chosen none
+    return hipSuccess;
   }
   return platform::stream_device(s, device);
 }

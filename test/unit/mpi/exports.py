@@ -13,7 +13,8 @@ import re
 import subprocess
 import sys
 
-OWN_NAMES = re.compile(r"telpher_\w+|MPIX_Query_\w+|MPIX_GPU_query_support")
+OWN_NAMES = re.compile(r"telpher_\w+|MPIX_Query_\w+|MPIX_GPU_query_support|MPIX_\w+_enqueue(_c)?|MPIX_Stream_\w+"
+                       r"|MPIX_Comm_get_stream|MPIX_Info_set_hex")
 MPI_NAMES = re.compile(r"P?MPIX?_\w+|ompi_\w+|MPIR_\w+")
 FORBIDDEN_LIBRARIES = re.compile(r"libmpi|libstdc\+\+|libc\+\+")
 
