@@ -5,6 +5,7 @@
 #include <array>
 #include <new>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/trace.hpp"
@@ -124,6 +125,22 @@ bool is_native(MPI_Request r) noexcept {
 
 constexpr int at_once = ticket::receive_list::at_once;
 
+// Until no message of these is missing. To ask for all costs the host MPI a look at each. So while
+// some are missing only the last one is asked for, which mostly comes last.
+void conclude(scope& s, std::span<ticket::receive* const> all) noexcept {
+  ticket::receive_list& list = ticket::receives();
+  ticket::receive* last = nullptr;
+  s.e.wait_until(s.held, "MPI_Waitall", [&] {
+    if (last && last->posted()) list.check(*last, true);
+    if (last && last->posted()) return false;
+    if (list.conclude(all)) return true;
+    const auto missing =
+        std::find_if(all.rbegin(), all.rend(), [](auto* r) { return r->posted(); });
+    last = missing == all.rend() ? nullptr : *missing;
+    return false;
+  });
+}
+
 // Ours and the null ones of at most `at_once`; the host MPI's are left. MPI_Waitall's code. The
 // messages of receives are asked for together.
 int wait_few_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
@@ -145,10 +162,7 @@ int wait_few_ours(scope& s, int count, MPI_Request* requests, MPI_Status* status
     if (!op->persistent()) requests[i] = MPI_REQUEST_NULL;
     if (ticket::receive* const r = op->receiving()) receives[posted++] = r;
   }
-  if (posted > 1)
-    s.e.wait_until(s.held, "MPI_Waitall", [&] {
-      return ticket::receives().conclude({receives.data(), posted});
-    });
+  if (posted > 1) conclude(s, {receives.data(), posted});
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
     operation* const op = ops[static_cast<std::size_t>(i)];
