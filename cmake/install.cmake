@@ -27,7 +27,8 @@ function(telpher_install_package)
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/telpherConfig.cmake ${made}/telpherConfigVersion.cmake
       DESTINATION ${package})
   endif()
-  install(FILES ${PROJECT_SOURCE_DIR}/include/telpher/telpher.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/telpher)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/telpher/telpher.h ${PROJECT_SOURCE_DIR}/include/telpher/stream.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/telpher)
   install(FILES ${PROJECT_SOURCE_DIR}/share/modulefiles/telpher.lua
     DESTINATION share/modulefiles/telpher RENAME ${PROJECT_VERSION}.lua)
   install(FILES ${PROJECT_SOURCE_DIR}/share/completion/telpher.bash

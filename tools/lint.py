@@ -44,7 +44,7 @@ LICENSED = SIZED | {".def", ".toml"}
 MACHINE_PATH = re.compile(r"/(w[o]rk|tmp/(wt|deps))/|/roo[t]/|/home/\w+/")
 GENERATORS = (["tools/settings_doc.py", "--check"], ["tools/backends_doc.py", "--check"],
               ["tools/plot_comparison.py", "--check"], ["src/mpi/generate.py", "--check"])
-SPELLING_IGNORED = "improbe,inout,renderd"
+SPELLING_IGNORED = "hsa,improbe,inout,renderd"
 
 
 def tracked() -> list[str]:

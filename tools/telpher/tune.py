@@ -193,7 +193,7 @@ def measure(options, variants: list, folder: str) -> int:
         except KeyboardInterrupt:
             say(options, f"interrupted: {number} whole rounds count")
             return number
-        for variant, rows in zip(variants, found):
+        for variant, rows in zip(variants, found, strict=True):
             variant.rounds.append(rows)
     return options.rounds
 

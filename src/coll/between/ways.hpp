@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which way a call on a communicator that spans nodes goes: by a schedule between nodes, or staged.
 // Every rank knows the operation and its size, but only its own memory, so a vote decides: one
-// small allreduce of the host MPI. The calls of each operation and size class are counted. Calls 1, 2, 4, 8, …
-// vote, and from the first vote on in which a rank has shown device memory each call does: programs
-// with host memory pay nothing, and in those with devices no call depends on what others before it
-// were. A call in which not all ranks can take part is staged by all of them.
+// small allreduce of the host MPI. The calls of each operation and size class are counted. Calls 1,
+// 2, 4, 8, … vote, and from the first vote on in which a rank has shown device memory each call
+// does: programs with host memory pay nothing, and in those with devices no call depends on what
+// others before it were. A call in which not all ranks can take part is staged by all of them.
 //
 // What a rank decides here without a vote depends only on the operation, its size and settings that
 // are the same at all ranks.
@@ -42,7 +42,7 @@ struct site {
   bool met = false;      // the ranks have told each other their nodes
   shape among;
   std::unique_ptr<between::room> room;
-  crossing_queue crossings;  // non-blocking calls in the room
+  crossing_queue crossings;                  // non-blocking calls in the room
   std::map<std::uint32_t, record> of_calls;  // by operation and size class
   std::vector<std::string> explained;
 };

@@ -5,18 +5,33 @@ Runs each case of the program once and once more for each barrier that the case 
 left out, and expects a failure or a report every time. NOT_NEEDED names barriers that are there for a GPU
 only, or whose absence has no order to break in these cases.
 """
+import pathlib
+import re
 import subprocess
 import sys
 
+KERNELS = pathlib.Path(__file__).parents[3] / "src/kernel"
 PROGRAM = sys.argv[1]
 CASES = ["copy_batch", "linger", "exchange_stays", "zfp_encode_f32_1", "zfp_decode_f32_1", "mpc_encode_32",
          "mpc_decode_32", "mpc_place", "exchange"]
 # That these cases do not break without them proves nothing; the code needs them for the reasons given.
+# A site is named by its file, its function and what stands there the how manieth time: lines move.
 NOT_NEEDED: dict[str, str] = {
-    "exchange.hpp:50": "the fence before a signal: this processor's stores are in order",
-    "exchange.hpp:51": "a signal follows the writes of all work items; the moves of these schedules end in a barrier",
-    "mpc.hpp:132": "between two chunks of a block: the next one begins with other memory",
+    "exchange.hpp signal_step w.publish 1": "the fence before a signal: this processor's stores are in order",
+    "exchange.hpp signal_step w.barrier 1":
+        "a signal follows the writes of all work items; the moves of these schedules end in a barrier",
+    "mpc.hpp decode w.barrier 5": "between two chunks of a block: the next one begins with other memory",
 }
+
+
+def name_of(site: str) -> str:
+    """The name in NOT_NEEDED of a site, FILE:LINE."""
+    file, line = site.split(":")
+    before = (KERNELS / file).read_text().splitlines()[: int(line)]
+    begin = max(k for k, text in enumerate(before) if re.match(r"\w.*\w\(", text))
+    function = re.search(r"(\w+)\(", before[begin])[1]
+    here = re.search(r"w\.\w+", before[-1])[0]
+    return f"{file} {function} {here} {sum(f'{here}(' in text for text in before[begin:])}"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
@@ -40,8 +55,8 @@ def main() -> int:
             (found if code != 0 else missed).add(site)
             print(f"{case}: without {site}: {'found' if code != 0 else 'not found'}", flush=True)
     missed -= found
-    unknown = {site for site in missed if site not in NOT_NEEDED}
-    print(f"{len(found)} missing barriers found, {len(missed)} not", *sorted(unknown))
+    unknown = {site for site in missed if name_of(site) not in NOT_NEEDED}
+    print(f"{len(found)} missing barriers found, {len(missed)} not;", *(f"{s} ({name_of(s)})" for s in sorted(unknown)))
     return 1 if unknown or not found else 0
 
 
