@@ -129,7 +129,8 @@ def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
                    (entry["ranks"], entry["wide"] if options.wide else []))
     variants = variants_of(entry, options)
     if options.beyond:
-        return [*itertools.product(sorted(set(wide) - set(plain)), [{}]), *itertools.product(plain, variants[1:])]
+        return [*itertools.product(sorted(set(wide) - set(plain)), [{}]),
+                *itertools.product([min(plain + wide)], variants[1:])]
     return [*itertools.product(sorted(set(plain + wide)), variants)]
 
 
@@ -291,7 +292,7 @@ def main() -> int:
     parser.add_argument("--wide", action="store_true", help="also the rank counts declared as WIDE")
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
     parser.add_argument("--beyond", action="store_true",
-                        help="only what a plain run leaves out: WIDE counts, and --vary at the other counts")
+                        help="only what a plain run leaves out: WIDE counts, and --vary at the fewest ranks")
     parser.add_argument("--backend", default="emu", help="run ranks on this back end's devices: what is not about "
                         "the emulated device alone")
     parser.add_argument("--devices", type=int, default=0, help="how many there are: tests that need one a rank "

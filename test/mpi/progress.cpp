@@ -211,7 +211,7 @@ void late_receiver(suite& s) {
           MPI_Send(out.data(), as_int(bytes), MPI_BYTE, peer, 4, MPI_COMM_WORLD);
           out.fill(2);
         } else {
-          nap();
+          usleep(15000);
           buffer in(to, bytes);
           in.clear();
           MPI_Status status;
