@@ -59,7 +59,7 @@ int staged::finish_later(MPI_Request* request) noexcept {
   int complete = 0;
   if (host_mpi::look_at(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
     return copy_out();
-  attach(call_, group_.comm(), *request, std::move(work_), false);
+  attach(call_, group_.comm(), request, std::move(work_), false);
   return MPI_SUCCESS;
 }
 

@@ -75,7 +75,7 @@ class staged {
       return f();
     if (failed(failure_)) return fail(failure_);
     const int code = f();
-    if (code == MPI_SUCCESS) attach(call_, group_.comm(), *request, std::move(work_), true);
+    if (code == MPI_SUCCESS) attach(call_, group_.comm(), request, std::move(work_), true);
     return code;
   }
 

@@ -290,7 +290,7 @@ int access::start(MPI_Request* request, const host_start& f) const noexcept {
     const auto finished = (*made)->after_completion();
     return failed(finished) ? fail(*this, finished) : MPI_SUCCESS;
   }
-  coll::attach(call, MPI_COMM_SELF, *request, std::move(*made), false);
+  coll::attach(call, MPI_COMM_SELF, request, std::move(*made), false);
   return MPI_SUCCESS;
 }
 

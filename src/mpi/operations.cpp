@@ -143,18 +143,22 @@ bool persistent_operation::abandon() noexcept {
   return true;
 }
 
+collective_operation::~collective_operation() {
+  if (place_ != MPI_REQUEST_NULL) give_handle(place_);
+}
+
 int collective_operation::start() noexcept {
   done_ = false;
   started_ = true;
   if (const status s = work_->before_start(); s != status::ok)
     return entry::fail(work_->owner(errors_), call_, s,
                        "its start: a device buffer could not be staged");
-  return pmpi::Start(&request_);
+  return pmpi::Start(&native_);
 }
 
 bool collective_operation::check() noexcept {
   if (done_ || !active()) return true;
-  if (!native_done(request_)) return false;
+  if (!native_done(native_)) return false;
   outcome_ = work_->after_completion();
   done_ = true;
   return true;
@@ -165,20 +169,20 @@ int collective_operation::finish(MPI_Status* out) noexcept {
   started_ = false;
   fill_empty(out);
   if (!was_active) return MPI_SUCCESS;
-  const int rc = pmpi::Wait(&request_, out);
+  const int rc = pmpi::Wait(&native_, out);
   if (rc != MPI_SUCCESS || outcome_ == status::ok) return rc;
   return entry::fail(work_->owner(errors_), call_, outcome_, "copying its results to the device");
 }
 
 // The host MPI lets only persistent ones be freed.
 void collective_operation::finish_quietly() noexcept {
-  if (active()) pmpi::Wait(&request_, MPI_STATUS_IGNORE);
+  if (active()) pmpi::Wait(&native_, MPI_STATUS_IGNORE);
   started_ = false;
 }
 
 bool collective_operation::abandon() noexcept {
   if (persistent_ && !started_) {
-    pmpi::Request_free(&request_);
+    pmpi::Request_free(&native_);
     return true;
   }
   return false;
@@ -188,11 +192,15 @@ bool collective_operation::abandon() noexcept {
 
 namespace telpher::coll {
 
-void attach(const char* call, MPI_Comm comm, MPI_Request request, std::unique_ptr<pending> work,
+void attach(const char* call, MPI_Comm comm, MPI_Request* request, std::unique_ptr<pending> work,
             bool persistent) noexcept {
   auto held = ticket::progress().lock();
-  mpi::enter(std::make_unique<mpi::collective_operation>(call, comm, request, std::move(work),
-                                                         persistent));
+  const MPI_Request native = *request;
+  MPI_Request place = MPI_REQUEST_NULL;
+  // Without a handle the program keeps the native request, which our wrappers wait for as well.
+  if (!persistent && mpi::take_handle(&place) == MPI_SUCCESS) *request = place;
+  mpi::enter(std::make_unique<mpi::collective_operation>(call, comm, native, place,
+                                                         std::move(work), persistent));
 }
 
 }  // namespace telpher::coll

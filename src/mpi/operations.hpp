@@ -147,30 +147,37 @@ class persistent_operation final : public operation {
   std::unique_ptr<operation> running_;
 };
 
-/// A staged collective's native request with the work that follows it.
+/// A staged collective's native request with the work that follows it. `place`: the handle of
+/// take_handle that the program holds, or null where it holds the native request itself.
 class collective_operation final : public operation {
  public:
-  collective_operation(const char* call, MPI_Comm comm, MPI_Request native,
+  collective_operation(const char* call, MPI_Comm comm, MPI_Request native, MPI_Request place,
                        std::unique_ptr<coll::pending> work, bool persistent) noexcept
       : call_(call),
         errors_(comm),
-        request_(native),
+        native_(native),
+        place_(place),
         work_(std::move(work)),
         persistent_(persistent) {}
+  ~collective_operation() override;
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void finish_quietly() noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
   bool abandon() noexcept override;
-  MPI_Request request() const noexcept override { return request_; }
+  MPI_Request request() const noexcept override {
+    return place_ != MPI_REQUEST_NULL ? place_ : native_;
+  }
+  void leave_handle() noexcept override { place_ = MPI_REQUEST_NULL; }
   bool persistent() const noexcept override { return persistent_; }
   bool active() const noexcept override { return !persistent_ || started_; }
 
  private:
   const char* call_;
   host_mpi::kept_comm errors_;
-  MPI_Request request_;
+  MPI_Request native_;
+  MPI_Request place_;
   std::unique_ptr<coll::pending> work_;
   bool persistent_;
   bool started_ = false;

@@ -63,7 +63,7 @@ int stage(const access& a, const host_access& host) {
     int complete = 0;
     if (host_mpi::look_at(*a.request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
       return (s = op->finish()) == status::ok ? MPI_SUCCESS : fail(a, s);
-    coll::attach(a.call, MPI_COMM_SELF, *a.request, std::move(work), false);
+    coll::attach(a.call, MPI_COMM_SELF, a.request, std::move(work), false);
   }
   const std::lock_guard lock(w.guard);
   w.pending.splice(w.pending.end(), entry);
