@@ -199,8 +199,8 @@ void attach(const char* call, MPI_Comm comm, MPI_Request* request, std::unique_p
   MPI_Request place = MPI_REQUEST_NULL;
   // Without a handle the program keeps the native request, which our wrappers wait for as well.
   if (!persistent && mpi::take_handle(&place) == MPI_SUCCESS) *request = place;
-  mpi::enter(std::make_unique<mpi::collective_operation>(call, comm, native, place,
-                                                         std::move(work), persistent));
+  mpi::enter(std::make_unique<mpi::collective_operation>(call, comm, native, place, std::move(work),
+                                                         persistent));
 }
 
 }  // namespace telpher::coll

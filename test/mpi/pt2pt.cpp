@@ -101,7 +101,8 @@ class tester {
   }
 
   suite& s_;
-  // More ranks and forced paths come on top of a run with every combination: some of each are enough.
+  // More ranks and forced paths come on top of a run with every combination: some of each are
+  // enough.
   const bool thinned_ = s_.ranks > 2 || std::getenv("TELPHER_PATH") != nullptr;
   std::vector<buffer> outgoing_, incoming_;
   std::size_t case_ = 0;
