@@ -21,6 +21,7 @@
 #include "base/log.hpp"
 #include "device/device.hpp"
 #include "device/registry.hpp"
+#include "memory/allocations.hpp"
 
 namespace {
 
@@ -353,7 +354,9 @@ int telpher_free(void* address) {
     // Before the release: the runtime may reuse the address at once.
     allocations().records.erase(at);
   }
-  return error_code(release(found, address));
+  const status released = release(found, address);
+  if (found.kind == memory_kind::device) telpher::memory::allocations::instance().look_soon();
+  return error_code(released);
 }
 
 int telpher_memcpy(void* to, const void* from, size_t bytes) {

@@ -107,7 +107,7 @@ class backend {
 
   // --- other processes' memory ---
   /// A handle for the whole allocation that holds `info.base`; not_supported for memory that cannot
-  /// be exported.
+  /// be exported. The caller keeps it (memory/imported.hpp).
   virtual result<ipc_handle> ipc_export(const pointer_info& info) noexcept = 0;
   /// Maps another process's allocation for `device` and returns the address of its first byte. The
   /// same handle must not be open twice for one device. not_supported if the system refuses

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -19,8 +18,8 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
-#include "base/thread_local.hpp"
 #include "base/tuning.hpp"
+#include "host_mpi/attribute.hpp"
 #include "host_mpi/roll_call.hpp"
 
 namespace telpher::host_mpi {
@@ -90,56 +89,6 @@ status meet_node(job& j) {
   }
   TELPHER_DEBUG("%zu of %d ranks share this node", j.node.size(), j.size);
   return status::ok;
-}
-
-// --- from ranks of a communicator to ranks of the job ---
-
-/// The job ranks of one communicator's ranks.
-struct members {
-  std::vector<int> ranks;
-  bool ours = false;
-};
-
-std::mutex guard;
-// Counts the translations that were dropped. A thread's cached translation is valid while this is
-// unchanged.
-std::atomic<unsigned> forgotten{0};
-using member_list = std::shared_ptr<const members>;
-std::unordered_map<MPI_Comm, member_list>& translations() {
-  static auto* one = new std::unordered_map<MPI_Comm, member_list>;
-  return *one;
-}
-
-std::vector<int> translate(MPI_Group& group, MPI_Group job_group) {
-  int n = 0;
-  pmpi::Group_size(group, &n);
-  std::vector<int> ranks(static_cast<std::size_t>(n)), out(ranks.size());
-  for (int i = 0; i < n; ++i) ranks[static_cast<std::size_t>(i)] = i;
-  if (n > 0) pmpi::Group_translate_ranks(group, n, ranks.data(), job_group, out.data());
-  for (int& r : out)
-    if (r == MPI_UNDEFINED) r = -1;
-  pmpi::Group_free(&group);
-  return out;
-}
-
-members members_of(const job& j, MPI_Comm comm) {
-  const auto all_inside = [](const std::vector<int>& ranks) {
-    return std::find(ranks.begin(), ranks.end(), -1) == ranks.end();
-  };
-  int inter = 0;
-  pmpi::Comm_test_inter(comm, &inter);
-  MPI_Group inside = MPI_GROUP_NULL, local = MPI_GROUP_NULL, remote = MPI_GROUP_NULL;
-  pmpi::Comm_group(j.control == MPI_COMM_NULL ? MPI_COMM_WORLD : j.control, &inside);
-  pmpi::Comm_group(comm, &local);
-  members m{translate(local, inside), false};
-  m.ours = all_inside(m.ranks);
-  if (inter) {
-    pmpi::Comm_remote_group(comm, &remote);
-    m.ranks = translate(remote, inside);
-    m.ours = m.ours && all_inside(m.ranks);
-  }
-  pmpi::Group_free(&inside);
-  return m;
 }
 
 // --- who is in the job ---
@@ -350,6 +299,7 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
 
 void leave(job& j) noexcept {
   calling().end();
+  attribute_key::free_all();
   if (j.control == MPI_COMM_NULL) return;
   pmpi::Comm_free(&j.control);
   end_session();
@@ -357,84 +307,7 @@ void leave(job& j) noexcept {
   j.peers.clear();
   j.node.clear();
   j.own = shared_memory();
-  std::lock_guard lock(guard);
-  forgotten.fetch_add(1, std::memory_order_relaxed);
-  translations().clear();
-}
-
-namespace {
-
-struct translation {
-  MPI_Comm comm;
-  const members* found;  // owned by the table
-  unsigned forgotten;
-};
-constinit thread_local TELPHER_NEAR_TLS translation last{};
-
-// The caller holds the guard.
-const member_list& listed(const job& j, MPI_Comm comm) noexcept {
-  member_list& found = translations()[comm];
-  if (!found) found = std::make_shared<const members>(members_of(j, comm));
-  return found;
-}
-
-[[gnu::cold, gnu::noinline]] const members& find_slow(const job& j, MPI_Comm comm) noexcept {
-  std::lock_guard lock(guard);
-  const member_list& found = listed(j, comm);
-  last = {comm, found.get(), forgotten.load(std::memory_order_relaxed)};
-  return *found;
-}
-
-const members& find_members(const job& j, MPI_Comm comm) noexcept {
-  if (last.found && last.comm == comm &&
-      last.forgotten == forgotten.load(std::memory_order_relaxed)) [[likely]]
-    return *last.found;
-  return find_slow(j, comm);
-}
-
-}  // namespace
-
-int world_rank(const job& j, MPI_Comm comm, int rank) noexcept {
-  if (comm == MPI_COMM_WORLD && j.size == j.world_size)
-    return rank >= 0 && rank < j.size ? rank : -1;
-  const auto& ranks = find_members(j, comm).ranks;
-  const auto i = static_cast<std::size_t>(rank);
-  return rank >= 0 && i < ranks.size() ? ranks[i] : -1;
-}
-
-bool is_ours(const job& j, MPI_Comm comm) noexcept {
-  return find_members(j, comm).ours;
-}
-
-std::shared_ptr<const std::vector<int>> world_ranks(const job& j, MPI_Comm comm) noexcept {
-  std::lock_guard lock(guard);
-  const member_list& found = listed(j, comm);
-  return {found, &found->ranks};
-}
-
-// Hashes of the members are added after mixing. So their order does not matter; the two sides of an
-// intercommunicator see different orders.
-std::uint64_t group_key(const job& j, MPI_Comm comm) noexcept {
-  if (comm == MPI_COMM_WORLD) return 0;
-  int inter = 0, size = 0;
-  pmpi::Comm_test_inter(comm, &inter);
-  if (inter)
-    pmpi::Comm_remote_size(comm, &size);
-  else
-    pmpi::Comm_size(comm, &size);
-  std::uint64_t sum = static_cast<std::uint64_t>(inter);
-  for (int r = 0; r < size && !inter; ++r) {
-    const auto member = static_cast<std::uint64_t>(world_rank(j, comm, r) + 1);
-    const std::uint64_t mixed = member * 0x9e3779b97f4a7c15u;
-    sum += (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
-  }
-  return sum >> 12;  // small enough to be exact as a JSON number
-}
-
-void forget(MPI_Comm comm) noexcept {
-  std::lock_guard lock(guard);
-  forgotten.fetch_add(1, std::memory_order_relaxed);
-  translations().erase(comm);
+  forget_members();
 }
 
 }  // namespace telpher::host_mpi

@@ -25,11 +25,10 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "memory/allocations.hpp"
 #include "memory/held_streams.hpp"
-#include "memory/ipc_cache.hpp"
 #include "memory/memory.hpp"
 #include "memory/streams.hpp"
-#include "memory/windows.hpp"
 
 namespace telpher::memory {
 namespace {
@@ -257,8 +256,7 @@ void buffer::give_back() noexcept {
 }
 
 void shut_down() noexcept {
-  ipc_cache::instance().clear();
-  release_windows();
+  allocations::instance().clear();
   release_streams();
   std::lock_guard lock(guard);
   for (pool& p : pools()) p.shrink(0);

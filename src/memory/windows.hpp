@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CPU windows into device memory, on devices that support them. A window is opened once for an
-// allocation and cached; an entry is replaced when the allocation's generation has changed. See
-// device::backend::map_for_cpu.
+// CPU windows into device memory, on devices that support them (device::backend::map_for_cpu). Each
+// is opened once for an allocation and kept as its facet.
 #pragma once
 
 #include "memory/memory.hpp"
@@ -34,8 +33,5 @@ class window {
 /// The window at device address `address` of the allocation `info`; empty if the device has no
 /// windows or this allocation cannot be mapped.
 window open_window(const place& p, const device::pointer_info& info, const void* address) noexcept;
-
-/// Closes all windows; part of shut_down.
-void release_windows() noexcept;
 
 }  // namespace telpher::memory

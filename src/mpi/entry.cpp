@@ -184,10 +184,8 @@ void comm_freed(MPI_Comm comm) noexcept {
     }
     coll::exchange::communicator::forget(comm);
     coll::between::forget(comm);
-    path::forget_choice(comm);
   }
   host_mpi::note_freed(comm);
-  host_mpi::forget(comm);
 }
 
 }  // namespace telpher::entry

@@ -10,7 +10,7 @@
 #include "codec/accounting.hpp"
 #include "codec/choice.hpp"
 #include "device/registry.hpp"
-#include "memory/ipc_cache.hpp"
+#include "memory/imported.hpp"
 #include "mpi/tuned.hpp"
 #include "path/table.hpp"
 #include "ticket/progress.hpp"
@@ -117,10 +117,10 @@ void ending() noexcept {
     say(std::string(to_string(kind)) + ": " + std::to_string(u.messages) + " messages, " +
         std::to_string(u.bytes) + " bytes");
   }
-  const auto c = memory::ipc_cache::instance().count();
+  const auto c = memory::allocations::instance().count(memory::facet::kind::imported);
   say("ipc cache: " + std::to_string(c.hits) + " hits, " + std::to_string(c.opens) + " opened, " +
-      std::to_string(c.closes) + " closed, " + std::to_string(c.stale) + " stale, " +
-      std::to_string(c.refused) + " refused");
+      std::to_string(c.closes) + " closed, " + std::to_string(c.ended) + " stale, " +
+      std::to_string(memory::refused_imports()) + " refused");
 }
 
 }  // namespace telpher::explain

@@ -229,7 +229,6 @@ int start() noexcept {
 void stop() noexcept {
   if (control() == MPI_COMM_NULL) return;
   hellos().clear();
-  host_mpi::forget(control());
   pmpi::Comm_free(&control());
 }
 

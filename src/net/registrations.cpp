@@ -1,64 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "net/registrations.hpp"
 
-#include "base/settings.hpp"
+#include <new>
 
 namespace telpher::net {
+namespace {
 
-result<registrations::use> registrations::acquire(const memory::place& where,
-                                                  const device::pointer_info& info) noexcept {
-  for (auto e = entries_.begin(); e != entries_.end(); ++e) {
-    if (e->info.base != info.base || e->info.generation != info.generation ||
-        e->info.owner != info.owner)
-      continue;
-    entries_.splice(entries_.begin(), entries_, e);
-    return use(&entries_.front());
-  }
-  drop_stale(info);
-  entries_.emplace_front(where, info);
-  if (const status s = enrol(entries_.front()); s != status::ok) {
-    entries_.pop_front();
-    return s;
-  }
-  use u(&entries_.front());
-  trim();
-  return u;
-}
+using memory::allocations;
+using memory::facet;
 
-status registrations::enrol(entry& e) noexcept {
-  const bool direct = fabric_.registers(e.info.owner);
-  e.begin = reinterpret_cast<std::byte*>(e.info.base);
+struct registered final : facet {
+  memory::place where;
+  device::pointer_info info;
+  void* window = nullptr;
+  std::unique_ptr<registration> held;
+  ~registered() override {
+    held.reset();
+    if (window) where.owner->unmap_for_cpu(info, window);
+  }
+};
+
+result<std::unique_ptr<facet>> enrol(fabric& f, const memory::place& where,
+                                     const device::pointer_info& info) noexcept {
+  auto made = std::unique_ptr<registered>(new (std::nothrow) registered);
+  if (!made) return status::not_supported;
+  made->where = where;
+  made->info = info;
+  made->base = reinterpret_cast<std::byte*>(info.base);
+  const bool direct = f.registers(info.owner);
   if (!direct) {
-    auto window = e.where.owner->map_for_cpu(e.info);
+    auto window = where.owner->map_for_cpu(info);
     TELPHER_TRY(window);
-    e.window = *window;
-    e.begin = static_cast<std::byte*>(e.window);
+    made->window = *window;
+    made->base = static_cast<std::byte*>(*window);
   }
-  auto held = fabric_.enrol(e.begin, e.info.bytes, direct ? e.info.owner : device::vendor::none,
-                            e.where.device);
+  auto held =
+      f.enrol(made->base, info.bytes, direct ? info.owner : device::vendor::none, where.device);
   TELPHER_TRY(held);
-  e.held = std::move(*held);
-  return status::ok;
+  made->held = std::move(*held);
+  return std::unique_ptr<facet>(std::move(made));
 }
 
-registrations::entry::~entry() {
-  held.reset();
-  if (window) where.owner->unmap_for_cpu(info, window);
+const registered& of(const allocations::held& held) noexcept {
+  return static_cast<const registered&>(*held.what());
 }
 
-void registrations::drop_stale(const device::pointer_info& info) noexcept {
-  std::erase_if(entries_, [&](const entry& e) {
-    return e.users == 0 && e.info.owner == info.owner && e.info.base < info.base + info.bytes &&
-           info.base < e.info.base + e.info.bytes;
-  });
+}  // namespace
+
+result<registered_use> registered_use::acquire(fabric& f, const memory::place& where,
+                                               const device::pointer_info& info) noexcept {
+  auto known = allocations::instance().acquire(facet::kind::registered,
+                                               memory::allocation::own(where, info), {where, &f},
+                                               [&]() noexcept { return enrol(f, where, info); });
+  TELPHER_TRY(known);
+  return registered_use(std::move(*known));
 }
 
-void registrations::trim() noexcept {
-  const auto most = static_cast<std::size_t>(config().rdma_cache_entries);
-  for (auto e = entries_.end(); e != entries_.begin() && entries_.size() > most;) {
-    --e;
-    if (e->users == 0) e = entries_.erase(e);
-  }
+const registration& registered_use::held() const noexcept {
+  return *of(facet_).held;
+}
+
+std::byte* registered_use::reach(const void* device_address) const noexcept {
+  const registered& r = of(facet_);
+  return r.base + (reinterpret_cast<std::uintptr_t>(device_address) - r.info.base);
+}
+
+void withdraw_registrations() noexcept {
+  allocations::instance().clear(facet::kind::registered);
 }
 
 }  // namespace telpher::net

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "path/compression.hpp"
 
-#include <atomic>
-#include <map>
-#include <mutex>
+#include <memory>
+#include <new>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "codec/model.hpp"
+#include "host_mpi/attribute.hpp"
 
 namespace telpher::path {
 
@@ -17,22 +17,14 @@ namespace {
 
 constexpr const char* key = "telpher_compression";
 
-// Choices of communicators with the info key. Most programs have none and read only `any_own`.
-std::atomic<bool> any_own{false};
-std::mutex guard;
-std::map<MPI_Comm, codec::choices>& own_choices() {
-  static auto* one = new std::map<MPI_Comm, codec::choices>;
-  return *one;
-}
+// The choice of a communicator with the info key hangs on it. Most programs have none, and then
+// nothing is asked.
+host_mpi::comm_attribute<codec::choices> own_choices;
 
 }  // namespace
 
 codec::choices choices_of(MPI_Comm comm) noexcept {
-  if (any_own) {
-    std::lock_guard lock(guard);
-    if (const auto found = own_choices().find(comm); found != own_choices().end())
-      return found->second;
-  }
+  if (const codec::choices* own = own_choices.of(comm)) return *own;
   return codec::configured();
 }
 
@@ -85,15 +77,9 @@ void choose_by(MPI_Info info, MPI_Comm comm) noexcept {
     TELPHER_ERROR("info key %s: %s", key, why.c_str());
     return;
   }
-  std::lock_guard lock(guard);
-  own_choices()[comm] = c;
-  any_own = true;
-}
-
-void forget_choice(MPI_Comm comm) noexcept {
-  if (!any_own) return;
-  std::lock_guard lock(guard);
-  own_choices().erase(comm);
+  auto own = std::unique_ptr<codec::choices>(new (std::nothrow) codec::choices(c));
+  if (!own || !own_choices.give(comm, std::move(own)))
+    TELPHER_ERROR("info key %s cannot be kept for the communicator", key);
 }
 
 }  // namespace telpher::path

@@ -24,7 +24,5 @@ codec::choices choices_of(MPI_Comm comm) noexcept;
 /// Makes the info key `telpher_compression`, if present, the communicator's choice. An invalid one
 /// is logged and changes nothing.
 void choose_by(MPI_Info info, MPI_Comm comm) noexcept;
-/// Must be called before a communicator is freed.
-void forget_choice(MPI_Comm comm) noexcept;
 
 }  // namespace telpher::path

@@ -32,9 +32,7 @@ status put_push::open(const region& from, int receiver) noexcept {
   if (!to.holds(from.bytes)) return status::corrupt;
   auto importer = importer_for(to, from.where);
   TELPHER_TRY(importer);
-  auto mapping = memory::ipc_cache::instance().acquire(
-      {receiver, static_cast<std::uintptr_t>(to.base), to.generation, *importer},
-      to.allocation_bytes, to.handle);
+  auto mapping = open_exported(receiver, to, *importer);
   TELPHER_TRY(mapping);
   mapping_ = std::move(*mapping);
   job_.to = mapping_.base() + (to.address - to.base);

@@ -37,7 +37,7 @@ class put_push final : public transfer {
   slot& cell_;
   std::uint32_t epoch_;
   puller& puller_;
-  memory::ipc_cache::mapping mapping_;
+  memory::mapping mapping_;
   copy_job job_;
   status opened_;
 };

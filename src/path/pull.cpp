@@ -42,10 +42,17 @@ status export_region(const region& r, const device::pointer_info& info,
   out.device = info.device;
   out.owner = info.owner;
   if (!config().ipc) return status::ok;
-  auto handle = r.where.owner->ipc_export(info);
+  auto handle = memory::export_handle(r.where, info);
   out.exportable = handle.has_value();
   if (handle) out.handle = *handle;
   return status::ok;
+}
+
+result<memory::mapping> open_exported(int process, const exported_memory& there,
+                                      const memory::place& importer) noexcept {
+  return memory::import_memory({process, importer.owner, static_cast<std::uintptr_t>(there.base),
+                                there.allocation_bytes, there.generation},
+                               importer, there.handle);
 }
 
 pull::pull(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept
@@ -73,9 +80,7 @@ result<std::unique_ptr<pull>> pull::imported(int sender, const exported_memory& 
                                              const region& to) noexcept {
   auto importer = importer_for(from, to.where);
   TELPHER_TRY(importer);
-  auto mapping = memory::ipc_cache::instance().acquire(
-      {sender, static_cast<std::uintptr_t>(from.base), from.generation, *importer},
-      from.allocation_bytes, from.handle);
+  auto mapping = open_exported(sender, from, *importer);
   TELPHER_TRY(mapping);
   const void* source = mapping->base() + (from.address - from.base);
   std::unique_ptr<pull> p(new pull(*importer, to, source, false));

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/recycled.hpp"
-#include "memory/ipc_cache.hpp"
+#include "memory/imported.hpp"
 #include "path/puller.hpp"
 #include "path/slot.hpp"
 #include "path/table.hpp"
@@ -32,7 +32,7 @@ class pull final : public transfer, public recycled<pull> {
   pull(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept;
 
   puller& puller_;
-  memory::ipc_cache::mapping mapping_;
+  memory::mapping mapping_;
   copy_job job_;
   bool is_local_;
 };
@@ -45,6 +45,10 @@ status get_imported(receive_end& e) noexcept;
 /// go to or come from `here`. not_supported if no started back end fits.
 result<memory::place> importer_for(const exported_memory& there,
                                    const memory::place& here) noexcept;
+
+/// Opens it there, or finds it open.
+result<memory::mapping> open_exported(int process, const exported_memory& there,
+                                      const memory::place& importer) noexcept;
 
 /// Describes a device region for another process; `info` comes from classify or describe of its
 /// address.

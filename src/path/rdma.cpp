@@ -29,7 +29,6 @@ struct staging_block {
 
 struct state {
   std::unique_ptr<net::fabric> fabric;
-  std::unique_ptr<net::registrations> known;
   std::vector<std::unique_ptr<staging_block>> spare;
 };
 state& the_state() noexcept {
@@ -235,14 +234,13 @@ void rdma::start(MPI_Comm control, int ranks) noexcept {
       MPI_SUCCESS)
     s.fabric.reset();
   if (!s.fabric) return;
-  s.known = std::make_unique<net::registrations>(*s.fabric);
   if (s.fabric->connect(all) != status::ok) s.fabric.reset();
 }
 
 void rdma::stop() noexcept {
   state& s = the_state();
   s.spare.clear();
-  s.known.reset();
+  net::withdraw_registrations();
   s.fabric.reset();
 }
 
@@ -260,10 +258,10 @@ void rdma::progress() noexcept {
 reachable reachable::of(const region& r) noexcept {
   reachable out;
   state& s = the_state();
-  if (!s.known || !r.where.on_device()) return out;
+  if (!s.fabric || !r.where.on_device()) return out;
   const auto info = memory::describe(r.where, r.data);
   if (!info) return out;
-  auto use = s.known->acquire(r.where, *info);
+  auto use = net::registered_use::acquire(*s.fabric, r.where, *info);
   if (!use) return out;
   out.memory = std::move(*use);
   out.data = out.memory.reach(r.data);

@@ -49,7 +49,7 @@ class rdma {
 
 /// Registered device memory of one end of a message; empty if it cannot be registered.
 struct reachable {
-  net::registrations::use memory;
+  net::registered_use memory;
   std::byte* data = nullptr;
 
   static reachable of(const region& r) noexcept;

@@ -51,6 +51,7 @@
 #include "base/status.hpp"
 #include "device/types.hpp"
 #include "path/block_plan.hpp"
+#include "path/endings.hpp"
 
 namespace telpher::path {
 
@@ -168,6 +169,7 @@ struct segment_header {
   alignas(64) std::atomic<std::uint32_t> device_count;
   device::device_uuid devices[most_devices];
   std::array<std::uint64_t, 32> cpus;  // bit n: the owner may run on processor n
+  alignas(64) endings ended;           // allocations of the owner
 };
 
 constexpr std::size_t segment_doorbells_at = 4096;

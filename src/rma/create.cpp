@@ -218,9 +218,7 @@ int refuse_part(const creation& c, bool own) noexcept {
 status reach(const path::exported_memory& m, int process, reached& out) noexcept {
   const auto importer = path::importer_for(m, {});
   TELPHER_TRY(importer);
-  auto mapping = memory::ipc_cache::instance().acquire(
-      {process, static_cast<std::uintptr_t>(m.base), m.generation, *importer}, m.allocation_bytes,
-      m.handle);
+  auto mapping = path::open_exported(process, m, *importer);
   TELPHER_TRY(mapping);
   out.at = {*importer, mapping->base() + (m.address - m.base)};
   out.mapping = std::move(*mapping);

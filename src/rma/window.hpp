@@ -29,7 +29,7 @@
 #include "coll/staging.hpp"
 #include "datatype/move.hpp"
 #include "host_mpi/host_mpi.hpp"
-#include "memory/ipc_cache.hpp"
+#include "memory/imported.hpp"
 #include "rma/image.hpp"
 #include "rma/words.hpp"
 
@@ -46,7 +46,7 @@ struct exposed {
 
 /// Device memory of a rank as this process reaches it.
 struct reached {
-  memory::ipc_cache::mapping mapping;  // of another process's
+  memory::mapping mapping;  // of another process's
   datatype::side at;
 };
 

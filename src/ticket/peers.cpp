@@ -39,12 +39,23 @@ void peer_table::open() noexcept {
   neighbours_ = std::make_unique<path::neighbours>(own_.header(), std::move(others));
   path::set_neighbours(neighbours_.get());
   takes_.assign(ranks, taking::unknown);
+  endings_heard_.assign(ranks, 0);
+  memory::allocations::instance().tell_peers_by(
+      [](const memory::allocation& a) { peers().own().header().ended.post(a); });
   answered_ns_.assign(ranks, 0);
   small_tickets_ = job_.all_devices && config().small_tickets;
   all_near_ = job_.node.size() == ranks && !path::between_nodes(path::forced());
 }
 
+void peer_table::tidy() noexcept {
+  for (const int r : job_.node)
+    if (r != job_.rank && at(r) < endings_heard_.size())
+      of(r).header().ended.hear(r, endings_heard_[at(r)]);
+  memory::allocations::instance().tidy();
+}
+
 void peer_table::leave() noexcept {
+  memory::allocations::instance().tell_peers_by(nullptr);
   path::set_neighbours(nullptr);
   neighbours_.reset();
   for (path::segment& s : segments_) s.release_pins();

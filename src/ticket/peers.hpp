@@ -66,7 +66,10 @@ class peer_table {
   /// Says that a ticket waits.
   void ring(int world_rank) noexcept { bell_.ring(world_rank); }
   /// Makes the host MPI move its own messages, and hears the bell.
-  void listen() noexcept { bell_.listen(); }
+  void listen() noexcept {
+    bell_.listen();
+    tidy_when_due();
+  }
   int bells_heard() const noexcept { return bell_.heard(); }
   /// A rank has answered a ticket.
   void note_answer(int world_rank) noexcept { answered_ns_[at(world_rank)] = now_ns(); }
@@ -75,6 +78,12 @@ class peer_table {
   }
 
   // --- on the node ---
+  /// Closes what is kept of allocations that have ended, of this process and of peers, if a look is
+  /// due. Under the engine's lock.
+  void tidy_when_due() noexcept {
+    if (memory::allocations::instance().due()) [[unlikely]]
+      tidy();
+  }
   /// Whether a rank has taken our messages by itself so far: likely, not certain, of the next one.
   /// One that asked for our help once may do so again (it may have a device that cannot open our
   /// memory), and counts as one that does not.
@@ -86,6 +95,7 @@ class peer_table {
   void note_help(int world_rank) noexcept { takes_[at(world_rank)] = taking::with_help; }
 
  private:
+  void tidy() noexcept;
   enum class taking : std::uint8_t { unknown, by_itself, with_help };
   static std::size_t at(int world_rank) noexcept { return static_cast<std::size_t>(world_rank); }
   /// Segments may not be laid out yet: only this counter is read then, zero from the start.
@@ -96,6 +106,7 @@ class peer_table {
   host_mpi::job job_;
   path::own_segment own_;
   std::vector<path::segment> segments_;
+  std::vector<std::uint64_t> endings_heard_;  // of each rank's (path/endings.hpp)
   std::unique_ptr<path::neighbours> neighbours_;
   std::vector<taking> takes_;
   std::vector<std::uint64_t> answered_ns_;

@@ -70,6 +70,7 @@ void progress_engine::meet_node() noexcept {
 // Room for a message may come only when another one has left: those that need us are asked each
 // time.
 void progress_engine::detach(held_lock& held) noexcept {
+  peers_.tidy_when_due();
   wait_until(held, "a call that may block", [&] {
     bool needed = false;
     for (worker* w = workers_.first(); w; w = linked_list<worker>::after(*w))

@@ -175,6 +175,36 @@ void derived_types_stay_exact(mpi_test::suite& s) {
   MPI_Type_free(&type);
 }
 
+/// The host MPI's own function, as a library finds it that asked the MPI library's handle.
+decltype(&MPI_Comm_free) host_comm_free() {
+  for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"})
+    if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD))
+      return reinterpret_cast<decltype(&MPI_Comm_free)>(dlsym(library, "MPI_Comm_free"));
+  return &MPI_Comm_free;
+}
+
+/// Freed where Telpher does not see it. Another one with the same handle has no choice of its own.
+void choice_ends_with_communicator(mpi_test::suite& s, MPI_Comm comm) {
+  constexpr std::size_t count = 50000;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "telpher_compression", "off");
+  MPI_Comm_set_info(comm, info);
+  MPI_Info_free(&info);
+  one_way<float>(s, MPI_FLOAT, kind::device, count, false, comm);
+  const MPI_Comm freed = comm;
+  host_comm_free()(&comm);
+  std::vector<MPI_Comm> next;
+  for (int same = 0; next.size() < 100 && !same;) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &next.emplace_back());
+    same = next.back() == freed;
+    MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  }
+  if (s.rank == 0) std::printf("# the handle came again %d times\n", next.back() == freed);
+  one_way<float>(s, MPI_FLOAT, kind::device, count, true, next.back());
+  for (MPI_Comm& one : next) MPI_Comm_free(&one);
+}
+
 void info_key(mpi_test::suite& s) {
   constexpr std::size_t count = 50000;
   MPI_Info info;
@@ -188,8 +218,8 @@ void info_key(mpi_test::suite& s) {
   MPI_Comm_set_info(comm, info);
   one_way<float>(s, MPI_FLOAT, kind::device, count, true, comm);
   one_way<double>(s, MPI_DOUBLE, kind::device, count, false, comm);
-  MPI_Comm_free(&comm);
   MPI_Info_free(&info);
+  choice_ends_with_communicator(s, comm);
 }
 
 // The sender goes on into a barrier of the host MPI before anybody asks for the message.

@@ -19,12 +19,17 @@ F* emulated(const char* symbol) {
   return opened ? reinterpret_cast<F*>(dlsym(opened, symbol)) : nullptr;
 }
 
+/// A count of the emulated devices' in this process; -1 elsewhere.
+inline long long counted(const char* name) {
+  static auto* const counter = emulated<long long(const char*)>("telpher_emu_counter");
+  return counter ? counter(name) : -1;
+}
+
 /// What this process holds of the emulated devices' memory, its own and that of peers; -1
 /// elsewhere.
 inline long long held() {
-  static auto* const counter = emulated<long long(const char*)>("telpher_emu_counter");
-  if (counter == nullptr) return -1;
-  return counter("allocations") + counter("imports") + counter("registered");
+  if (counted("imports") < 0) return -1;
+  return counted("allocations") + counted("imports") + counted("registered");
 }
 
 }  // namespace mpi_test

@@ -3,6 +3,9 @@
 // allocations of very different sizes, more of them than any cache of imported memory holds, and
 // receive buffers that are freed as soon as the wait has returned. No message may read or write
 // memory through a stale mapping.
+#include <chrono>
+
+#include "emulated.hpp"
 #include "forms.hpp"
 
 using namespace mpi_test;
@@ -228,6 +231,30 @@ void memory_returns(suite& s) {
   }
 }
 
+/// What its owner has freed is closed at its peers as well, at a call that follows soon: not only
+/// when something else is made at its addresses, or when it has not been used for long.
+void closed_at_peers(suite& s) {
+  const int peer = s.rank ^ 1;
+  for (const std::size_t count : {1, 5, 40}) {  // the last are more than a rank posts (endings.hpp)
+    if (peer < s.ranks) {
+      std::vector<buffer> out, in;
+      for (std::size_t i = 0; i < count; ++i) {
+        out.emplace_back(kinds().back(), 300000);
+        in.emplace_back(kinds().back(), 300000);
+        one_way(s, peer, as_int(i), out[i], in[i]);
+      }
+    }
+    const auto began = std::chrono::steady_clock::now();
+    for (int more = 1; more != 0;) {
+      const bool over = std::chrono::steady_clock::now() - began > std::chrono::seconds(20);
+      more = counted("imports") > 0;
+      if (more && over) s.fail("%lld allocations of peers are open", counted("imports"));
+      more = more && !over;
+      MPI_Allreduce(MPI_IN_PLACE, &more, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -241,5 +268,6 @@ int main(int argc, char** argv) {
   s.run("freed without a wait", [&] { freed_without_wait(s); });
   s.run("many allocations", [&] { many_allocations(s); });
   s.run("memory returns", [&] { memory_returns(s); });
+  if (counted("imports") >= 0) s.run("closed at peers", [&] { closed_at_peers(s); });
   return s.finish();
 }

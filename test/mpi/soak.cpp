@@ -4,14 +4,11 @@
 // processes. After some rounds each rank notes what it holds (descriptors, mappings, memory, and
 // what of the emulated device is alive); at the end it must hold no more. `--messages N`: N
 // seconds.
-#include <dirent.h>
-#include <malloc.h>
-
 #include <algorithm>
-#include <fstream>
 
 #include "emulated.hpp"
 #include "forms.hpp"
+#include "held_by_process.hpp"
 
 using namespace mpi_test;
 
@@ -165,27 +162,6 @@ int be_child(int argc, char** argv) {
 }
 
 // --- what a rank holds ---
-
-long count_lines(const char* file) {
-  std::ifstream in(file);
-  return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
-}
-
-long count_descriptors() {
-  long count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
-}
-
-long resident_kib() {
-  malloc_trim(0);
-  long pages = 0;
-  std::ifstream in("/proc/self/statm");
-  in >> pages >> pages;
-  return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 struct holding {
   const char* what;

@@ -228,10 +228,7 @@ bool attempt::map_one(int rank, const path::exported_memory& m, bool& fresh) {
   communicator::known_allocation k{rank, m, {}, c_.talk.call()};
   if (rank != c_.rank) {
     if (!path::importer_for(m, c_.where)) return false;
-    auto opened = memory::ipc_cache::instance().acquire(
-        {c_.world[static_cast<std::size_t>(rank)], static_cast<std::uintptr_t>(m.base),
-         m.generation, c_.where},
-        m.allocation_bytes, m.handle);
+    auto opened = path::open_exported(c_.world[static_cast<std::size_t>(rank)], m, c_.where);
     if (!opened) return false;
     k.mapping = std::move(*opened);
     k.mapping.rest();
@@ -258,8 +255,8 @@ bool attempt::map_buffers(bool& fresh) noexcept {
 /// Whether what this rank has mapped for the communicator was closed since it last looked: it was
 /// not used for long, or there was too much of it. Nothing more is until the call has ended.
 bool attempt::mappings_gone() noexcept {
-  keeps_mappings_ = memory::ipc_cache::instance().pause_trimming();
-  const std::uint64_t seen = memory::ipc_cache::instance().revoked();
+  keeps_mappings_ = memory::allocations::instance().pause_trimming();
+  const std::uint64_t seen = memory::allocations::instance().revoked();
   if (c_.seen_revoked == seen) return c_.forgot;
   c_.seen_revoked = seen;
   for (const auto& k : c_.known) c_.forgot = c_.forgot || (k.mapping && !k.mapping.base());

@@ -12,7 +12,7 @@
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/selection.hpp"
 #include "coll/exchange/stepped.hpp"
-#include "memory/ipc_cache.hpp"
+#include "memory/imported.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -102,7 +102,7 @@ class attempt {
   bool offered_ = false;
   bool heard_ = false;
   bool committed_ = false;
-  memory::ipc_cache::pause keeps_mappings_;
+  memory::allocations::pause keeps_mappings_;
   status result_ = status::ok;
 
   problem what_;

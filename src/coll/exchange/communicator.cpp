@@ -66,7 +66,10 @@ communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
 }
 
 communicator* communicator::soon(MPI_Comm of_comm) noexcept {
-  memory::ipc_cache::instance().trim_when_due();
+  {
+    auto held = ticket::progress().lock();
+    ticket::peers().tidy_when_due();
+  }
   bool known = false;
   communicator* there = find(of_comm, known);
   if (known) return there && there->state != phase::absent ? there : nullptr;
@@ -242,7 +245,7 @@ void communicator::shut_down() noexcept {
     table().clear();
     channels().clear();
   }
-  memory::ipc_cache::instance().clear();
+  memory::allocations::instance().clear();
   ticket::progress().meet_node();  // no rank has a workspace mapped
   release_lanes();
 }

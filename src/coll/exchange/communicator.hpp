@@ -20,7 +20,7 @@
 #include "coll/exchange/workspace.hpp"
 #include "coll/vendor/communicator.hpp"
 #include "host_mpi/host_mpi.hpp"
-#include "memory/ipc_cache.hpp"
+#include "memory/imported.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::coll::exchange {
@@ -114,17 +114,17 @@ class communicator {
   std::array<known_workspaces, most_ranks> workspaces;
 
   /// An allocation of the program that every rank of the communicator has mapped. The mapping rests
-  /// but in calls: what is not used is closed (ipc_cache). All ranks hear of
+  /// but in calls: what is not used is closed (memory/allocations.hpp). All ranks hear of
   /// the same allocations in the same order, so all keep and drop the same.
   struct known_allocation {
     int rank;
     path::exported_memory memory;
-    memory::ipc_cache::mapping mapping;  // none for own memory
+    memory::mapping mapping;  // none for own memory
     std::uint64_t last_call;
   };
   std::vector<known_allocation> known;
   bool forgot = false;             // some were closed here, and the others must hear of it
-  std::uint64_t seen_revoked = 0;  // ipc_cache::revoked() at the last look
+  std::uint64_t seen_revoked = 0;  // allocations::revoked() at the last look
   chooser choices;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
   call_queue waiting;

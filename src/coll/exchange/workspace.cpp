@@ -205,9 +205,7 @@ result<mapped_workspace> mapped_workspace::open(workspace_kind kind, int process
     return w;
   }
   if (!path::importer_for(there, where)) return status::not_supported;
-  auto opened = memory::ipc_cache::instance().acquire(
-      {process, static_cast<std::uintptr_t>(there.base), there.generation, where},
-      there.allocation_bytes, there.handle);
+  auto opened = path::open_exported(process, there, where);
   TELPHER_TRY(opened);
   w.mapping_ = std::move(*opened);
   w.base_ = w.mapping_.base() + (there.address - there.base);

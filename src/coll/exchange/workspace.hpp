@@ -21,7 +21,7 @@
 #include "base/shared_memory.hpp"
 #include "coll/exchange/program.hpp"
 #include "kernel/kernel.hpp"
-#include "memory/ipc_cache.hpp"
+#include "memory/imported.hpp"
 #include "memory/memory.hpp"
 #include "path/slot.hpp"
 
@@ -120,7 +120,7 @@ class mapped_workspace {
  private:
   mapped_workspace() = default;
   workspace_id id_{};
-  memory::ipc_cache::mapping mapping_;
+  memory::mapping mapping_;
   std::shared_ptr<registered_segment> segment_;
   std::byte* base_ = nullptr;
 };

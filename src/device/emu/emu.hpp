@@ -16,8 +16,8 @@ struct counters {
   // alive now
   std::int64_t streams, events, imports, allocations, pinned, managed, registered;
   // calls so far
-  std::int64_t copies, fills, launches, queries, classifications, ipc_gets, ipc_opens, windows,
-      records, synchronisations;
+  std::int64_t mallocs, copies, fills, launches, queries, classifications, ipc_gets, ipc_opens,
+      windows, records, synchronisations;
 };
 counters count() noexcept;
 

@@ -21,7 +21,8 @@ thread_local int current = 0;
 
 struct call_counts {
   std::atomic<std::int64_t> streams{0}, events{0}, copies{0}, fills{0}, launches{0}, queries{0},
-      classifications{0}, ipc_gets{0}, ipc_opens{0}, windows{0}, records{0}, synchronisations{0};
+      classifications{0}, ipc_gets{0}, ipc_opens{0}, windows{0}, records{0}, synchronisations{0},
+      mallocs{0};
 };
 call_counts counts;
 
@@ -122,6 +123,7 @@ error emu_rt::classify(const void* address, bool detail, pointer_info& out) noex
 
 error emu_rt::malloc(void** address, std::size_t bytes) noexcept {
   if (strikes(fault_point::malloc)) return error::out_of_memory;
+  add(counts.mallocs);
   return arena::instance().allocate(current, bytes, address);
 }
 
@@ -144,6 +146,7 @@ error emu_rt::free_pinned(void* address) noexcept {
 
 error emu_rt::malloc_managed(void** address, std::size_t bytes) noexcept {
   if (strikes(fault_point::malloc)) return error::out_of_memory;
+  add(counts.mallocs);
   return arena::instance().allocate_host(memory_kind::managed, bytes, address);
 }
 
@@ -349,6 +352,7 @@ counters count() noexcept {
       .pinned = a.live(origin::made_host, memory_kind::pinned),
       .managed = a.live(origin::made_host, memory_kind::managed),
       .registered = a.live(origin::registered, memory_kind::pinned),
+      .mallocs = counts.mallocs,
       .copies = counts.copies,
       .fills = counts.fills,
       .launches = counts.launches,
@@ -374,6 +378,7 @@ std::int64_t count(const char* name) noexcept {
               {"pinned", c.pinned},
               {"managed", c.managed},
               {"registered", c.registered},
+              {"mallocs", c.mallocs},
               {"copies", c.copies},
               {"fills", c.fills},
               {"launches", c.launches},

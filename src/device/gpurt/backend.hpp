@@ -12,7 +12,6 @@
 #include <mutex>
 #include <new>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/log.hpp"
@@ -68,33 +67,6 @@ class guard {
  private:
   typename R::saved_type saved_{};
   status status_;
-};
-
-/// Handles of allocations that have been exported. An allocation that was freed and made again at
-/// the same address has another generation, so its handle is requested again.
-class export_cache {
- public:
-  bool find(const pointer_info& info, ipc_handle& handle) noexcept {
-    const std::lock_guard lock(mutex_);
-    const auto at = entries_.find(info.base);
-    if (at == entries_.end() || at->second.generation != info.generation) return false;
-    handle = at->second.handle;
-    return true;
-  }
-  void insert(const pointer_info& info, const ipc_handle& handle) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (entries_.size() >= capacity) entries_.clear();
-    entries_[info.base] = {info.generation, handle};
-  }
-
- private:
-  static constexpr std::size_t capacity = 4096;
-  struct entry {
-    std::uint64_t generation;
-    ipc_handle handle;
-  };
-  std::mutex mutex_;
-  std::unordered_map<std::uintptr_t, entry> entries_;
 };
 
 /// A thread-safe set of addresses.
@@ -324,11 +296,9 @@ class backend final : public device::backend {
     if (info.kind != memory_kind::device || info.owner != R::owner || !info.exportable)
       return status::not_supported;
     ipc_handle handle{};
-    if (exports_.find(info, handle)) return handle;
     const auto base = reinterpret_cast<void*>(info.base);
     TELPHER_TRY(on(
         info.device, [&] { return R::ipc_get(handle, base); }, "ipc export"));
-    exports_.insert(info, handle);
     return handle;
   }
   result<void*> ipc_open(int device, const ipc_handle& handle) noexcept override {
@@ -440,7 +410,6 @@ class backend final : public device::backend {
   }
 
   std::atomic<int> home_{-1};
-  export_cache exports_;
   const copy_choice choice_ = configured_choice();
   address_set opened_;  // kept where copies are made by kernels
 };

@@ -407,7 +407,6 @@ result<ipc_handle> backend::ipc_export(const pointer_info& info) noexcept {
   if (info.kind != memory_kind::device || info.owner != vendor::sycl || !info.exportable)
     return status::not_supported;
   ipc_handle handle{};
-  if (exports_.find(info, handle)) return handle;
   TELPHER_TRY(guarded("ipc get", [&] {
     const auto native =
         ipc_memory::get(reinterpret_cast<void*>(info.base), place_at(info.device).context);
@@ -419,7 +418,6 @@ result<ipc_handle> backend::ipc_export(const pointer_info& info) noexcept {
     std::memcpy(handle.bytes, &wire, sizeof wire);
     return status::ok;
   }));
-  exports_.insert(info, handle);
   return handle;
 }
 

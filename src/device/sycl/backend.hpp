@@ -79,7 +79,6 @@ class backend final : public device::backend {
   };
   std::map<std::uintptr_t, range> registered_;  // first address → range
   std::atomic<std::size_t> registrations_{0};
-  gpurt::export_cache exports_;
 };
 
 }  // namespace telpher::device::sycl

@@ -42,7 +42,7 @@ TEST_CASE(defaults_are_valid) {
   CHECK_EQ(p.values.eager_limit, 16384);
   CHECK_EQ(p.values.log, "warn");
   CHECK(p.values.enable);
-  CHECK_EQ(p.values.ipc_cache_bytes, std::numeric_limits<std::size_t>::max());
+  CHECK_EQ(p.values.ipc_cache_bytes, std::size_t{256} << 30);
 }
 
 TEST_CASE(every_default_is_within_its_range) {

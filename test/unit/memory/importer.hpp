@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A device that only opens other processes' allocations and deals out addresses: each that it gives
 // is another one, a handle whose first byte is `refused` or, while `full` openings exist, any
-// handle is refused, and `memory` bytes are all it has. It knows nothing of addresses, or that what
-// it opened has `known` bytes. It registers host memory if it `registers`.
+// handle is refused, and `memory` bytes are all it has. Of addresses it knows the allocation `own`,
+// and, if `known` is not 0, that what it opened has so many bytes. It registers host memory if it
+// `registers`.
 #pragma once
 
 #include <map>
@@ -19,6 +20,7 @@ class importer final : public device::backend {
   std::set<void*> open;
   std::size_t memory = 0;
   std::size_t known = 0;
+  device::pointer_info own;
   std::map<void*, std::size_t> allocated;
   int made = 0;  // allocations so far
   bool registers = false;
@@ -60,9 +62,10 @@ class importer final : public device::backend {
   }
 
   status classify(const void* address, bool, device::pointer_info& out) noexcept override {
-    if (known == 0) return no;
     out = {};
-    if (open.count(const_cast<void*>(address)) != 0)
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    if (own.bytes > 0 && at - own.base < own.bytes) out = own;
+    if (known > 0 && open.count(const_cast<void*>(address)) != 0)
       out = {device::memory_kind::device, owner(), 0, reinterpret_cast<std::uintptr_t>(address),
              known};
     return status::ok;

@@ -31,6 +31,7 @@ struct pair {
     const std::vector<net::address> all{ends[0]->own(), ends[1]->own()};
     for (auto& e : ends) CHECK_EQ(e->connect(all), status::ok);
   }
+  ~pair() { net::withdraw_registrations(); }
   /// Starts an operation, waits for its end while both endpoints make progress, and returns its
   /// outcome.
   template <class Start>
@@ -100,9 +101,8 @@ TEST_CASE(device_memory_is_reached_through_its_window) {
   pair p;
   emulated::allocation a(size), b(size);
   const memory::place where{&emulated::device(), 0};
-  net::registrations far(*p.ends[1]), near(*p.ends[0]);
-  auto from = far.acquire(where, a.info());
-  auto to = near.acquire(where, b.info());
+  auto from = net::registered_use::acquire(*p.ends[1], where, a.info());
+  auto to = net::registered_use::acquire(*p.ends[0], where, b.info());
   REQUIRE(from && to);
   const auto bytes = pattern(4);
   std::memcpy(from->reach(a.data()), bytes.data(), size);
@@ -116,24 +116,30 @@ TEST_CASE(device_memory_is_reached_through_its_window) {
   CHECK(std::memcmp(to->reach(b.data()), bytes.data(), size) == 0);
 }
 
-TEST_CASE(the_cache_keeps_one_entry_an_allocation_and_none_that_is_stale) {
+TEST_CASE(an_allocation_is_registered_once_and_anew_in_its_next_life) {
+  using memory::allocations;
+  constexpr auto registered = memory::facet::kind::registered;
   auto f = open();
-  net::registrations cache(*f);
-  const memory::place where{&emulated::device(), 0};
+  const auto size_of_cache = [] { return allocations::instance().entries(registered); };
+  const auto acquire = [&](const device::pointer_info& info) {
+    return net::registered_use::acquire(*f, {&emulated::device(), 0}, info);
+  };
+  net::withdraw_registrations();
   emulated::allocation a(size), b(size), c(size), d(size);
   {
-    auto first = cache.acquire(where, a.info());
-    auto second = cache.acquire(where, a.info());
+    auto first = acquire(a.info());
+    auto second = acquire(a.info());
     REQUIRE(first && second);
-    CHECK_EQ(cache.size(), std::size_t{1});
-    for (const auto* other : {&b, &c, &d}) REQUIRE(cache.acquire(where, other->info()));
+    CHECK_EQ(size_of_cache(), std::size_t{1});
+    for (const auto* other : {&b, &c, &d}) REQUIRE(acquire(other->info()));
     CHECK(first->reach(a.data()) == second->reach(a.data()));
   }
-  REQUIRE(cache.acquire(where, a.info()));
-  CHECK(cache.size() <= 3);
+  REQUIRE(acquire(a.info()));
+  CHECK(size_of_cache() <= 3);
   auto next_life = a.info();
   ++next_life.generation;  // as if it had been freed and made again at its address
-  const std::size_t before = cache.size();
-  REQUIRE(cache.acquire(where, next_life));
-  CHECK(cache.size() <= before);
+  const std::size_t before = size_of_cache();
+  REQUIRE(acquire(next_life));
+  CHECK(size_of_cache() <= before);
+  net::withdraw_registrations();
 }
