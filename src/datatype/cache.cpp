@@ -166,8 +166,9 @@ cache& layouts() noexcept {
 
 // --- the end of a type ---
 
-// One thread flattens at a time, so that a type gets its attribute once: to set it again would run
-// the callback. Held while the host MPI is called, so the callback must do without it.
+// Only one thread flattens at a time, so that a type gets its attribute once. Setting it again
+// would run the delete callback. The mutex is held while the host MPI is called, so the callback
+// must not take it.
 std::mutex making;
 int attribute = MPI_KEYVAL_INVALID;  // under `making`
 
@@ -224,7 +225,8 @@ result<const layout*> layout_of(MPI_Datatype type) noexcept {
   return layout_of_slow(type);
 }
 
-// A receive from nobody touches no memory. One of no elements would not be looked at.
+// The host MPI checks the type of a receive from MPI_PROC_NULL and touches no memory. With a count
+// of 0 it would not look at the type.
 bool is_committed_slow(const layout& l, MPI_Datatype type, MPI_Comm comm) noexcept {
   std::byte untouched;
   const bool good =

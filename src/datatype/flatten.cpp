@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See flatten.hpp. One function per family of type constructors; sizes and extents are asked of the
-// host MPI at every level, so that its rules of alignment and resizing are the ones in force.
+// See flatten.hpp. One function for each family of type constructors. Sizes and extents come from
+// the host MPI at every level, so that its rules of alignment and resizing apply.
 #include "datatype/flatten.hpp"
 
 #include <algorithm>

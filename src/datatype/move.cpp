@@ -36,7 +36,7 @@ result<memory::buffer> beside(const elements& e, const side& other) noexcept {
 
 }  // namespace
 
-// Devices of two back ends do not know each other's memory.
+// Two back ends do not know each other's memory, so such copies go through the host.
 status copy(const side& to, const side& from, std::size_t bytes) noexcept {
   if (!to.where.on_device() && !from.where.on_device()) {
     if (bytes > 0) std::memcpy(to.data, from.data, bytes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathering and scattering on devices, by one kernel. Blocks that are a grid are described in its
-// parameters. Others it reads from a table in device memory that is made at the layout's first use
-// on a device and lives as long as the layout. The memory comes from a pool and goes back there: to
-// allocate costs for each type, and to release may wait for every kernel of the device, one that
-// waits for MPI too. Who launches a kernel keeps the layout until the kernel has ended.
+// Gathering and scattering on devices, by one kernel. The kernel's parameters describe blocks that
+// form a grid. Other blocks stand in a table in device memory, which is made at the layout's first
+// use on a device and lives as long as the layout. Its memory comes from a pool and goes back
+// there. Without the pool each new type would cost an allocation, and freeing it might wait for
+// every kernel of the device, even for one that waits for MPI. The caller keeps the layout until
+// the kernel has ended.
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -13,8 +14,8 @@
 
 namespace telpher::datatype {
 
-/// One layout's blocks on one device. Tables of a layout form a list to which only the front is
-/// added.
+/// One layout's blocks on one device. The tables of a layout form a list; new ones are added at the
+/// front, and none is removed.
 struct device_table {
   device::backend* owner;
   int device;
@@ -31,7 +32,7 @@ constexpr std::uint64_t bytes_per_thread =
 
 std::mutex making_tables;
 
-/// How many blocks of threads fill a device. A list to which only the front is added.
+/// How many blocks of threads fill a device. A list like that of the tables.
 struct width {
   device::backend* owner;
   int device;
@@ -108,7 +109,7 @@ status upload(device::backend& b, const std::vector<std::uint64_t>& words, void*
   }
 }
 
-// Says where the blocks lie.
+// Fills in where the blocks lie: as a grid, or by the table.
 status describe(device::backend& b, const layout& l, int device, device::stream s,
                 kernel::pack_blocks& p) noexcept {
   if (l.regular) {

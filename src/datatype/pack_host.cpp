@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathering and scattering on host memory, for any range of the packed bytes: a message that moves
-// in chunks is packed chunk by chunk.
+// Gathering and scattering on host memory. Any range of the packed bytes may be asked for, so a
+// message that moves in chunks is packed chunk by chunk.
 #include <algorithm>
 #include <cstring>
 

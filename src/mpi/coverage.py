@@ -33,6 +33,8 @@ def how(function, file):
     if "refuse" in words:
         return "refused with an MPI error that names the call"
     if {"input", "output", "inout", "broadcast"} & set(words):
+        if "messages" in words:
+            return "[as messages](understand/collectives.md#as-messages); else staged through pinned host memory"
         if "devices" not in words:
             return "staged through pinned host memory"
         levels = ", between nodes in two levels" if "levels" in words and function.form == "blocking" else ""

@@ -13,6 +13,7 @@
 #include "mpi/explain.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/lineage.hpp"
+#include "mpi/message_channel.hpp"
 #include "mpi/operation.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/sessions.hpp"
@@ -61,6 +62,7 @@ void start(bool threaded, MPI_Comm world) noexcept {
   if (ticket::job().any_device) {
     mpi::begin_handles();
     mpi::lineage::start();
+    mpi::by_messages::start();
     partitioned::start();
     stream::begin_settling();
     active_flag.store(true);
@@ -117,6 +119,7 @@ void shut_down() noexcept {
     coll::exchange::communicator::shut_down();
     coll::between::shut_down();
     partitioned::stop();
+    mpi::by_messages::stop();
     mpi::lineage::stop();
     ticket::stop();
     mpi::end_handles();

@@ -291,16 +291,30 @@ def for_devices(function):
     return ("devices", "") in function.words
 
 
-def described(function):
-    """The call in the terms of coll::exchange."""
+def described(function, terms="coll::exchange"):
+    """The call in the terms of coll::exchange, or of another."""
     names = (p.name for p in function.parameters if p.name not in ("comm", "info", "request"))
     name = function.name.removesuffix("_c").lower()
     name = {"blocking": name, "nonblocking": name[1:], "persistent": name.removesuffix("_init")}[function.form]
-    return f"coll::exchange::{name}({', '.join(names)})"
+    return f"{terms}::{name}({', '.join(names)})"
+
+
+def by_messages(function):
+    """A collective that may run as messages."""
+    if ("messages", "") not in function.words:
+        return []
+    verb = {"blocking": "run", "nonblocking": "start", "persistent": "init"}[function.form]
+    request = "" if function.form == "blocking" else "request, "
+    return [f'if (int code = 0; mpi::by_messages::{verb}("{function.mpi_name}", comm, '
+            f'{described(function, "mpi::by_messages")}, {request}&code)) return code;']
 
 
 def before_staging(function):
     """A blocking collective may run among the devices; others keep the order of those that may."""
+    return [*by_messages(function), *before_host(function)]
+
+
+def before_host(function):
     if function.form != "blocking":
         return ["entry::keep_order(comm);"]
     if not for_devices(function):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/info_key.hpp"
 
+#include "mpi/message_channel.hpp"
 #include "path/compression.hpp"
 #include "stream/settle.hpp"
 #include "ticket/blocking_call.hpp"
@@ -17,7 +18,9 @@ int comm_set_info(MPI_Comm comm, MPI_Info info) noexcept {
 int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* fresh) noexcept {
   ticket::blocking_call blocked;
   const int code = pmpi::Comm_dup_with_info(comm, info, fresh);
-  if (code == MPI_SUCCESS) path::choose_by(info, *fresh), stream::name_by(info, *fresh);
+  if (code != MPI_SUCCESS) return code;
+  path::choose_by(info, *fresh), stream::name_by(info, *fresh);
+  by_messages::topology_made(*fresh);
   return code;
 }
 

@@ -363,7 +363,8 @@ int check_arguments(const send_args& a) noexcept {
       (a.destination == MPI_PROC_NULL || host_mpi::world_rank(job, a.comm, a.destination) >= 0))
     return MPI_SUCCESS;
   MPI_Request request = MPI_REQUEST_NULL;
-  const int rc = host_send_init(a, &request);
+  int rc = host_send_init(a, &request);
+  rc = host_mpi::started(rc, request);
   if (rc == MPI_SUCCESS) pmpi::Request_free(&request);
   return rc;
 }

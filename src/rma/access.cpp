@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations: which way they go, and those of the host MPI with images of device buffers. An image
-// lives until the host MPI has completed the operation, which the synchronisation call or the
-// request tells (sync.cpp); results are written to the device then.
+// Which way an operation goes, and operations that the host MPI carries out on images of device
+// buffers. An image lives until the host MPI has completed the operation. A synchronisation call or
+// the request tells that (sync.cpp). Then results are written to the device.
 #include <new>
 
 #include "host_mpi/error.hpp"
@@ -20,7 +20,7 @@ bool on_device(const buffer& b) noexcept {
          (b.address == MPI_BOTTOM && datatype::mixes_places(l, b.address));
 }
 
-// What stands for the buffer, filled if the operation reads it.
+// The host memory that stands for the buffer; filled if the operation reads the buffer.
 status stand_in(coll::staging& images, const buffer& b, bool reads, void*& out) {
   out = const_cast<void*>(b.address);
   if (!on_device(b)) return status::ok;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How windows are made and unmade. All ranks of the communicator learn with one collective of the
-// host MPI who exposes device memory; where somebody does, a second one carries the name of the
-// shared words, and a vote says whether all could open everything.
+// How windows are made and freed. By one collective of the host MPI all ranks learn which of them
+// expose device memory. If any does, a second collective carries the name of the shared words. Then
+// a vote says whether every rank could open everything.
 #include <limits>
 #include <new>
 
@@ -22,7 +22,7 @@ const host_mpi::job& job() noexcept {
   return ticket::job();
 }
 
-// All its ranks take part in what follows.
+// Whether all its ranks carry Telpher and so take part in what follows.
 bool ours(MPI_Comm comm) noexcept {
   int inter = 1;
   return comm != MPI_COMM_NULL && host_mpi::is_ours(job(), comm) &&
@@ -87,7 +87,7 @@ bool node_holds(MPI_Comm comm) noexcept {
   return true;
 }
 
-// Collective: words that all ranks have mapped, or none for all.
+// Collective: every rank maps the shared words, or no rank has any.
 status share_words(MPI_Comm comm, window& w) {
   shared_memory_name name{};
   if (w.rank == 0) {
@@ -125,7 +125,7 @@ status reach_all(MPI_Comm comm, window& w) {
   return status::ok;
 }
 
-// Which way is known to all ranks from what they told; only the last vote may differ.
+// All ranks find the same way from what they told each other. Only the last vote may change it.
 bool make_direct(MPI_Comm comm, window& w) noexcept {
   if (!all_agree(comm, node_holds(comm))) return false;
   const bool alone = w.size() == 1;
@@ -284,7 +284,7 @@ int allocate_shared(const creation& c, bool on_device, const host_call& host) no
       "memory");
 }
 
-// Which memory will be attached nobody knows yet, so the words are shared in any case.
+// Nobody knows yet which memory will be attached, so the words are shared in any case.
 int create_dynamic(MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept {
   if (!ours(comm)) return call_host(host);
   std::unique_ptr<window> w(new (std::nothrow) window);
@@ -345,8 +345,8 @@ int detach(MPI_Win win, const void* base, const host_call& host) noexcept {
 
 // --- the end, and what a window says of itself ---
 
-// Operations of all ranks are complete when the host MPI's call returns, or, direct ones, when all
-// have come.
+// Operations of all ranks are complete when the host MPI's call returns. Direct ones are complete
+// when all ranks have come here.
 int free(MPI_Win* win, const host_call& host) noexcept {
   auto w = win ? take(*win) : nullptr;
   if (!w) return call_host(host);

@@ -69,7 +69,7 @@ struct update {
   elements target;
 };
 
-// Values of the leaf type, as an array of them lies in memory; from packed bytes and back.
+// From packed bytes to an array of the leaf type, and back.
 class values {
  public:
   values(const layout& leaf, std::size_t bytes) : leaf_(leaf), count_(bytes / leaf.size) {
@@ -113,8 +113,8 @@ status combine_on_host(const update& u, const elements& origin) {
   return datatype::scatter(to.packed(), u.target);
 }
 
-// By a kernel of the device that holds the target, where it knows the operation and nothing has
-// gaps.
+// By a kernel of the device that holds the target. The kernel must know the operation, and no side
+// may have gaps.
 status combine_on_device(const update& u, const elements& origin) {
   const auto known = coll::exchange::reduction_of(u.call.op, u.leaf);
   if (!known.known || !coll::exchange::enabled() || !u.leaf_layout.contiguous ||
@@ -180,7 +180,7 @@ status carry_out(const access& a, const words& shared, const elements& target,
   return compare_and_swap(u, *origin, {memory::classify(compare), compare});
 }
 
-// The target's memory, or why the call may not touch it.
+// The target's memory, or the reason why the call may not use it.
 std::optional<refusal> find_target(const access& a, const window& w, const layout& l, MPI_Count n,
                                    reached& out) {
   const span s = span_of(l, n);
@@ -209,7 +209,7 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
   return std::nullopt;
 }
 
-// Of a request that is complete from the beginning.
+// Makes a request that is complete from the beginning.
 int query_ended(void*, MPI_Status* status) {
   pmpi::Status_set_elements_x(status, MPI_BYTE, 0);
   pmpi::Status_set_cancelled(status, 0);

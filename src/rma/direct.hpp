@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on device memory that this process reaches: done, at the origin and at the target,
-// when the call returns. Accumulates and their like take the target's exclusion word for that time,
-// which is what makes them atomic, element by element and as a whole.
+// Operations on device memory that this process can reach itself. They are complete at the origin
+// and at the target when the call returns. An accumulate holds the target's exclusion word while it
+// runs. That makes it atomic for each element, and as a whole.
 #pragma once
 
 #include "rma/rma.hpp"

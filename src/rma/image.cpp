@@ -61,7 +61,7 @@ status image::merge_block(std::size_t first, std::size_t bytes) noexcept {
   return write_open();
 }
 
-// Leaves in the block what the device must hold; answers which part of it is new there.
+// Puts into the block what the device must hold, and returns which part of it is new there.
 image::range image::merge_bytes(std::size_t first, std::size_t bytes) noexcept {
   auto* const mine = static_cast<std::byte*>(block_.data()) + first % block_bytes;
   std::byte seen[piece_bytes];

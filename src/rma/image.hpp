@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host image of one rank's device memory in a window that ranks of other nodes reach. The host
-// MPI's window lies over the image, so every operation of every rank is the host MPI's own there.
-// Image and device memory are the public and the private copy of MPI's separate memory model
-// (MPI_WIN_SEPARATE): merge() makes both the same, in the calls that the standard names for that.
+// The host image of one rank's device memory, for windows that ranks of other nodes reach. The host
+// MPI's window lies over the image, so the host MPI carries out every operation there. In the terms
+// of MPI's separate memory model (MPI_WIN_SEPARATE) the image is the public copy, and the device
+// memory the private one. merge() makes both the same, in the calls that the standard names.
 //
 // A third copy holds what both were after the last merge. A byte that differs from it in the image
-// was written by an operation and goes to the device; one that differs on the device was stored by
-// the program and goes to the image. Operations may arrive during a merge: the image is read once
-// and only bytes that it did not change are written, so what arrives later is found by the next
-// merge.
+// was written by an operation and goes to the device. A byte that differs on the device was stored
+// by the program and goes to the image. Operations may arrive during a merge. So the image is read
+// once, and the merge writes only bytes there that no operation had changed. The next merge finds
+// what arrived later.
 #pragma once
 
 #include "memory/memory.hpp"
@@ -38,7 +38,7 @@ class image {
   std::byte* device_ = nullptr;
   std::size_t bytes_ = 0;
   std::byte* public_ = nullptr;
-  std::byte* last_ = nullptr;  // of the last merge
+  std::byte* last_ = nullptr;  // the third copy
   memory::buffer block_;       // of device memory, pinned
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One-sided communication on device memory (MPI 5.0, chapter 12), as the wrappers call it. Each
-// function returns the call's code; errors go to the window's handler, before there is a window to
-// the communicator's. `host` is the host MPI's call as the program made it. window.hpp says how
-// windows are served.
+// function returns the call's error code. Errors are raised on the window, or on the communicator
+// while there is no window yet. `host` makes the program's call in the host MPI. window.hpp says
+// how windows are served.
 #pragma once
 
 #include <functional>

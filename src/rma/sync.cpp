@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Synchronisation. Of a direct window by its words (words.hpp), and by the host MPI's call as well
-// where it has host memory; of all others by the host MPI's call, with merges of images round it:
-// before a call that lets others see what the program stored (fence, post, unlock), after one that
-// lets the program see what others wrote (fence, wait, lock).
+// Synchronisation. A direct window synchronises by its words (words.hpp), and also by the host
+// MPI's call if it has host memory. All other windows synchronise by the host MPI's call. Their
+// images are merged before a call that lets others see what the program stored (fence, post,
+// unlock), and after one that lets the program see what others wrote (fence, wait, lock).
 #include <algorithm>
 #include <iterator>
 
@@ -21,8 +21,8 @@ int call_host(const host_call& host) noexcept {
   return host();
 }
 
-// The host MPI moves too: another rank may hold what is waited for while it waits in the host MPI
-// for an answer of this one.
+// The host MPI is kept moving, too. The rank that holds what we wait for may itself wait in the
+// host MPI for our answer.
 template <class Done>
 void wait_until(const char* call, Done&& done) noexcept {
   if (done()) return;

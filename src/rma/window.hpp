@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Telpher keeps for a window of the program's. The handle is always one of the host MPI's, and
-// a window without device memory is entirely the host MPI's: then there is a record only while
-// operations with a device buffer of this rank are under way.
+// What Telpher keeps for a window of the program. The handle is always the host MPI's. A window
+// without device memory is served by the host MPI alone. It has a record here only while operations
+// with a device buffer of this rank are under way.
 //
 // A window with device memory at any rank is served in one of two ways, the same on all its ranks:
 //
@@ -13,12 +13,12 @@
 //   image    else                               the host MPI's, on      the host MPI's, and
 //                                               host images             merges (image.hpp)
 //
-// Memory of one rank is always served in one way, so that accumulates of all origins exclude each
-// other: host memory by the host MPI, device memory by its exclusion word.
+// The memory of one rank is always served in one way, so that accumulates of all origins exclude
+// each other: host memory by the host MPI, device memory by its exclusion word.
 //
-// Direct operations are complete when their call returns, at the origin and at the target. So each
-// synchronisation has only to order calls: it waits for words, moving messages meanwhile, and never
-// for a rank's help.
+// A direct operation is complete at both ends when its call returns. So synchronisation only has to
+// order calls. It waits until a word has a value, and keeps messages moving meanwhile. It never
+// needs another rank's help.
 #pragma once
 
 #include <list>
@@ -40,7 +40,7 @@ struct exposed {
   std::int64_t bytes;
   std::int64_t unit;
   std::uint8_t on_device;
-  std::uint8_t failed;  // it has no part: the window is not made
+  std::uint8_t failed;  // it cannot take part, so no window is made
   path::exported_memory memory;
 };
 

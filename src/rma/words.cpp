@@ -6,8 +6,8 @@
 namespace telpher::rma {
 namespace {
 
-// A line for the segment's cookie, one for the barrier, one for each rank's locks; then counters,
-// then attachments.
+// The order in the segment: a cache line for its cookie, one for the barrier, one for each rank's
+// locks, then the counters, then the attachments.
 constexpr std::size_t line = 64;
 
 constexpr std::size_t counters_at(std::size_t ranks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words that the ranks of a window share where all of them are on one node: the window's own
-// synchronisation, for operations that a device's copy engine or kernels carry out.
+// The words in shared memory by which the ranks of a window on one node synchronise. They are for
+// operations that a device's copy engine or kernels carry out.
 //
 //   word                 written by                      meaning
 //   arrived              every rank, once a fence        n * k once all n ranks came to the k-th
@@ -10,9 +10,9 @@
 //   completed[t][o]      o, in MPI_Win_complete          how often o ended its access to t
 //   attachment of t      t, in attach and detach         `memory` holds while `attached` is 1
 //
-// All additions and exchanges that announce something are releases, all looks acquires: a rank that
-// sees the word sees, through MPI, what was complete before. Counters never fall; each side counts
-// its own calls and waits until the other's counter has come as far. Nothing is ever reset.
+// Writes that announce something have release order, reads have acquire order: a rank that sees the
+// word also sees what was complete before it. Counters only grow. Each side counts its own calls,
+// and waits until the other's counter has the same value. Nothing is ever reset.
 #pragma once
 
 #include <atomic>
@@ -64,7 +64,7 @@ class words {
   int ranks_ = 0;
 };
 
-/// While it lives no other accumulate touches the target's memory.
+/// While this object lives, no other accumulate changes the target's memory.
 class exclusion {
  public:
   exclusion(const words& w, int target) noexcept;

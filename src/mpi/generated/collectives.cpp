@@ -5,6 +5,7 @@
 #include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "mpi/by_messages.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -267,6 +268,12 @@ TELPHER_MPI(Alltoallw,
     return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                            recvtypes, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Alltoallw", comm,
+                                          mpi::by_messages::alltoallw(sendbuf, sendcounts, sdispls,
+                                                                      sendtypes, recvbuf,
+                                                                      recvcounts, rdispls,
+                                                                      recvtypes), &code))
+    return code;
   coll::staged call("MPI_Alltoallw", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
@@ -533,6 +540,12 @@ TELPHER_MPI(Alltoallw_c,
     return pmpi::Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                              recvtypes, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Alltoallw_c", comm,
+                                          mpi::by_messages::alltoallw(sendbuf, sendcounts, sdispls,
+                                                                      sendtypes, recvbuf,
+                                                                      recvcounts, rdispls,
+                                                                      recvtypes), &code))
+    return code;
   coll::staged call("MPI_Alltoallw_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));

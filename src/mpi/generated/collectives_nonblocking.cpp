@@ -5,6 +5,7 @@
 #include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "mpi/by_messages.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -258,6 +259,12 @@ TELPHER_MPI(Ialltoallw,
     return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ialltoallw", comm,
+                                            mpi::by_messages::alltoallw(sendbuf, sendcounts,
+                                                                        sdispls, sendtypes, recvbuf,
+                                                                        recvcounts, rdispls,
+                                                                        recvtypes), request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ialltoallw", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
@@ -515,6 +522,12 @@ TELPHER_MPI(Ialltoallw_c,
     return pmpi::Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                               recvtypes, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ialltoallw_c", comm,
+                                            mpi::by_messages::alltoallw(sendbuf, sendcounts,
+                                                                        sdispls, sendtypes, recvbuf,
+                                                                        recvcounts, rdispls,
+                                                                        recvtypes), request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ialltoallw_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));

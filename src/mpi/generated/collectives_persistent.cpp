@@ -5,6 +5,7 @@
 #include "coll/between/calls.hpp"
 #include "coll/exchange/calls.hpp"
 #include "coll/staged.hpp"
+#include "mpi/by_messages.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -272,6 +273,12 @@ TELPHER_MPI(Alltoallw_init,
     return pmpi::Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                 rdispls, recvtypes, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Alltoallw_init", comm,
+                                           mpi::by_messages::alltoallw(sendbuf, sendcounts, sdispls,
+                                                                       sendtypes, recvbuf,
+                                                                       recvcounts, rdispls,
+                                                                       recvtypes), request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
@@ -544,6 +551,12 @@ TELPHER_MPI(Alltoallw_init_c,
     return pmpi::Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                   rdispls, recvtypes, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Alltoallw_init_c", comm,
+                                           mpi::by_messages::alltoallw(sendbuf, sendcounts, sdispls,
+                                                                       sendtypes, recvbuf,
+                                                                       recvcounts, rdispls,
+                                                                       recvtypes), request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Alltoallw_init_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));

@@ -7,6 +7,7 @@
 #include "mpi/info_key.hpp"
 #include "mpi/lineage.hpp"
 #include "mpi/memory_kinds.hpp"
+#include "mpi/message_channel.hpp"
 #include "mpi/names.hpp"
 #include "mpi/packing.hpp"
 #include "mpi/sessions.hpp"
@@ -89,7 +90,9 @@ TELPHER_MPI(Ibarrier, (MPI_Comm comm, MPI_Request* request), (comm, request)) {
 TELPHER_MPI(Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), (comm, newcomm)) {
   if (!entry::active()) return pmpi::Comm_dup(comm, newcomm);
   entry::blocking_call guard;
-  return pmpi::Comm_dup(comm, newcomm);
+  const int code = pmpi::Comm_dup(comm, newcomm);
+  if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*newcomm);
+  return code;
 }
 
 // 7.4 Communicator management
@@ -202,6 +205,7 @@ TELPHER_MPI(Cart_create,
   entry::blocking_call guard;
   const int code = pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_cart);
+  if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_cart);
   return code;
 }
 
@@ -212,6 +216,7 @@ TELPHER_MPI(Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm
   entry::blocking_call guard;
   const int code = pmpi::Cart_sub(comm, remain_dims, newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*newcomm);
   return code;
 }
 
@@ -224,6 +229,7 @@ TELPHER_MPI(Graph_create,
   entry::blocking_call guard;
   const int code = pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_graph);
+  if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_graph);
   return code;
 }
 
@@ -243,6 +249,7 @@ TELPHER_MPI(Dist_graph_create_adjacent,
                                                     outdegree, destinations, destweights, info,
                                                     reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
   return code;
 }
 
@@ -260,6 +267,7 @@ TELPHER_MPI(Dist_graph_create,
   const int code = pmpi::Dist_graph_create(comm_old, n, sources, degrees, destinations, weights,
                                            info, reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
+  if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
   return code;
 }
 

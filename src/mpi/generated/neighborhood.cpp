@@ -3,6 +3,7 @@
 // Neighborhood collective communication on process topologies (chapter 8),
 // in the sections of MPI 4.0.
 #include "coll/staged.hpp"
+#include "mpi/by_messages.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/names.hpp"
 #include "stream/settle.hpp"
@@ -20,6 +21,12 @@ TELPHER_MPI(Neighbor_allgather,
     return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                     comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_allgather", comm,
+                                          mpi::by_messages::neighbor_allgather(sendbuf, sendcount,
+                                                                               sendtype, recvbuf,
+                                                                               recvcount, recvtype),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -37,6 +44,13 @@ TELPHER_MPI(Ineighbor_allgather,
     return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                      comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_allgather", comm,
+                                            mpi::by_messages::neighbor_allgather(sendbuf, sendcount,
+                                                                                 sendtype, recvbuf,
+                                                                                 recvcount,
+                                                                                 recvtype), request,
+                                            &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -55,6 +69,12 @@ TELPHER_MPI(Neighbor_allgatherv,
     return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                      recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_allgatherv", comm,
+                                          mpi::by_messages::neighbor_allgatherv(sendbuf, sendcount,
+                                                                                sendtype, recvbuf,
+                                                                                recvcounts, displs,
+                                                                                recvtype), &code))
+    return code;
   coll::staged call("MPI_Neighbor_allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -73,6 +93,14 @@ TELPHER_MPI(Ineighbor_allgatherv,
     return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                       recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_allgatherv", comm,
+                                            mpi::by_messages::neighbor_allgatherv(sendbuf,
+                                                                                  sendcount,
+                                                                                  sendtype, recvbuf,
+                                                                                  recvcounts,
+                                                                                  displs, recvtype),
+                                            request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -92,6 +120,12 @@ TELPHER_MPI(Neighbor_alltoall,
     return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                    comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_alltoall", comm,
+                                          mpi::by_messages::neighbor_alltoall(sendbuf, sendcount,
+                                                                              sendtype, recvbuf,
+                                                                              recvcount, recvtype),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -109,6 +143,13 @@ TELPHER_MPI(Ineighbor_alltoall,
     return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                     comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_alltoall", comm,
+                                            mpi::by_messages::neighbor_alltoall(sendbuf, sendcount,
+                                                                                sendtype, recvbuf,
+                                                                                recvcount,
+                                                                                recvtype), request,
+                                            &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -129,6 +170,13 @@ TELPHER_MPI(Neighbor_alltoallv,
     return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                     rdispls, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_alltoallv", comm,
+                                          mpi::by_messages::neighbor_alltoallv(sendbuf, sendcounts,
+                                                                               sdispls, sendtype,
+                                                                               recvbuf, recvcounts,
+                                                                               rdispls, recvtype),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_alltoallv", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -150,6 +198,15 @@ TELPHER_MPI(Ineighbor_alltoallv,
     return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                      rdispls, recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_alltoallv", comm,
+                                            mpi::by_messages::neighbor_alltoallv(sendbuf,
+                                                                                 sendcounts,
+                                                                                 sdispls, sendtype,
+                                                                                 recvbuf,
+                                                                                 recvcounts,
+                                                                                 rdispls, recvtype),
+                                            request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallv", comm);
   const void* s = call.input(sendbuf,
@@ -172,6 +229,13 @@ TELPHER_MPI(Neighbor_alltoallw,
     return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                     rdispls, recvtypes, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_alltoallw", comm,
+                                          mpi::by_messages::neighbor_alltoallw(sendbuf, sendcounts,
+                                                                               sdispls, sendtypes,
+                                                                               recvbuf, recvcounts,
+                                                                               rdispls, recvtypes),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_alltoallw", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
@@ -194,6 +258,16 @@ TELPHER_MPI(Ineighbor_alltoallw,
     return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                      rdispls, recvtypes, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_alltoallw", comm,
+                                            mpi::by_messages::neighbor_alltoallw(sendbuf,
+                                                                                 sendcounts,
+                                                                                 sdispls, sendtypes,
+                                                                                 recvbuf,
+                                                                                 recvcounts,
+                                                                                 rdispls,
+                                                                                 recvtypes),
+                                            request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallw", comm);
   const void* s = call.input(sendbuf,
@@ -217,6 +291,13 @@ TELPHER_MPI(Neighbor_allgather_init,
     return pmpi::Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                          comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_allgather_init", comm,
+                                           mpi::by_messages::neighbor_allgather(sendbuf, sendcount,
+                                                                                sendtype, recvbuf,
+                                                                                recvcount,
+                                                                                recvtype), request,
+                                           &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgather_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -238,6 +319,13 @@ TELPHER_MPI(Neighbor_allgatherv_init,
     return pmpi::Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                           recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_allgatherv_init", comm,
+                                           mpi::by_messages::neighbor_allgatherv(sendbuf, sendcount,
+                                                                                 sendtype, recvbuf,
+                                                                                 recvcounts, displs,
+                                                                                 recvtype), request,
+                                           &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgatherv_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -258,6 +346,12 @@ TELPHER_MPI(Neighbor_alltoall_init,
     return pmpi::Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                         comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_alltoall_init", comm,
+                                           mpi::by_messages::neighbor_alltoall(sendbuf, sendcount,
+                                                                               sendtype, recvbuf,
+                                                                               recvcount, recvtype),
+                                           request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoall_init", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -279,6 +373,13 @@ TELPHER_MPI(Neighbor_alltoallv_init,
     return pmpi::Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                          recvcounts, rdispls, recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_alltoallv_init", comm,
+                                           mpi::by_messages::neighbor_alltoallv(sendbuf, sendcounts,
+                                                                                sdispls, sendtype,
+                                                                                recvbuf, recvcounts,
+                                                                                rdispls, recvtype),
+                                           request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallv_init", comm);
   const void* s = call.input(sendbuf,
@@ -302,6 +403,13 @@ TELPHER_MPI(Neighbor_alltoallw_init,
     return pmpi::Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                          recvcounts, rdispls, recvtypes, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_alltoallw_init", comm,
+                                           mpi::by_messages::neighbor_alltoallw(sendbuf, sendcounts,
+                                                                                sdispls, sendtypes,
+                                                                                recvbuf, recvcounts,
+                                                                                rdispls, recvtypes),
+                                           request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallw_init", comm);
   const void* s = call.input(sendbuf,
@@ -326,6 +434,12 @@ TELPHER_MPI(Neighbor_allgather_c,
     return pmpi::Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_allgather_c", comm,
+                                          mpi::by_messages::neighbor_allgather(sendbuf, sendcount,
+                                                                               sendtype, recvbuf,
+                                                                               recvcount, recvtype),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -343,6 +457,13 @@ TELPHER_MPI(Ineighbor_allgather_c,
     return pmpi::Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                        comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_allgather_c", comm,
+                                            mpi::by_messages::neighbor_allgather(sendbuf, sendcount,
+                                                                                 sendtype, recvbuf,
+                                                                                 recvcount,
+                                                                                 recvtype), request,
+                                            &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -363,6 +484,13 @@ TELPHER_MPI(Neighbor_allgather_init_c,
     return pmpi::Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                            recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_allgather_init_c", comm,
+                                           mpi::by_messages::neighbor_allgather(sendbuf, sendcount,
+                                                                                sendtype, recvbuf,
+                                                                                recvcount,
+                                                                                recvtype), request,
+                                           &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgather_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -383,6 +511,12 @@ TELPHER_MPI(Neighbor_allgatherv_c,
     return pmpi::Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                        recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_allgatherv_c", comm,
+                                          mpi::by_messages::neighbor_allgatherv(sendbuf, sendcount,
+                                                                                sendtype, recvbuf,
+                                                                                recvcounts, displs,
+                                                                                recvtype), &code))
+    return code;
   coll::staged call("MPI_Neighbor_allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.in_degree(), recvcounts, displs, recvtype));
@@ -402,6 +536,14 @@ TELPHER_MPI(Ineighbor_allgatherv_c,
     return pmpi::Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                         recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_allgatherv_c", comm,
+                                            mpi::by_messages::neighbor_allgatherv(sendbuf,
+                                                                                  sendcount,
+                                                                                  sendtype, recvbuf,
+                                                                                  recvcounts,
+                                                                                  displs, recvtype),
+                                            request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -423,6 +565,13 @@ TELPHER_MPI(Neighbor_allgatherv_init_c,
     return pmpi::Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
                                             displs, recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_allgatherv_init_c", comm,
+                                           mpi::by_messages::neighbor_allgatherv(sendbuf, sendcount,
+                                                                                 sendtype, recvbuf,
+                                                                                 recvcounts, displs,
+                                                                                 recvtype), request,
+                                           &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_allgatherv_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -442,6 +591,12 @@ TELPHER_MPI(Neighbor_alltoall_c,
     return pmpi::Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                      comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_alltoall_c", comm,
+                                          mpi::by_messages::neighbor_alltoall(sendbuf, sendcount,
+                                                                              sendtype, recvbuf,
+                                                                              recvcount, recvtype),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.in_degree()));
@@ -459,6 +614,13 @@ TELPHER_MPI(Ineighbor_alltoall_c,
     return pmpi::Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_alltoall_c", comm,
+                                            mpi::by_messages::neighbor_alltoall(sendbuf, sendcount,
+                                                                                sendtype, recvbuf,
+                                                                                recvcount,
+                                                                                recvtype), request,
+                                            &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -479,6 +641,12 @@ TELPHER_MPI(Neighbor_alltoall_init_c,
     return pmpi::Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
                                           recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_alltoall_init_c", comm,
+                                           mpi::by_messages::neighbor_alltoall(sendbuf, sendcount,
+                                                                               sendtype, recvbuf,
+                                                                               recvcount, recvtype),
+                                           request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoall_init_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.out_degree()));
@@ -500,6 +668,13 @@ TELPHER_MPI(Neighbor_alltoallv_c,
     return pmpi::Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                       rdispls, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_alltoallv_c", comm,
+                                          mpi::by_messages::neighbor_alltoallv(sendbuf, sendcounts,
+                                                                               sdispls, sendtype,
+                                                                               recvbuf, recvcounts,
+                                                                               rdispls, recvtype),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_alltoallv_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged(call.out_degree(), sendcounts, sdispls, sendtype));
@@ -521,6 +696,15 @@ TELPHER_MPI(Ineighbor_alltoallv_c,
     return pmpi::Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                        rdispls, recvtype, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_alltoallv_c", comm,
+                                            mpi::by_messages::neighbor_alltoallv(sendbuf,
+                                                                                 sendcounts,
+                                                                                 sdispls, sendtype,
+                                                                                 recvbuf,
+                                                                                 recvcounts,
+                                                                                 rdispls, recvtype),
+                                            request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallv_c", comm);
   const void* s = call.input(sendbuf,
@@ -544,6 +728,13 @@ TELPHER_MPI(Neighbor_alltoallv_init_c,
     return pmpi::Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                            recvcounts, rdispls, recvtype, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_alltoallv_init_c", comm,
+                                           mpi::by_messages::neighbor_alltoallv(sendbuf, sendcounts,
+                                                                                sdispls, sendtype,
+                                                                                recvbuf, recvcounts,
+                                                                                rdispls, recvtype),
+                                           request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallv_init_c", comm);
   const void* s = call.input(sendbuf,
@@ -566,6 +757,13 @@ TELPHER_MPI(Neighbor_alltoallw_c,
     return pmpi::Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                       rdispls, recvtypes, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::run("MPI_Neighbor_alltoallw_c", comm,
+                                          mpi::by_messages::neighbor_alltoallw(sendbuf, sendcounts,
+                                                                               sdispls, sendtypes,
+                                                                               recvbuf, recvcounts,
+                                                                               rdispls, recvtypes),
+                                          &code))
+    return code;
   coll::staged call("MPI_Neighbor_alltoallw_c", comm);
   const void* s = call.input(sendbuf,
                              coll::ragged_w(call.out_degree(), sendcounts, sdispls, sendtypes));
@@ -588,6 +786,16 @@ TELPHER_MPI(Ineighbor_alltoallw_c,
     return pmpi::Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                        rdispls, recvtypes, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::start("MPI_Ineighbor_alltoallw_c", comm,
+                                            mpi::by_messages::neighbor_alltoallw(sendbuf,
+                                                                                 sendcounts,
+                                                                                 sdispls, sendtypes,
+                                                                                 recvbuf,
+                                                                                 recvcounts,
+                                                                                 rdispls,
+                                                                                 recvtypes),
+                                            request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Ineighbor_alltoallw_c", comm);
   const void* s = call.input(sendbuf,
@@ -611,6 +819,13 @@ TELPHER_MPI(Neighbor_alltoallw_init_c,
     return pmpi::Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                            recvcounts, rdispls, recvtypes, comm, info, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::by_messages::init("MPI_Neighbor_alltoallw_init_c", comm,
+                                           mpi::by_messages::neighbor_alltoallw(sendbuf, sendcounts,
+                                                                                sdispls, sendtypes,
+                                                                                recvbuf, recvcounts,
+                                                                                rdispls, recvtypes),
+                                           request, &code))
+    return code;
   entry::keep_order(comm);
   coll::staged call("MPI_Neighbor_alltoallw_init_c", comm);
   const void* s = call.input(sendbuf,

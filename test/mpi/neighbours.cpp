@@ -1,0 +1,682 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Neighbourhood collectives and MPI_Alltoallw in all forms and memories. What each rank must get is
+// computed from the neighbour lists, and not taken from the host MPI, whose non-blocking forms may
+// be wrong. In device memory no call may be staged.
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "paths.hpp"
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define MPI_TEST_HAS_PERSISTENT 1
+#else
+#define MPI_TEST_HAS_PERSISTENT 0
+#endif
+
+namespace {
+
+using namespace mpi_test;
+
+// --- topologies ---
+
+/// A topology of all ranks: its lists are a function of the rank, so that each rank knows what the
+/// others send.
+struct topology {
+  std::string name;
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::function<std::vector<int>(int)> from, to;
+  /// The index of a message at its receiver is one that its sender knows: grids. Else the n-th of a
+  /// rank is the n-th to this one.
+  bool grid = false;
+
+  /// Which of its blocks the rank `from(rank)[i]` sends there.
+  std::size_t block_for(int rank, std::size_t i) const {
+    if (grid) return i ^ 1;
+    const std::vector<int> sources = from(rank), targets = to(sources[i]);
+    const auto n = std::count(sources.begin(), sources.begin() + static_cast<long>(i), sources[i]);
+    std::size_t at = 0;
+    for (long seen = 0;; ++at)
+      if (targets.at(at) == rank && seen++ == n) return at;
+  }
+};
+
+/// The list of a rank in a grid, as the host MPI numbers it.
+std::vector<int> grid_neighbours(MPI_Comm comm, int rank, const std::vector<int>& dims,
+                                 bool periodic) {
+  std::vector<int> list, here(dims.size());
+  MPI_Cart_coords(comm, rank, as_int(dims.size()), here.data());
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    for (const int step : {-1, 1}) {
+      std::vector<int> there = here;
+      there[d] += step;
+      int neighbour = MPI_PROC_NULL;
+      if (periodic || (there[d] >= 0 && there[d] < dims[d]))
+        MPI_Cart_rank(comm, there.data(), &neighbour);
+      list.push_back(neighbour);
+    }
+  return list;
+}
+
+topology make_grid(suite& w, std::vector<int> dims, bool periodic) {
+  const std::vector<int> periods(dims.size(), periodic);
+  topology t;
+  const int n = as_int(dims.size());
+  t.name = std::to_string(n) + (periodic ? "-d torus" : "-d grid");
+  t.grid = true;
+  MPI_Dims_create(w.ranks, n, dims.data());
+  MPI_Cart_create(MPI_COMM_WORLD, n, dims.data(), periods.data(), 0, &t.comm);
+  std::vector<std::vector<int>> lists;
+  for (int r = 0; r < w.ranks; ++r) lists.push_back(grid_neighbours(t.comm, r, dims, periodic));
+  t.from = t.to = [lists](int rank) { return lists.at(static_cast<std::size_t>(rank)); };
+  return t;
+}
+
+/// Both sides of a ring, and twice the own rank: MPI_Graph_create.
+topology make_graph(suite& w) {
+  topology t;
+  t.name = "graph";
+  const int n = w.ranks;
+  t.from = t.to = [n](int rank) {
+    return std::vector<int>{(rank + n - 1) % n, (rank + 1) % n, rank, rank};
+  };
+  std::vector<int> index, edges;
+  for (int r = 0; r < n; ++r) {
+    for (const int e : t.to(r)) edges.push_back(e);
+    index.push_back(as_int(edges.size()));
+  }
+  MPI_Graph_create(MPI_COMM_WORLD, n, index.data(), edges.data(), 0, &t.comm);
+  return t;
+}
+
+/// Everyone sends to rank 0 and twice to the next rank, with weights.
+topology make_distributed(suite& w, bool adjacent) {
+  topology t;
+  const int n = w.ranks;
+  t.to = [n](int rank) { return std::vector<int>{0, (rank + 1) % n, (rank + 1) % n}; };
+  t.from = [n](int rank) {
+    std::vector<int> list(2, (rank + n - 1) % n);
+    for (int i = 0; i < n && rank == 0; ++i) list.push_back(i);
+    return list;
+  };
+  const std::vector<int> from = t.from(w.rank), to = t.to(w.rank);
+  const std::vector<int> from_weights(from.size(), 3), to_weights(to.size(), 3);
+  if (adjacent) {
+    t.name = "adjacent graph";
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, as_int(from.size()), from.data(),
+                                   from_weights.data(), as_int(to.size()), to.data(),
+                                   to_weights.data(), MPI_INFO_NULL, 0, &t.comm);
+    return t;
+  }
+  t.name = "distributed graph";
+  const int degree = as_int(to.size());
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &w.rank, &degree, to.data(), to_weights.data(),
+                        MPI_INFO_NULL, 0, &t.comm);
+  // The order of the sources is the host MPI's.
+  int in = 0, out = 0, weighted = 0;
+  MPI_Dist_graph_neighbors_count(t.comm, &in, &out, &weighted);
+  std::vector<int> sources(static_cast<std::size_t>(in)), source_weights(sources.size()),
+      targets(static_cast<std::size_t>(out)), target_weights(targets.size());
+  MPI_Dist_graph_neighbors(t.comm, in, sources.data(), source_weights.data(), out, targets.data(),
+                           target_weights.data());
+  t.from = [sources](int) { return sources; };
+  return t;
+}
+
+/// MPI_Alltoallw: everybody, in the order of the ranks.
+topology make_everybody(suite& w) {
+  topology t;
+  t.name = "everybody";
+  MPI_Comm_dup(MPI_COMM_WORLD, &t.comm);
+  t.from = t.to = [n = w.ranks](int) {
+    std::vector<int> all;
+    for (int i = 0; i < n; ++i) all.push_back(i);
+    return all;
+  };
+  return t;
+}
+
+// --- calls ---
+
+enum class what { allgather, allgatherv, alltoall, alltoallv, alltoallw, everybody };
+constexpr std::array names{"Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
+                           "Neighbor_alltoallv", "Neighbor_alltoallw",  "Alltoallw"};
+enum class form { blocking, nonblocking, persistent };
+constexpr std::array form_names{"blocking", "non-blocking", "persistent"};
+
+/// A block is `count` elements of `type`, which covers `stride` ints of which it has every
+/// `step`-th; blocks begin `spread` ints apart.
+struct shape {
+  int count;
+  int step;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  bool derived() const { return step > 1; }
+  int ints() const { return count * (derived() ? 4 : 1); }
+  std::size_t span() const { return static_cast<std::size_t>(count * step * (derived() ? 4 : 1)); }
+};
+
+/// Four ints with gaps, or one int.
+MPI_Datatype make_type(const shape& s) {
+  MPI_Datatype strided = MPI_DATATYPE_NULL, made = MPI_DATATYPE_NULL;
+  if (!s.derived()) {
+    MPI_Type_dup(MPI_INT, &made);
+    return made;
+  }
+  MPI_Type_vector(4, 1, s.step, MPI_INT, &strided);
+  MPI_Type_create_resized(strided, 0, static_cast<MPI_Aint>(sizeof(int)) * 4 * s.step, &made);
+  MPI_Type_free(&strided);
+  MPI_Type_commit(&made);
+  return made;
+}
+
+/// The arrays of a call; programs let them go when a non-blocking call has returned.
+struct arguments {
+  std::vector<int> counts, places, byte_places;
+  std::vector<MPI_Aint> bytes;
+  std::vector<MPI_Datatype> types;
+  arguments(std::size_t n, const shape& s)
+      : counts(n, s.count), places(n), byte_places(n), bytes(n), types(n, s.type) {
+    for (std::size_t i = 0; i < n; ++i) {
+      places[i] = as_int(i) * s.count;
+      byte_places[i] = as_int(i * s.span() * sizeof(int));
+      bytes[i] = byte_places[i];
+    }
+  }
+};
+
+struct call {
+  const topology& t;
+  what which;
+  shape s;
+
+  std::size_t out_blocks(int rank) const {
+    return which <= what::allgatherv ? 1 : t.to(rank).size();
+  }
+
+  void make(form f, const void* from, void* to, const arguments& in, const arguments& out,
+            MPI_Request* q) const {
+    const MPI_Comm c = t.comm;
+    const int n = s.count;
+    const int *rn = in.counts.data(), *rp = in.places.data(), *sn = out.counts.data(),
+              *sp = out.places.data();
+    const MPI_Aint *rb = in.bytes.data(), *sb = out.bytes.data();
+    const MPI_Datatype *rt = in.types.data(), *st = out.types.data(), y = s.type;
+#if MPI_TEST_HAS_PERSISTENT
+#define MPI_TEST_FORM(blocking_, nonblocking_, ...)             \
+  f == form::blocking      ? MPI_##blocking_(__VA_ARGS__)       \
+  : f == form::nonblocking ? MPI_##nonblocking_(__VA_ARGS__, q) \
+                           : MPI_##blocking_##_init(__VA_ARGS__, MPI_INFO_NULL, q)
+#else
+#define MPI_TEST_FORM(blocking_, nonblocking_, ...) \
+  f == form::blocking ? MPI_##blocking_(__VA_ARGS__) : MPI_##nonblocking_(__VA_ARGS__, q)
+#endif
+    switch (which) {
+      case what::allgather:
+        MPI_TEST_FORM(Neighbor_allgather, Ineighbor_allgather, from, n, y, to, n, y, c);
+        break;
+      case what::allgatherv:
+        MPI_TEST_FORM(Neighbor_allgatherv, Ineighbor_allgatherv, from, n, y, to, rn, rp, y, c);
+        break;
+      case what::alltoall:
+        MPI_TEST_FORM(Neighbor_alltoall, Ineighbor_alltoall, from, n, y, to, n, y, c);
+        break;
+      case what::alltoallv:
+        MPI_TEST_FORM(Neighbor_alltoallv, Ineighbor_alltoallv, from, sn, sp, y, to, rn, rp, y, c);
+        break;
+      case what::alltoallw:
+        MPI_TEST_FORM(Neighbor_alltoallw, Ineighbor_alltoallw, from, sn, sb, st, to, rn, rb, rt, c);
+        break;
+      case what::everybody:
+        MPI_TEST_FORM(Alltoallw, Ialltoallw, from, sn, out.byte_places.data(), st, to, rn,
+                      in.byte_places.data(), rt, c);
+        break;
+    }
+  }
+};
+
+int value(int rank, std::size_t block, int element, int round) {
+  return rank * 1000003 + static_cast<int>(block) * 10007 + element * 13 + round;
+}
+
+constexpr int untouched = -7;
+
+/// The ints of `blocks` blocks; `of(block, element)` is the content of each element.
+template <class Of>
+std::vector<int> image(const shape& s, std::size_t blocks, const Of& of) {
+  std::vector<int> all(s.span() * blocks, untouched);
+  for (std::size_t b = 0; b < blocks; ++b)
+    for (int e = 0; e < s.ints(); ++e)
+      all[b * s.span() + static_cast<std::size_t>(e * s.step)] = of(b, e);
+  return all;
+}
+
+void write(buffer& to, const std::vector<int>& ints) {
+  to.clear();
+  to.write(reinterpret_cast<const unsigned char*>(ints.data()), ints.size() * sizeof(int));
+}
+
+/// One call's buffers, what they hold before and must hold after.
+class exchange {
+ public:
+  exchange(suite& w, const call& c, kind from, kind to)
+      : w_(w),
+        c_(c),
+        sources_(c.t.from(w.rank)),
+        send_(from, c.out_blocks(w.rank) * c.s.span() * sizeof(int)),
+        receive_(to, sources_.size() * c.s.span() * sizeof(int)) {}
+
+  void load(int round) {
+    write(send_, image(c_.s, c_.out_blocks(w_.rank),
+                       [&](std::size_t b, int e) { return value(w_.rank, b, e, round); }));
+    write(receive_, std::vector<int>(receive_.bytes() / sizeof(int), untouched));
+  }
+
+  void start(form f, MPI_Request* request) {
+    arguments in(sources_.size(), c_.s), out(c_.out_blocks(w_.rank), c_.s);
+    c_.make(f, send_.data(), receive_.data(), in, out, request);
+    // Open MPI reads arrays of types once more at the end, as MPI allows.
+    if (f == form::persistent || send_.memory() == kind::host)
+      kept_.push_back(std::move(in)), kept_.push_back(std::move(out));
+  }
+
+  void check(int round) {
+    const auto wanted = image(c_.s, sources_.size(), [&](std::size_t b, int e) {
+      if (sources_[b] == MPI_PROC_NULL) return untouched;
+      const std::size_t sent = c_.which <= what::allgatherv ? 0 : c_.t.block_for(w_.rank, b);
+      return value(sources_[b], sent, e, round);
+    });
+    w_.expect_none(receive_.compare(reinterpret_cast<const unsigned char*>(wanted.data())));
+  }
+
+  bool hears_others() const {
+    return std::any_of(sources_.begin(), sources_.end(),
+                       [&](int r) { return r >= 0 && r != w_.rank; });
+  }
+
+ private:
+  suite& w_;
+  const call& c_;
+  std::vector<int> sources_;
+  buffer send_, receive_;
+  std::vector<arguments> kept_;
+};
+
+struct memories {
+  const char* name;
+  kind even, odd;
+};
+
+std::vector<memories> all_memories() {
+  if (kinds().back() != kind::device) return {{"host", kind::host, kind::host}};
+  return {{"device", kind::device, kind::device},
+          {"device ranks and host ranks", kind::device, kind::host},
+          {"host", kind::host, kind::host}};
+}
+
+void expect_not_staged(suite& w, const exchange& x, const call& c) {
+  if (c.s.count > 0 && x.hears_others()) w.expect(last_path() != "coll_staged", "it was staged");
+}
+
+/// One form of a call. The types and the arrays go as soon as MPI lets them; of the host MPI's own
+/// calls they stay, since Open MPI uses freed types of persistent requests.
+void check_form(suite& w, call c, form f, const memories& m) {
+  const kind mine = w.rank % 2 == 0 ? m.even : m.odd;
+  w.note("%s on a %s, %s, %s, %d elements, step %d", names[static_cast<std::size_t>(c.which)],
+         c.t.name.c_str(), m.name, form_names[static_cast<std::size_t>(f)], c.s.count, c.s.step);
+  c.s.type = make_type(c.s);
+  exchange x(w, c, mine, mine);
+  MPI_Request request = MPI_REQUEST_NULL;
+  x.load(0);
+  x.start(f, &request);
+  const bool by_host = m.even == kind::host && m.odd == kind::host;
+  if (!by_host) MPI_Type_free(&c.s.type);
+  for (int round = 0; round < (f == form::persistent ? 3 : 1); ++round) {
+    if (f == form::persistent) x.load(round), MPI_Start(&request);
+    if (f != form::blocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    x.check(round);
+  }
+  if (m.odd == kind::device) expect_not_staged(w, x, c);
+  if (f == form::persistent) MPI_Request_free(&request);
+  if (by_host) MPI_Type_free(&c.s.type);
+}
+
+std::vector<form> forms() {
+  if (MPI_TEST_HAS_PERSISTENT) return {form::blocking, form::nonblocking, form::persistent};
+  return {form::blocking, form::nonblocking};
+}
+
+constexpr std::array shapes{shape{0, 1}, shape{3, 1}, shape{5, 2}, shape{3000, 1}, shape{700, 3}};
+
+/// Open MPI's own non-blocking forms mix the blocks up where a rank is a neighbour twice.
+bool host_is_wrong(const topology& t, form f, const memories& m) {
+#ifdef OPEN_MPI
+  return m.even == kind::host && m.odd == kind::host && f != form::blocking &&
+         (t.grid || t.name == "graph" || t.name == "distributed graph" ||
+          t.name == "adjacent graph");
+#else
+  return (void)t, (void)f, (void)m, false;
+#endif
+}
+
+template <class Make>
+void check_topology(suite& w, const Make& make) {
+  for (const memories& m : all_memories()) {
+    topology t = make();
+    for (const form f : forms())
+      for (const shape& s : shapes) {
+        if (host_is_wrong(t, f, m)) continue;
+        if (t.name == "everybody")
+          check_form(w, {t, what::everybody, s}, f, m);
+        else
+          for (const what which : {what::allgather, what::allgatherv, what::alltoall,
+                                   what::alltoallv, what::alltoallw})
+            check_form(w, {t, which, s}, f, m);
+      }
+    MPI_Comm_free(&t.comm);
+  }
+}
+
+// --- the way that the members take ---
+
+/// Memory changes from call to call and differs between ranks: what is agreed may be behind it.
+void check_changing_memory(suite& w) {
+  topology t = make_grid(w, {0}, true);
+  for (int i = 0; i < 40; ++i) {
+    random_numbers dice(w.opt.seed * 1000 + static_cast<std::uint64_t>(i / 3));
+    const bool any = dice.chance(50);
+    const bool mine = any && mix(static_cast<std::uint64_t>(i * 100 + w.rank)) % 2 == 0;
+    const kind k = mine ? kinds().back() : kind::host;
+    call c{t, i % 2 ? what::alltoall : what::alltoallw, {i % 4 ? 200 : 20000, 1}};
+    c.s.type = MPI_INT;
+    w.note("call %d, %s", i, mine ? "device" : "host");
+    exchange x(w, c, k, k);
+    x.load(i);
+    x.start(form::blocking, nullptr);
+    x.check(i);
+  }
+  MPI_Comm_free(&t.comm);
+}
+
+/// A duplicate of a topology is one, and knows what its original knows.
+void check_duplicate(suite& w) {
+  topology t = make_grid(w, {0}, true);
+  for (const bool blocking : {true, false}) {
+    MPI_Comm original = t.comm, made = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (blocking)
+      MPI_Comm_dup(original, &made);
+    else
+      MPI_Comm_idup(original, &made, &request), MPI_Wait(&request, MPI_STATUS_IGNORE);
+    t.comm = made;
+    call c{t, what::alltoall, {1000, 1, MPI_INT}};
+    for (const form f : forms()) {
+      if (!blocking && f == form::nonblocking) continue;  // Open MPI's own one is wrong
+      w.note("%s, %s", blocking ? "MPI_Comm_dup" : "MPI_Comm_idup",
+             form_names[static_cast<std::size_t>(f)]);
+      check_form(w, c, f, all_memories().front());
+    }
+    MPI_Comm_free(&t.comm);
+    t.comm = original;
+  }
+  MPI_Comm_free(&t.comm);
+}
+
+/// More topologies than MPICH has communicators at once, most of which others hold.
+void check_many(suite& w) {
+  std::vector<MPI_Comm> held(1800, MPI_COMM_NULL);
+  for (MPI_Comm& comm : held) MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  const int n = w.ranks, periodic = 1;
+  for (int i = 0; i < 300; ++i) {
+    topology t{"ring", MPI_COMM_NULL, nullptr, nullptr, true};
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &w.ranks, &periodic, 0, &t.comm);
+    t.from = t.to = [n](int r) { return std::vector<int>{(r + n - 1) % n, (r + 1) % n}; };
+    if (i % 20 == 0)
+      check_form(w, {t, what::alltoall, {100, 1}}, form::nonblocking, all_memories().front());
+    MPI_Comm_free(&t.comm);
+  }
+  for (MPI_Comm& comm : held) MPI_Comm_free(&comm);
+}
+
+// --- several at once ---
+
+void check_open_together(suite& w) {
+  topology t = make_grid(w, {0}, true);
+  constexpr std::size_t most = 12;
+  std::vector<call> calls;
+  std::vector<exchange> each;
+  std::array<MPI_Request, most> requests;
+  calls.reserve(most), each.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) {
+    const kind k = i % 3 == 2 ? kind::host : kinds().back();
+    calls.push_back(
+        {t, i % 2 ? what::alltoall : what::allgather, {as_int(1 + 900 * i), 1, MPI_INT}});
+    each.emplace_back(w, calls.back(), k, k);
+    each.back().load(as_int(i));
+  }
+  for (std::size_t i = 0; i < most; ++i) each[i].start(form::nonblocking, &requests[i]);
+  MPI_Waitall(as_int(most), requests.data(), MPI_STATUSES_IGNORE);
+  for (std::size_t i = 0; i < most; ++i) each[i].check(as_int(i));
+  MPI_Comm_free(&t.comm);
+}
+
+#if MPI_TEST_HAS_PERSISTENT
+/// Ranks start their requests in different orders; the communicator is freed before.
+void check_persistent_orders(suite& w) {
+  topology t = make_grid(w, {0}, true);
+  constexpr std::size_t most = 6;
+  std::vector<call> calls;
+  std::vector<exchange> each;
+  std::array<MPI_Request, most> requests;
+  calls.reserve(most), each.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) {
+    calls.push_back({t, what::alltoall, {as_int(1000 + i), 1, MPI_INT}});
+    each.emplace_back(w, calls.back(), kinds().back(), kinds().back());
+    each.back().start(form::persistent, &requests[i]);
+  }
+  MPI_Comm_free(&t.comm);
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < most; ++i) each[i].load(round);
+    for (std::size_t i = 0; i < most; ++i) {
+      const std::size_t at = w.rank % 2 ? most - 1 - i : i;
+      MPI_Start(&requests[at]);
+    }
+    MPI_Waitall(as_int(most), requests.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; i < most; ++i) each[i].check(round);
+  }
+  // The last one to go frees what the messages went by, at each rank when it likes.
+  if (w.rank % 2) MPI_Barrier(MPI_COMM_WORLD);
+  for (MPI_Request& r : requests) MPI_Request_free(&r);
+  if (w.rank % 2 == 0) MPI_Barrier(MPI_COMM_WORLD);
+}
+#endif
+
+/// A communicator may be freed while its calls are under way.
+void check_freed_before_the_end(suite& w) {
+  for (int i = 0; i < 5; ++i) {
+    topology t = make_grid(w, {0}, true);
+    const call c{t, what::alltoall, {1000 << i, 1, MPI_INT}};
+    exchange x(w, c, kinds().back(), kinds().back());
+    MPI_Request request = MPI_REQUEST_NULL;
+    x.load(i);
+    x.start(form::nonblocking, &request);
+    MPI_Comm_free(&t.comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    x.check(i);
+  }
+}
+
+// --- in place ---
+
+/// Every rank exchanges a block of another length with every other, in place.
+void check_in_place(suite& w, kind k, form f) {
+  w.note("in place, %s, %s", name(k), form_names[static_cast<std::size_t>(f)]);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const auto n = static_cast<std::size_t>(w.ranks);
+  constexpr std::size_t room = 4000;
+  const auto length = [&](int a, int b) { return (a + b) % 3 == 0 ? 0 : 500 * (a + b + 1); };
+  std::vector<int> counts(n), places(n), before(n * room, untouched), after(n * room, untouched);
+  std::vector<MPI_Datatype> types(n, MPI_INT);
+  for (int r = 0; r < w.ranks; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    counts[i] = std::min(length(w.rank, r), as_int(room));
+    places[i] = as_int(i * room * sizeof(int));
+    for (int e = 0; e < counts[i]; ++e) {
+      before[i * room + static_cast<std::size_t>(e)] = value(w.rank, i, e, 0);
+      after[i * room + static_cast<std::size_t>(e)] =
+          value(r, static_cast<std::size_t>(w.rank), e, 0);
+    }
+  }
+  buffer data(k, n * room * sizeof(int));
+  for (int turn = 0; turn < 2; ++turn) {
+    write(data, before);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (f == form::blocking)
+      MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, data.data(), counts.data(),
+                    places.data(), types.data(), comm);
+    else
+      MPI_Ialltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, data.data(), counts.data(),
+                     places.data(), types.data(), comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    w.expect_none(data.compare(reinterpret_cast<const unsigned char*>(after.data())));
+    f = turn == 0 && k != kind::host ? form::nonblocking : f;
+  }
+  MPI_Comm_free(&comm);
+}
+
+// --- what a program may do wrong ---
+
+MPI_Comm heard_from = MPI_COMM_NULL;
+int heard = 0;
+
+void hear(MPI_Comm* comm, int*, ...) {
+  heard_from = *comm;
+  ++heard;
+}
+
+/// Errors are raised on the program's communicator, once, and later calls go on.
+void check_errors(suite& w) {
+  topology t = make_grid(w, {0}, true);
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(hear, &handler);
+  MPI_Comm_set_errhandler(t.comm, handler);
+  MPI_Errhandler_free(&handler);
+  buffer from(kinds().back(), 8000), to(kinds().back(), 8000);
+  const auto expect_error = [&](int wanted, const char* of) {
+    w.note("%s", of);
+    w.expect_equal(heard, 1, "errors heard");
+    w.expect(heard_from == t.comm, "on the program's communicator");
+    heard = 0, (void)wanted;
+  };
+  heard = 0;
+  MPI_Neighbor_alltoall(from.data(), -1, MPI_INT, to.data(), -1, MPI_INT, t.comm);
+  expect_error(MPI_ERR_COUNT, "a negative count");
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ineighbor_alltoall(from.data(), 10, MPI_DATATYPE_NULL, to.data(), 10, MPI_DATATYPE_NULL,
+                         t.comm, &request);
+  expect_error(MPI_ERR_TYPE, "no type");
+  MPI_Datatype loose = MPI_DATATYPE_NULL;
+  MPI_Type_vector(4, 1, 2, MPI_INT, &loose);
+  MPI_Neighbor_alltoall(from.data(), 10, loose, to.data(), 10, loose, t.comm);
+  expect_error(MPI_ERR_TYPE, "a type that is not committed");
+  MPI_Type_free(&loose);
+  check_form(w, {t, what::alltoall, {100, 1}}, form::blocking, all_memories().front());
+  MPI_Comm_free(&t.comm);
+}
+
+// --- large counts ---
+
+#if MPI_VERSION >= 4
+void check_large_counts(suite& w) {
+  topology t = make_grid(w, {0}, true);
+  const MPI_Count n = 700, counts[] = {n, n}, places_of[] = {0, n};
+  const MPI_Aint places[] = {0, n}, bytes[] = {0, 4 * n};
+  const MPI_Datatype types[] = {MPI_INT, MPI_INT};
+  (void)places_of;
+  call c{t, what::alltoall, {700, 1, MPI_INT}};
+  const auto check = [&](what which, const auto& run) {
+    c.which = which;
+    w.note("%s_c", names[static_cast<std::size_t>(which)]);
+    buffer from(kinds().back(), 2 * 700 * sizeof(int)), to(kinds().back(), 2 * 700 * sizeof(int));
+    write(from, image(c.s, 2, [&](std::size_t b, int e) { return value(w.rank, b, e, 0); }));
+    write(to, std::vector<int>(1400, untouched));
+    MPI_Request request = MPI_REQUEST_NULL;
+    run(from.data(), to.data(), &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    const std::vector<int> sources = t.from(w.rank);
+    const auto wanted = image(c.s, 2, [&](std::size_t b, int e) {
+      return value(sources[b], which <= what::allgatherv ? 0 : t.block_for(w.rank, b), e, 0);
+    });
+    w.expect_none(to.compare(reinterpret_cast<const unsigned char*>(wanted.data())));
+  };
+  using address = unsigned char*;
+  check(what::alltoall, [&](address s, address r, MPI_Request*) {
+    MPI_Neighbor_alltoall_c(s, n, MPI_INT, r, n, MPI_INT, t.comm);
+  });
+  check(what::allgather, [&](address s, address r, MPI_Request*) {
+    MPI_Neighbor_allgather_c(s, n, MPI_INT, r, n, MPI_INT, t.comm);
+  });
+  check(what::allgatherv, [&](address s, address r, MPI_Request*) {
+    MPI_Neighbor_allgatherv_c(s, n, MPI_INT, r, counts, places, MPI_INT, t.comm);
+  });
+  check(what::alltoallv, [&](address s, address r, MPI_Request*) {
+    MPI_Neighbor_alltoallv_c(s, counts, places, MPI_INT, r, counts, places, MPI_INT, t.comm);
+  });
+  check(what::alltoallw, [&](address s, address r, MPI_Request*) {
+    MPI_Neighbor_alltoallw_c(s, counts, bytes, types, r, counts, bytes, types, t.comm);
+  });
+  check(what::alltoall, [&](address s, address r, MPI_Request* q) {
+    MPI_Ineighbor_alltoall_c(s, n, MPI_INT, r, n, MPI_INT, t.comm, q);
+  });
+  check(what::alltoallw, [&](address s, address r, MPI_Request* q) {
+    MPI_Ineighbor_alltoallw_c(s, counts, bytes, types, r, counts, bytes, types, t.comm, q);
+  });
+  check(what::alltoallw, [&](address s, address r, MPI_Request*) {
+    MPI_Request q = MPI_REQUEST_NULL;
+    MPI_Neighbor_alltoallw_init_c(s, counts, bytes, types, r, counts, bytes, types, t.comm,
+                                  MPI_INFO_NULL, &q);
+    MPI_Start(&q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    MPI_Request_free(&q);
+  });
+  MPI_Comm_free(&t.comm);
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite w(&argc, &argv, 2);
+  for (const bool periodic : {true, false}) {
+    const std::string kind_of = periodic ? "torus" : "grid";
+    w.run("1-d " + kind_of,
+          [&] { check_topology(w, [&] { return make_grid(w, {0}, periodic); }); });
+    w.run("2-d " + kind_of, [&] {
+      check_topology(w, [&] { return make_grid(w, {0, 0}, periodic); });
+    });
+  }
+  w.run("torus with a dimension of one rank", [&] {
+    check_topology(w, [&] { return make_grid(w, {0, 1, 1}, true); });
+  });
+  w.run("graph", [&] { check_topology(w, [&] { return make_graph(w); }); });
+  w.run("adjacent graph", [&] { check_topology(w, [&] { return make_distributed(w, true); }); });
+  w.run("distributed graph",
+        [&] { check_topology(w, [&] { return make_distributed(w, false); }); });
+  w.run("everybody", [&] { check_topology(w, [&] { return make_everybody(w); }); });
+  w.run("in place", [&] {
+    for (const kind k : {kind::host, kinds().back()}) check_in_place(w, k, form::blocking);
+  });
+  w.run("changing memory", [&] { check_changing_memory(w); });
+  w.run("open together", [&] { check_open_together(w); });
+  w.run("freed before the end", [&] { check_freed_before_the_end(w); });
+  w.run("duplicates", [&] { check_duplicate(w); });
+  w.run("many topologies", [&] { check_many(w); });
+  w.run("errors", [&] { check_errors(w); });
+#if MPI_TEST_HAS_PERSISTENT
+  w.run("persistent in any order", [&] { check_persistent_orders(w); });
+#endif
+#if MPI_VERSION >= 4
+  w.run("large counts", [&] { check_large_counts(w); });
+#endif
+  return w.finish();
+}
