@@ -3,6 +3,7 @@
 
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
+#include "ticket/plain_receives.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -42,6 +43,15 @@ void native_send::fill(MPI_Status* out) noexcept {
 }
 
 // --- receives ---
+
+bool freed_plain_receive::check() noexcept {
+  return native_done(request_);
+}
+
+void freed_plain_receive::finish_quietly() noexcept {
+  ticket::plain().ended(request_);
+  pmpi::Request_free(&request_);
+}
 
 receive_operation::~receive_operation() {
   if (request_ != MPI_REQUEST_NULL) give_handle(request_);

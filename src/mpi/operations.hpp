@@ -58,6 +58,21 @@ class native_send final : public operation, public recycled<native_send> {
   memory::buffer bytes_;
 };
 
+/// A plain receive (ticket/plain_receives.hpp) that the program has freed: it is kept until its
+/// message is there, because until then no ticket may come for it.
+class freed_plain_receive final : public operation {
+ public:
+  explicit freed_plain_receive(MPI_Request native) noexcept : request_(native) {}
+  bool check() noexcept override;
+  int finish(MPI_Status* out) noexcept override { return pmpi::Wait(&request_, out); }
+  void finish_quietly() noexcept override;
+  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  MPI_Request request() const noexcept override { return request_; }
+
+ private:
+  MPI_Request request_;
+};
+
 /// A receive. The program's handle is not the host MPI's request, which ends when a ticket comes.
 class receive_operation final : public operation, public recycled<receive_operation> {
  public:

@@ -7,6 +7,8 @@
 #include "host_mpi/received.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/operations.hpp"
+#include "ticket/plain_receives.hpp"
+#include "ticket/stash.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -79,11 +81,35 @@ int receive_large(const receive_args& a, const send_args* beside, std::byte* to,
 
 }  // namespace
 
+bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
+  ticket::plain_receives& plain = ticket::plain();
+  if (trace::on() || a.count < 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
+    return false;
+  if (ticket::progress().threaded() || !ticket::stash::instance().empty() ||
+      host_mpi::memory_is_short())
+    return false;
+  const auto layout = datatype::layout_of(a.type);
+  if (!layout) return false;
+  ticket::written_ranges::range r;
+  if (a.count > 0) r = ticket::range_of(a.buffer, a.count, **layout);
+  if (ticket::receives().written().exposed(r) || !plain.may_begin(a.tag)) return false;
+  *rc = pmpi::Irecv(a.buffer, static_cast<int>(a.count), a.type, a.source, a.tag, a.comm, request);
+  *rc = host_mpi::started(*rc, *request);
+  if (*rc == MPI_SUCCESS) plain.enter(*request, a.tag, r);
+  return true;
+}
+
 bool receive_plain(const receive_args& a, const send_args* beside, MPI_Status* status,
                    int* rc) noexcept {
   if (beside && (beside->count < 0 || beside->count > INT_MAX)) return false;
   if (trace::on() || a.count <= 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
+  if (ticket::plain().may_begin(a.tag)) {
+    ticket::plain().enter(a.tag);
+    *rc = host_receive(a, beside, a.buffer, static_cast<int>(a.count), a.type, status);
+    ticket::plain().leave(a.tag);
+    return true;
+  }
   const auto layout = datatype::layout_of(a.type);
   if (!layout || !(*layout)->one_run(a.count)) return false;
   if (!datatype::is_committed(**layout, a.type, ticket::job().control)) return false;

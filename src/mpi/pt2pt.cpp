@@ -132,8 +132,9 @@ int irecv(const receive_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   if (a.source == MPI_PROC_NULL)
     return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
-  const visit v;
   int rc = MPI_SUCCESS;
+  if (mpi::post_plain(a, request, &rc)) return rc;
+  const visit v;
   auto op = mpi::start_receive(a, &rc);
   if (!op) return rc;
   *request = op->request();

@@ -10,10 +10,12 @@
 
 #include "base/trace.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/host_requests.hpp"
 #include "mpi/operations.hpp"
 
 namespace telpher::requests {
 
+using mpi::by_host;
 using mpi::operation;
 using ticket::held_lock;
 using ticket::progress;
@@ -50,13 +52,15 @@ struct scope : ticket::visit {
 
 // A request that is the host MPI's alone.
 int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
-  if (s.e.idle() && !s.held) return pmpi::Wait(request, status);
-  int flag = 0, rc = MPI_SUCCESS;
-  s.e.wait_until(s.held, "MPI_Wait", [&] {
-    rc = pmpi::Test(request, &flag, status);
-    return flag != 0 || rc != MPI_SUCCESS;
+  return by_host(request, [&] {
+    if (s.e.idle() && !s.held) return pmpi::Wait(request, status);
+    int flag = 0, rc = MPI_SUCCESS;
+    s.e.wait_until(s.held, "MPI_Wait", [&] {
+      rc = pmpi::Test(request, &flag, status);
+      return flag != 0 || rc != MPI_SUCCESS;
+    });
+    return rc;
   });
-  return rc;
 }
 
 // False: the request is the host MPI's. One of ours has left the table while it is waited for: its
@@ -111,7 +115,12 @@ class split {
   int index_of_native(int n) const noexcept { return native_index_[static_cast<std::size_t>(n)]; }
   /// Copies the handles back after a PMPI call changed them.
   void store(MPI_Request* requests) const noexcept {
-    for (std::size_t n = 0; n < natives.size(); ++n) requests[native_index_[n]] = natives[n];
+    for (std::size_t n = 0; n < natives.size(); ++n) {
+      MPI_Request& r = requests[native_index_[n]];
+      if (r == natives[n]) continue;
+      if (!ticket::plain().empty()) ticket::plain().ended(r);
+      r = natives[n];
+    }
   }
   bool none_active() const noexcept { return ours.empty() && natives.empty(); }
 
@@ -197,8 +206,9 @@ int wait_all_natives(scope& s, int count, MPI_Request* requests, MPI_Status* sta
     int n = 1, rc = MPI_SUCCESS;
     if (s.e.idle() && !s.held) {
       while (i + n < count && is_native(requests[i + n])) ++n;
-      rc =
-          pmpi::Waitall(n, requests + i, statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i);
+      MPI_Status* const to = statuses == MPI_STATUSES_IGNORE ? statuses : statuses + i;
+      rc = by_host("MPI_Waitall", n, requests + i,
+                   [&] { return pmpi::Waitall(n, requests + i, to); });
     } else {
       rc = wait_native(s, requests + i, at(statuses, i));
     }
@@ -305,17 +315,19 @@ bool known(int count, const MPI_Request* requests) noexcept {
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
   trace::span traced("MPI_Wait");
-  if (*request == MPI_REQUEST_NULL || all_native()) return pmpi::Wait(request, status);
+  if (all_native()) return by_host(request, [&] { return pmpi::Wait(request, status); });
+  if (*request == MPI_REQUEST_NULL) return pmpi::Wait(request, status);
   scope s;
   return wait_one(s, request, status);
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
-  if (all_native()) return pmpi::Test(request, flag, status);
+  const auto by_test = [&] { return pmpi::Test(request, flag, status); };
+  if (all_native()) return by_host(request, by_test);
   scope s;
   s.e.poll();
   operation* op = mpi::find(*request);
-  if (!op) return pmpi::Test(request, flag, status);
+  if (!op) return by_host(request, by_test);
   *flag = op->check();
   return *flag ? finish(request, *op, status) : MPI_SUCCESS;
 }
@@ -354,6 +366,8 @@ int cancel(MPI_Request* request) noexcept {
 int free(MPI_Request* request) noexcept {
   scope s;
   auto op = mpi::remove(*request);
+  if (!op && ticket::plain().holds(*request))
+    op = std::make_unique<mpi::freed_plain_receive>(*request);
   if (!op) return pmpi::Request_free(request);
   *request = MPI_REQUEST_NULL;
   if (!op->abandon()) mpi::keep_abandoned(std::move(op));
@@ -364,20 +378,22 @@ int free(MPI_Request* request) noexcept {
 
 int waitall(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitall", [&] { return trace::facts().add("requests", count); });
-  if (all_native()) return pmpi::Waitall(count, requests, statuses);
+  const auto by_waitall = [&] { return pmpi::Waitall(count, requests, statuses); };
+  if (all_native()) return by_host("MPI_Waitall", count, requests, by_waitall);
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
-    return pmpi::Waitall(count, requests, statuses);
+    return by_host("MPI_Waitall", count, requests, by_waitall);
   const int ours = wait_all_ours(s, count, requests, statuses);
   const int natives = wait_all_natives(s, count, requests, statuses);
   return ours != MPI_SUCCESS ? ours : natives;
 }
 
 int testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
-  if (all_native()) return pmpi::Testall(count, requests, flag, statuses);
+  const auto by_testall = [&] { return pmpi::Testall(count, requests, flag, statuses); };
+  if (all_native()) return by_host("MPI_Testall", count, requests, by_testall);
   scope s;
   s.e.poll();
-  if (!any_ours(count, requests)) return pmpi::Testall(count, requests, flag, statuses);
+  if (!any_ours(count, requests)) return by_host("MPI_Testall", count, requests, by_testall);
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testall", count, requests, &rc, true);
   if (!list) return rc;
@@ -415,7 +431,8 @@ int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) n
   trace::span traced("MPI_Waitany", [&] { return trace::facts().add("requests", count); });
   scope s;
   if (s.e.idle() && !s.held && !any_ours(count, requests))
-    return pmpi::Waitany(count, requests, index, status);
+    return by_host("MPI_Waitany", count, requests,
+                   [&] { return pmpi::Waitany(count, requests, index, status); });
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Waitany", count, requests, &rc);
   if (!list) return rc;
@@ -434,7 +451,9 @@ int waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) n
 int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) noexcept {
   scope s;
   s.e.poll();
-  if (!any_ours(count, requests)) return pmpi::Testany(count, requests, index, flag, status);
+  if (!any_ours(count, requests))
+    return by_host("MPI_Testany", count, requests,
+                   [&] { return pmpi::Testany(count, requests, index, flag, status); });
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testany", count, requests, &rc);
   if (!list) return rc;
@@ -456,7 +475,8 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
   trace::span traced("MPI_Waitsome", [&] { return trace::facts().add("requests", incount); });
   scope s;
   if (s.e.idle() && !s.held && !any_ours(incount, requests))
-    return pmpi::Waitsome(incount, requests, outcount, indices, statuses);
+    return by_host("MPI_Waitsome", incount, requests,
+                   [&] { return pmpi::Waitsome(incount, requests, outcount, indices, statuses); });
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Waitsome", incount, requests, &rc);
   if (!list) return rc;
@@ -475,7 +495,8 @@ int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
   scope s;
   s.e.poll();
   if (!any_ours(incount, requests))
-    return pmpi::Testsome(incount, requests, outcount, indices, statuses);
+    return by_host("MPI_Testsome", incount, requests,
+                   [&] { return pmpi::Testsome(incount, requests, outcount, indices, statuses); });
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testsome", incount, requests, &rc);
   if (!list) return rc;

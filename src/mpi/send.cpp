@@ -334,12 +334,37 @@ std::unique_ptr<operation> start_detached(const send_args& a, detached_bytes&& b
 
 namespace {
 
-// Calls the int form, or the _c form for a count that needs it.
+// One element of so many bytes: blocks of 1 MB and what is left.
+int make_bytes_type(MPI_Count bytes, MPI_Datatype* type) noexcept {
+  constexpr MPI_Count block_bytes = 1 << 20;
+  const int blocks = static_cast<int>(bytes / block_bytes);
+  MPI_Datatype block = MPI_DATATYPE_NULL;
+  int rc = pmpi::Type_contiguous(static_cast<int>(block_bytes), MPI_BYTE, &block);
+  if (rc != MPI_SUCCESS) return rc;
+  const int lengths[] = {blocks, static_cast<int>(bytes % block_bytes)};
+  const MPI_Aint places[] = {0, static_cast<MPI_Aint>(blocks * block_bytes)};
+  const MPI_Datatype types[] = {block, MPI_BYTE};
+  rc = pmpi::Type_create_struct(2, lengths, places, types, type);
+  pmpi::Type_free(&block);
+  return rc != MPI_SUCCESS ? rc : pmpi::Type_commit(type);
+}
+
+// Calls the int form, or the _c form for a count that needs it. Where there is none, bytes go as
+// one element of a type of that size: a receiver may need the bytes of a device message of any
+// size.
 template <class Small, class Large, class... Rest>
 int by_count(const Small& small, const Large& large, const send_args& a, Rest... rest) noexcept {
   if (a.count == static_cast<int>(a.count))
     return small(a.buffer, static_cast<int>(a.count), a.type, a.destination, a.tag, a.comm,
                  rest...);
+  if (!large.available() && a.type == MPI_BYTE && a.count / (1 << 20) < INT_MAX) {
+    MPI_Datatype whole = MPI_DATATYPE_NULL;
+    int rc = make_bytes_type(a.count, &whole);
+    if (rc != MPI_SUCCESS) return rc;
+    rc = small(a.buffer, 1, whole, a.destination, a.tag, a.comm, rest...);
+    pmpi::Type_free(&whole);  // lives as long as the message
+    return rc;
+  }
   if (!large.available()) {
     char why[80];
     std::snprintf(why, sizeof why, "this MPI cannot send %lld elements in one message",

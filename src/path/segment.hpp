@@ -38,14 +38,17 @@ class segment {
     else
       header().common_doorbell.fetch_add(1, std::memory_order_release);
   }
-  /// To be called before a ticket is sent to the owner; returns whether it may be sent. False while
-  /// the owner has several receives posted for the same memory, where a ticket could be
-  /// overwritten.
-  bool announce_ticket() noexcept {
-    if (announced_) [[likely]]
+  /// To be called before a ticket with this tag is sent to the owner; returns whether it may be
+  /// sent. False while the owner may have receives posted that must not meet one (slot.hpp).
+  bool announce_ticket(int tag) noexcept {
+    const std::uint64_t mine = tag_class(tag);
+    if (announced_ & mine) [[likely]]
       return true;
-    header().tickets_come.store(1);
-    return announced_ = header().shared_places.load() == 0;
+    segment_header& h = header();
+    if (!(h.ticket_tags.load() & mine)) h.ticket_tags.fetch_or(mine);
+    if (h.shared_places.load() != 0 || (h.plain_tags.load() & mine)) return false;
+    announced_ |= mine;
+    return true;
   }
   /// A receiver changes a slot in its sender's segment and rings the sender's bell.
   void answer(slot& cell, std::uint32_t epoch, slot_state s) const noexcept {
@@ -78,7 +81,7 @@ class segment {
   memory::pinned_range pins_;
   std::atomic<std::uint64_t>* doorbell_ = nullptr;  // null: the common one is used
   std::uint64_t rings_ = 0;
-  bool announced_ = false;
+  std::uint64_t announced_ = 0;  // tag classes of which tickets may be sent
 };
 
 /// One use of one of our slots.
@@ -102,11 +105,35 @@ class own_segment : public segment {
   /// called.
   bool enter_shared_place() noexcept {
     header().shared_places.fetch_add(1);
-    if (header().tickets_come.load() == 0) return true;
+    if (header().ticket_tags.load() == 0) return true;
     leave_shared_place();
     return false;
   }
   void leave_shared_place() noexcept { header().shared_places.fetch_sub(1); }
+  /// To be called before a plain receive (slot.hpp) with this tag is posted. True: no ticket can
+  /// come for it until end_plain().
+  bool begin_plain(int tag) noexcept {
+    const std::uint64_t mine = tag_class(tag);
+    std::atomic<std::uint64_t>& come = header().ticket_tags;
+    if (come.load(std::memory_order_relaxed) & mine) return false;
+    if (plain_ & mine) [[likely]]
+      return true;  // since before: a sender that wants to send a ticket sees it
+    header().plain_tags.store(plain_ |= mine);
+    if (!(come.load() & mine)) return true;
+    end_plain(tag);
+    return false;
+  }
+  /// No receive of the tag's class is plain any more.
+  void end_plain(int tag) noexcept {
+    if (!(plain_ & tag_class(tag))) return;
+    header().plain_tags.store(plain_ &= ~tag_class(tag), std::memory_order_release);
+  }
+  /// The classes of which receives may be plain.
+  std::uint64_t plain_tags() const noexcept { return plain_; }
+  /// Whether a sender has wanted to send a ticket of the tag's class.
+  bool ticket_wanted(int tag) const noexcept {
+    return header().ticket_tags.load(std::memory_order_relaxed) & tag_class(tag);
+  }
   /// The number of tickets that ranks of this node have sent to this rank.
   std::uint64_t rung() const noexcept;
 
@@ -116,6 +143,7 @@ class own_segment : public segment {
   std::vector<slot_use> free_slots_;  // the last use of each; the most recently used slot's cache
                                       // line is at its receiver
   memory::arena arena_;
+  std::uint64_t plain_ = 0;  // as in the header, where others could damage it
 };
 
 /// A sender's staging memory for one message, freed on destruction: a piece of its arena, or

@@ -132,6 +132,11 @@ constexpr std::uint32_t epoch_mask = 0xffffff;
 
 constexpr std::size_t most_devices = 32;
 
+/// The bit of a tag in segment_header::plain_tags and ticket_tags.
+constexpr std::uint64_t tag_class(int tag) noexcept {
+  return std::uint64_t{1} << (static_cast<unsigned>(tag) % 64);
+}
+
 /// First page of a rank's segment. The first word is the cookie of shared_memory.
 struct segment_header {
   std::uint64_t cookie;
@@ -154,14 +159,23 @@ struct segment_header {
   /// Not zero while the owner is inside a host MPI call in which it cannot redeem tickets. Written
   /// by the owner; read by senders that decide whether to buffer.
   alignas(64) std::atomic<std::uint32_t> blocked;
-  /// A ticket lies in the program's host buffer until the owner reads it. Overlapping receives
-  /// (ticket/written_ranges.hpp) may do without landings only while no ticket can come. The owner
-  /// counts such receives in `shared_places` and then checks that `tickets_come` is 0. A sender
-  /// stores 1 to `tickets_come` before its first ticket and then checks that `shared_places` is 0;
-  /// if not, it sends bytes. All accesses are sequentially consistent, so at least one of them sees
-  /// the other's word. `tickets_come` stays 1.
+  /// Some receives are posted so that a ticket for them would do harm. These words keep tickets
+  /// away from them. Tags are divided into 64 classes, one for each bit (tag_class).
+  /// - `plain_tags`: receives of these tags may be the host MPI's alone, and nobody looks at what
+  ///   they bring (ticket/plain_receives.hpp). Written by the owner.
+  /// - `shared_places`: the number of receives that write where others write too, and do without
+  ///   landings (ticket/written_ranges.hpp). Written by the owner.
+  /// - `ticket_tags`: some rank has wanted to send a ticket with such a tag. Written by senders
+  ///   (fetch_or). A bit that is set stays set.
+  /// The owner sets the bit in `plain_tags` (or counts up `shared_places`) and then reads
+  /// `ticket_tags`. It posts the receive only if the bit of its tag is 0 there (for
+  /// `shared_places`: if all bits are 0). A sender sets the bit in `ticket_tags` before its first
+  /// ticket of the class, and then reads the owner's two words. Unless both are 0 it sends bytes
+  /// in place of the ticket. All these accesses are sequentially consistent, so at least one side
+  /// sees the other's word.
+  std::atomic<std::uint64_t> plain_tags;
+  std::atomic<std::uint64_t> ticket_tags;
   std::atomic<std::uint32_t> shared_places;
-  std::atomic<std::uint32_t> tickets_come;
   /// How often the owner has reached a point where the ranks of the node wait for each other.
   /// Written by the owner (fetch_add, release), read by the others (engine::meet_node).
   alignas(64) std::atomic<std::uint32_t> met;

@@ -46,7 +46,7 @@ status offer::send() noexcept {
   t.slot = no_slot;
   t.reply_tag = -1;
   if (near) {
-    if (!peers_.of(peer_).announce_ticket()) return status::would_block;
+    if (!peers_.of(peer_).announce_ticket(message_.tag)) return status::would_block;
     TELPHER_TRY(take_slot());
     t.slot = use_.index;
     t.epoch = use_.epoch;

@@ -7,6 +7,7 @@
 #include "host_mpi/received.hpp"
 #include "path/direct.hpp"
 #include "path/puller.hpp"
+#include "ticket/plain_receives.hpp"
 #include "ticket/receives.hpp"
 #include "ticket/sends.hpp"
 
@@ -31,6 +32,7 @@ void stop() noexcept {
   if (!job().any_device) return;
   auto held = progress().lock();
   receives().leave_rest();
+  plain().forget_all();
   peers().stop_bell();
   path::rdma::stop();
   path::puller::shut_down();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ticket/plain_receives.hpp"
 #include "ticket/receives.hpp"
 
 namespace telpher::ticket {
@@ -48,13 +49,17 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   return status::ok;
 }
 
-// Of a host buffer that is not empty.
+written_ranges::range range_of(const void* buffer, MPI_Count count,
+                               const datatype::layout& l) noexcept {
+  const std::int64_t others = (count - 1) * l.extent;  // the last element from the first
+  const std::byte* const data = static_cast<const std::byte*>(buffer) + l.true_lower_bound;
+  return {
+      reinterpret_cast<std::uintptr_t>(data + std::min<std::int64_t>(others, 0)),
+      reinterpret_cast<std::uintptr_t>(data + l.true_extent + std::max<std::int64_t>(others, 0))};
+}
+
 written_ranges::range receive::range() const noexcept {
-  const std::int64_t others = (count_ - 1) * layout_->extent;  // the last element from the first
-  const std::byte* const data = user_ + layout_->true_lower_bound;
-  return {reinterpret_cast<std::uintptr_t>(data + std::min<std::int64_t>(others, 0)),
-          reinterpret_cast<std::uintptr_t>(data + layout_->true_extent +
-                                           std::max<std::int64_t>(others, 0))};
+  return range_of(user_, count_, *layout_);
 }
 
 // True if it overlaps another one, and is not exposed then.
@@ -72,6 +77,7 @@ status receive::find_place() noexcept {
 
 bool receive::may_be_written_in_place() noexcept {
   if (where_.on_device() || capacity_ < ticket_bytes || splits_elements(*layout_)) return false;
+  if (plain().write_to(range())) return false;
   if (enter_range(true)) return shares_place_ = all_.enter_shared_place();
   return exposed_ = true;
 }
@@ -140,12 +146,14 @@ int receive::by_count(const Small& small, const Large& large, Rest... rest) noex
 }
 
 int receive::post(int source, int tag) noexcept {
+  plain().expect_tickets(tag);
   const int rc = by_count(pmpi::Irecv, pmpi::Irecv_c, source, tag, comm_, &native_);
   return host_mpi::started(rc, native_);
 }
 
 int receive::post_blocking(int source, int tag) noexcept {
   MPI_Status s{};
+  plain().expect_tickets(tag);
   const int rc = by_count(pmpi::Recv, pmpi::Recv_c, source, tag, comm_, &s);
   if (more_ && more_->posted_ns != 0) [[unlikely]]
     trace::record("wait", "MPI_Recv", more_->posted_ns, now_ns(), trace::facts());

@@ -50,6 +50,10 @@ inline bool splits_elements(const datatype::layout& l) noexcept {
   return !host_mpi_splits_elements && !l.uniform && ticket_bytes % l.size != 0;
 }
 
+/// From the first to the last byte of a host buffer that is not empty.
+written_ranges::range range_of(const void* buffer, MPI_Count count,
+                               const datatype::layout& l) noexcept;
+
 class peer_table;
 class receive_list;
 

@@ -460,6 +460,14 @@ bool overruns(const suite& s, kind from, std::size_t bytes) {
   return from != kind::device || raw || bytes <= 8192;
 }
 
+/// Receives of host memory with this tag are the host MPI's own until a ticket wants to come, and
+/// so are their errors. After this one has wanted to, in both directions.
+void meet_a_ticket(int peer, int tag, MPI_Comm comm) {
+  buffer out(kinds().back(), 70000), in(kinds().back(), 70000);
+  MPI_Sendrecv(out.data(), 70000, MPI_BYTE, peer, tag, in.data(), 70000, MPI_BYTE, peer, tag, comm,
+               MPI_STATUS_IGNORE);
+}
+
 /// A message larger than the receive: MPI_ERR_TRUNCATE, nothing behind the buffer touched, and the
 /// messages round it as if nothing had happened.
 void truncation(suite& s, receive_form f) {
@@ -469,6 +477,7 @@ void truncation(suite& s, receive_form f) {
   const returned_errors returned;
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   const int other = 1 - s.rank % 2;
+  meet_a_ticket(other, 1, comm);
   constexpr std::size_t sent_sizes[] = {2, 8, 479, 480, 481, 3000, 5000, 100000, 300000};
   for (kind from : kinds())
     for (kind to : kinds())
@@ -526,6 +535,7 @@ void error_of_the_host(suite& s) {
   };
   const auto free = [](void*) { return static_cast<int>(MPI_SUCCESS); };
   const auto cancel = [](void*, int) { return static_cast<int>(MPI_SUCCESS); };
+  meet_a_ticket(peer, 48, MPI_COMM_WORLD);
   for (kind k : kinds())
     for (bool statuses : {true, false}) {
       s.note("%s, statuses %d", name(k), statuses);
@@ -595,6 +605,7 @@ void error_in_status(suite& s, bool some) {
   MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
   const returned_errors returned;
   const int other = 1 - s.rank % 2;
+  for (int tag = 0; tag < 3; ++tag) meet_a_ticket(other, tag, pair);
   for (kind from : kinds())
     for (kind to : kinds()) {
       s.note("%s to %s", name(from), name(to));

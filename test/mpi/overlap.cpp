@@ -2,12 +2,9 @@
 // Receives that share a place in host memory, as the windows of benchmarks do. What is there at the
 // end is some message's bytes; but every message must end, with its own size. And a bell that is
 // never heard: its ticket is found all the same.
-#include <fcntl.h>
-#include <sys/mman.h>
-
 #include <atomic>
 
-#include "path/slot.hpp"
+#include "own_segment.hpp"
 #include "suite.hpp"
 
 using namespace mpi_test;
@@ -105,20 +102,6 @@ void overlap_in_part(suite& s) {
     MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
   }
   MPI_Type_free(&gaps);
-}
-
-/// This process's own segment, mapped once more; null if there is none.
-telpher::path::segment_header* own_segment() {
-  for (int i = 0; i < 1024; ++i) {
-    char path[64], name[64] = "";
-    std::snprintf(path, sizeof path, "/proc/self/fd/%d", i);
-    if (readlink(path, name, sizeof name - 1) < 0 ||
-        std::string_view(name).find("memfd:telpher ") == std::string_view::npos)
-      continue;
-    void* at = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, i, 0);
-    return at == MAP_FAILED ? nullptr : static_cast<telpher::path::segment_header*>(at);
-  }
-  return nullptr;
 }
 
 /// The ring for a ticket is taken back before it is heard. The receiver waits for another message,

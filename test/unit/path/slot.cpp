@@ -229,3 +229,22 @@ TEST_CASE(ranges_outside_the_arena_are_refused) {
   CHECK(own.staging(~std::uint64_t{0}, 2, nullptr) == nullptr);
   CHECK(own.staging(h.arena_at, ~std::size_t{0}, nullptr) == nullptr);
 }
+
+TEST_CASE(plain_receives_and_tickets_keep_apart) {
+  const own_memory memory;
+  own_segment own(memory.base());
+  segment sender(memory.base());
+  CHECK(own.begin_plain(7));
+  CHECK(!sender.announce_ticket(7));
+  CHECK(!sender.announce_ticket(7 + 64));  // of one class
+  CHECK(sender.announce_ticket(8));
+  CHECK(!own.begin_plain(8));
+  CHECK(!own.begin_plain(7));  // wanted: no more of them
+  own.end_plain(7);
+  CHECK(sender.announce_ticket(7));
+  CHECK(own.begin_plain(9));
+  own.end_plain(9);
+  CHECK(sender.announce_ticket(9));
+  CHECK(!own.begin_plain(9));
+  CHECK(!own.enter_shared_place());
+}

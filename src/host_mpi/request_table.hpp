@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A table from the program's request handles to what Telpher keeps for them. Open addressing with
+// linear probing and backward-shift deletion: a hit costs one multiplication and usually one cache
+// line. The handle's bits are the key; no MPI has a request whose bits are all zero.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host_mpi/host_mpi.hpp"
+
+namespace telpher::host_mpi {
+
+template <class Value>
+class request_table {
+ public:
+  request_table() : places_(64) {}
+
+  std::size_t size() const noexcept { return used_; }
+
+  /// The value of a request that was entered before is replaced; it is returned then.
+  std::optional<Value> enter(MPI_Request request, const Value& value) {
+    if (2 * (used_ + 1) > places_.size()) [[unlikely]]
+      grow();
+    const std::uint64_t key = bits(request);
+    place& p = places_[probe(key)];
+    if (p.key == key) [[unlikely]]
+      return std::exchange(p.value, value);
+    p = {key, value};
+    ++used_;
+    return std::nullopt;
+  }
+
+  const Value* find(MPI_Request request) const noexcept {
+    const place& p = places_[probe(bits(request))];
+    return p.key != 0 ? &p.value : nullptr;
+  }
+
+  /// The value of a request that has left the table, or nothing if there is none. It stays if
+  /// `leaves(value)` is false.
+  template <class Leaves>
+  std::optional<Value> take(MPI_Request request, const Leaves& leaves) noexcept {
+    std::size_t i = probe(bits(request));
+    if (places_[i].key == 0) return std::nullopt;
+    const Value value = places_[i].value;
+    if (!leaves(value)) return value;
+    --used_;
+    for (std::size_t j = next(i); places_[j].key != 0; j = next(j)) {
+      const std::size_t h = home(places_[j].key);
+      const bool stays = i <= j ? (i < h && h <= j) : (i < h || h <= j);
+      if (stays) continue;
+      places_[i] = places_[j];
+      i = j;
+    }
+    places_[i].key = 0;
+    return value;
+  }
+  std::optional<Value> take(MPI_Request request) noexcept {
+    return take(request, [](const Value&) { return true; });
+  }
+
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const place& p : places_)
+      if (p.key != 0) visit(p.value);
+  }
+  void clear() noexcept {
+    for (place& p : places_) p.key = 0;
+    used_ = 0;
+  }
+
+ private:
+  struct place {
+    std::uint64_t key = 0;
+    Value value{};
+  };
+
+  static std::uint64_t bits(MPI_Request request) noexcept {
+    std::uint64_t b = 0;
+    std::memcpy(&b, &request, sizeof request);
+    return b;
+  }
+  std::size_t home(std::uint64_t key) const noexcept {
+    return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15u >> 32) & (places_.size() - 1);
+  }
+  std::size_t next(std::size_t i) const noexcept { return (i + 1) & (places_.size() - 1); }
+  /// The place of the key, or the free one where it would go.
+  std::size_t probe(std::uint64_t key) const noexcept {
+    std::size_t i = home(key);
+    while (places_[i].key != key && places_[i].key != 0) i = next(i);
+    return i;
+  }
+
+  void grow() {
+    std::vector<place> old(places_.size() * 2);
+    old.swap(places_);
+    for (const place& p : old)
+      if (p.key != 0) places_[probe(p.key)] = p;
+  }
+
+  std::vector<place> places_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace telpher::host_mpi

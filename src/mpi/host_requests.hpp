@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls of the host MPI that may end requests of the program. The handle of an ended request
+// becomes null. Which of them were plain receives is told to the list of these.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <new>
+
+#include "mpi/entry.hpp"
+#include "ticket/plain_receives.hpp"
+
+namespace telpher::mpi {
+
+template <class Call>
+[[gnu::noinline]] int end_plain(const char* name, int count, MPI_Request* requests,
+                                const Call& call) noexcept {
+  constexpr int few = 128;
+  std::array<MPI_Request, few> room;
+  std::unique_ptr<MPI_Request[]> more;
+  MPI_Request* before = room.data();
+  if (count > few) {
+    more.reset(new (std::nothrow) MPI_Request[static_cast<std::size_t>(count)]);
+    before = more.get();
+    if (!before)
+      return entry::fail(MPI_COMM_SELF, name, status::out_of_memory, "the list of its requests");
+  }
+  std::copy_n(requests, std::max(count, 0), before);
+  const int rc = call();
+  for (int i = 0; i < count; ++i)
+    if (before[i] != requests[i]) ticket::plain().ended(before[i]);
+  return rc;
+}
+
+/// `call()`, which may end any of these requests; `name` is the program's call.
+template <class Call>
+int by_host(const char* name, int count, MPI_Request* requests, const Call& call) noexcept {
+  return ticket::plain().empty() ? call() : end_plain(name, count, requests, call);
+}
+
+/// The same for one.
+template <class Call>
+int by_host(MPI_Request* request, const Call& call) noexcept {
+  const MPI_Request before = *request;
+  const int rc = call();
+  if (!ticket::plain().empty() && *request != before) ticket::plain().ended(before);
+  return rc;
+}
+
+}  // namespace telpher::mpi

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Receives of host memory that are the host MPI's alone while no ticket can come for them
+// (ticket/plain_receives.hpp): that they are, how they end by every call, and how they give way
+// once a sender of device memory wants to send tickets with their tags.
+#include <functional>
+
+#include "own_segment.hpp"
+#include "suite.hpp"
+
+using namespace mpi_test;
+using telpher::path::tag_class;
+
+namespace {
+
+constexpr std::size_t bytes = 70000;  // more than goes eagerly
+
+/// What this rank and its senders have said of a tag's class. Between nodes nothing is said.
+struct words {
+  telpher::path::segment_header* header = own_segment();
+  ~words() {
+    if (header != nullptr) munmap(header, 4096);
+  }
+  bool plain(int tag) const { return (header->plain_tags.load() & tag_class(tag)) != 0; }
+  bool tickets(int tag) const { return (header->ticket_tags.load() & tag_class(tag)) != 0; }
+};
+
+using waiter = std::function<void(std::vector<MPI_Request>&, std::vector<MPI_Status>&)>;
+
+void by_wait(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  for (std::size_t i = r.size(); i-- > 0;) MPI_Wait(&r[i], &st[i]);
+}
+void by_test(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  for (std::size_t i = 0; i < r.size(); ++i)
+    for (int flag = 0; flag == 0;) MPI_Test(&r[i], &flag, &st[i]);
+}
+void by_waitall(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  MPI_Waitall(as_int(r.size()), r.data(), st.data());
+}
+void by_testall(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  for (int flag = 0; flag == 0;) MPI_Testall(as_int(r.size()), r.data(), &flag, st.data());
+}
+void by_waitany(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  for (std::size_t n = r.size(); n > 0; --n) {
+    MPI_Status one;
+    int index = -1;
+    MPI_Waitany(as_int(r.size()), r.data(), &index, &one);
+    st[static_cast<std::size_t>(index)] = one;
+  }
+}
+void by_testany(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  for (std::size_t n = r.size(); n > 0;) {
+    MPI_Status one;
+    int index = -1, flag = 0;
+    MPI_Testany(as_int(r.size()), r.data(), &index, &flag, &one);
+    if (flag == 0) continue;
+    st[static_cast<std::size_t>(index)] = one;
+    --n;
+  }
+}
+template <class Call>
+void by_some(const Call& call, std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  std::vector<MPI_Status> some(r.size());
+  std::vector<int> indices(r.size());
+  for (std::size_t left = r.size(); left > 0;) {
+    int n = 0;
+    call(as_int(r.size()), r.data(), &n, indices.data(), some.data());
+    for (int i = 0; i < n; ++i)
+      st[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])] =
+          some[static_cast<std::size_t>(i)];
+    left -= static_cast<std::size_t>(n);
+  }
+}
+void by_waitsome(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  by_some(MPI_Waitsome, r, st);
+}
+void by_testsome(std::vector<MPI_Request>& r, std::vector<MPI_Status>& st) {
+  by_some(MPI_Testsome, r, st);
+}
+
+/// A window of host messages, all plain: 200 are more than the calls keep on their stack. With the
+/// next device message of the class nothing of them may be left.
+void window(suite& s, int tag, const waiter& wait) {
+  constexpr int count = 200;
+  const words w;
+  if (s.rank == 0) {
+    std::vector<buffer> to;
+    std::vector<MPI_Request> requests(count);
+    std::vector<MPI_Status> statuses(count);
+    for (int i = 0; i < count; ++i) {
+      to.emplace_back(kind::host, 8);
+      to.back().clear();
+      MPI_Irecv(to.back().data(), 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD,
+                &requests[static_cast<std::size_t>(i)]);
+    }
+    s.expect(w.plain(tag) && !w.tickets(tag), "the class has plain receives");
+    s.meet(1);
+    wait(requests, statuses);
+    for (std::size_t i = 0; i < count; ++i) {
+      s.note("message %zu", i);
+      s.expect(requests[i] == MPI_REQUEST_NULL, "the handle becomes null");
+      s.expect_status(statuses[i], 1, tag, 8);
+      s.expect_none(to[i].compare(i, 8));
+    }
+    buffer device(kinds().back(), bytes);
+    device.clear();
+    MPI_Request request;
+    MPI_Irecv(device.data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &request);
+    s.expect(!w.plain(tag), "a receive of device memory ends the class, as nothing is left of it");
+    s.meet(1);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    s.expect(w.tickets(tag), "the message came by a ticket");
+    s.expect_none(device.compare(9, bytes));
+  } else if (s.rank == 1) {
+    s.meet(0);
+    for (std::size_t i = 0; i < count; ++i) {
+      buffer from(kind::host, 8);
+      from.fill(i);
+      MPI_Send(from.data(), 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+    }
+    s.meet(0);
+    buffer device(kinds().back(), bytes);
+    device.fill(9);
+    MPI_Send(device.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+  }
+}
+
+/// Messages from device memory reach plain receives as bytes, whatever the send's mode and size,
+/// and the class has no plain receives from then on.
+void from_a_device(suite& s, int tag) {
+  const std::size_t sizes[] = {8, 479, 480, 70000, 3 << 20};
+  const words w;
+  constexpr std::size_t count = std::size(sizes);
+  std::vector<buffer> all;
+  std::vector<MPI_Request> requests(count);
+  if (s.rank == 0) {
+    for (std::size_t i = 0; i < count; ++i) {
+      all.emplace_back(kind::host, sizes[i]);
+      all[i].clear();
+      MPI_Irecv(all[i].data(), as_int(sizes[i]), MPI_BYTE, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD,
+                &requests[i]);
+    }
+    s.expect(w.plain(tag), "the class has plain receives");
+    s.meet(1);
+    s.meet(1);  // all were sent
+    s.expect(w.tickets(tag), "the sender wanted tickets");
+    s.expect(w.plain(tag), "the class is plain while one is under way");
+    MPI_Waitall(as_int(count), requests.data(), MPI_STATUSES_IGNORE);
+    s.expect(!w.plain(tag), "the class is not plain any more");
+    for (std::size_t i = 0; i < count; ++i) s.expect_none(all[i].compare(i, sizes[i]));
+    // Host memory of the class takes tickets now.
+    all.back().clear();
+    MPI_Irecv(all.back().data(), as_int(sizes[count - 1]), MPI_BYTE, 1, tag, MPI_COMM_WORLD,
+              &requests[0]);
+    s.expect(!w.plain(tag), "the class stays so");
+    s.meet(1);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    s.expect_none(all.back().compare(77, sizes[count - 1]));
+  } else if (s.rank == 1) {
+    s.meet(0);
+    for (std::size_t i = 0; i < count; ++i) {
+      all.emplace_back(kinds().back(), sizes[i]);
+      all[i].fill(i);
+      const auto send = i % 2 == 0 ? MPI_Isend : MPI_Issend;
+      send(all[i].data(), as_int(sizes[i]), MPI_BYTE, 0, tag, MPI_COMM_WORLD, &requests[i]);
+    }
+    s.meet(0);
+    MPI_Waitall(as_int(count), requests.data(), MPI_STATUSES_IGNORE);
+    all.back().fill(77);
+    s.meet(0);
+    MPI_Send(all.back().data(), as_int(sizes[count - 1]), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+  }
+}
+
+/// A plain receive that never ends for long leaves other classes alone, and a ticket is safe from
+/// it: both receives write to one place.
+void one_that_stays(suite& s, int tag) {
+  const words w;
+  const int other = tag + 1;
+  buffer b(s.rank == 1 ? kinds().back() : kind::host, bytes);
+  b.clear();
+  MPI_Request stays, comes;
+  if (s.rank == 0) {
+    // `other` has tickets.
+    MPI_Irecv(b.data(), as_int(bytes), MPI_BYTE, 1, other, MPI_COMM_WORLD, &comes);
+    s.meet(1);
+    MPI_Wait(&comes, MPI_STATUS_IGNORE);
+    MPI_Irecv(b.data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &stays);
+    s.expect(w.plain(tag) && w.tickets(other) && !w.plain(other), "one class of each kind");
+    MPI_Irecv(b.data(), as_int(bytes), MPI_BYTE, 1, other, MPI_COMM_WORLD, &comes);
+    s.meet(1);
+    s.meet(1);  // the ticket and then bytes were sent; both have come before either is waited for
+    MPI_Wait(&stays, MPI_STATUS_IGNORE);
+    MPI_Status status;
+    MPI_Wait(&comes, &status);
+    s.expect_status(status, 1, other, bytes);
+  } else if (s.rank == 1) {
+    s.meet(0);
+    MPI_Send(b.data(), as_int(bytes), MPI_BYTE, 0, other, MPI_COMM_WORLD);
+    s.meet(0);
+    MPI_Request first;
+    MPI_Isend(b.data(), as_int(bytes), MPI_BYTE, 0, other, MPI_COMM_WORLD, &first);
+    buffer host(kind::host, bytes);
+    MPI_Request second;
+    MPI_Isend(host.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD, &second);
+    s.meet(0);
+    MPI_Wait(&second, MPI_STATUS_IGNORE);
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+  }
+}
+
+/// Cancelled ones are gone. Of one that the program frees the message still comes; until then its
+/// class has no tickets.
+void cancelled_and_freed(suite& s, int tag) {
+  const words w;
+  buffer b(kind::host, 8);
+  b.clear();
+  if (s.rank == 0) {
+    MPI_Request r;
+    MPI_Status status;
+    int cancelled = 0;
+    MPI_Irecv(b.data(), 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
+    MPI_Cancel(&r);
+    MPI_Wait(&r, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    s.expect(cancelled != 0, "the receive is cancelled");
+    MPI_Irecv(b.data(), 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
+    MPI_Request_free(&r);
+    s.expect(r == MPI_REQUEST_NULL, "the handle becomes null");
+    buffer device(kinds().back(), bytes);
+    device.clear();
+    MPI_Irecv(device.data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
+    s.expect(w.plain(tag), "the freed receive is still there");
+    s.meet(1);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    s.expect_none(device.compare(4, bytes));
+    // The freed one is looked at in each call, and the class ends with the next device receive.
+    while (w.plain(tag)) {
+      MPI_Irecv(device.data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
+      MPI_Cancel(&r);
+      MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    s.expect_none(b.compare(3, 8));
+  } else if (s.rank == 1) {
+    s.meet(0);
+    b.fill(3);
+    MPI_Send(b.data(), 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+    buffer device(kinds().back(), bytes);
+    device.fill(4);
+    MPI_Send(device.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  const struct {
+    const char* name;
+    waiter wait;
+  } calls[] = {{"Wait", by_wait},         {"Test", by_test},        {"Waitall", by_waitall},
+               {"Testall", by_testall},   {"Waitany", by_waitany},  {"Testany", by_testany},
+               {"Waitsome", by_waitsome}, {"Testsome", by_testsome}};
+  int tag = 10;  // one class for each case
+  for (const auto& c : calls) s.run(c.name, [&] { window(s, tag++, c.wait); });
+  s.run("from a device", [&] { from_a_device(s, tag++); });
+  s.run("one that stays", [&] { one_that_stays(s, tag++); });
+  ++tag;
+  s.run("cancelled and freed", [&] { cancelled_and_freed(s, tag++); });
+  return s.finish();
+}
