@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 #include "base/status.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::coll {
 
@@ -46,6 +49,22 @@ class deferred_call {
   int code_ = MPI_SUCCESS;
   status outcome_ = status::ok;
   MPI_Request native_ = MPI_REQUEST_NULL;
+};
+
+/// What a persistent collective has of its own, so that ranks may start such requests in any order.
+/// Gone when the request has been freed at this rank.
+class persistent_rounds {
+ public:
+  persistent_rounds() = default;
+  persistent_rounds(const persistent_rounds&) = delete;
+  persistent_rounds& operator=(const persistent_rounds&) = delete;
+  virtual ~persistent_rounds() = default;
+
+  /// Starts a round; `host` starts it in the host MPI, where it turns out to be its own. Null: the
+  /// caller does that now.
+  using host_start = std::function<int(MPI_Comm, MPI_Request*)>;
+  virtual std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* call,
+                                               host_start&& host) noexcept = 0;
 };
 
 }  // namespace telpher::coll

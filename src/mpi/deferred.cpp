@@ -57,11 +57,10 @@ int persistent_collective::start_on_host() noexcept {
 int persistent_collective::start() noexcept {
   auto held = ticket::progress().lock();
   started_ = true;
-  round_ = channel_.waiting.add(held, call_, coll::exchange::arguments(arguments_),
-                                [this](MPI_Comm, MPI_Request* started) {
-                                  *started = native_;
-                                  return start_on_host();
-                                });
+  round_ = rounds_->start(held, call_, [this](MPI_Comm, MPI_Request* started) {
+    *started = native_;
+    return start_on_host();
+  });
   return round_ ? MPI_SUCCESS : start_on_host();
 }
 

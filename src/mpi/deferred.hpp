@@ -35,20 +35,18 @@ class deferred_operation final : public operation {
 /// Gives the program a request for `call`.
 int hold(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm, MPI_Request* request) noexcept;
 
-/// A persistent collective: each start is the next deferred call of its channel.
+/// A persistent collective: each start is the next deferred call of its rounds.
 class persistent_collective final : public operation {
  public:
   /// `staged` is what staging attached to `native`, or null.
-  persistent_collective(const char* call, MPI_Comm comm, coll::exchange::communicator& channel,
-                        coll::exchange::arguments&& a, MPI_Request native,
+  persistent_collective(const char* call, MPI_Comm comm,
+                        std::unique_ptr<coll::persistent_rounds> rounds, MPI_Request native,
                         std::unique_ptr<operation> staged) noexcept
       : call_(call),
         errors_(comm),
-        channel_(channel),
-        arguments_(std::move(a)),
+        rounds_(std::move(rounds)),
         native_(native),
         staged_(std::move(staged)) {}
-  ~persistent_collective() override { channel_.release(); }
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
@@ -64,11 +62,10 @@ class persistent_collective final : public operation {
 
   const char* call_;
   host_mpi::kept_comm errors_;
-  coll::exchange::communicator& channel_;
-  coll::exchange::arguments arguments_;
+  std::unique_ptr<coll::persistent_rounds> rounds_;
   MPI_Request native_;
   std::unique_ptr<operation> staged_;
-  std::shared_ptr<coll::exchange::deferred> round_;  // null: the host's from the start
+  std::shared_ptr<coll::deferred_call> round_;  // null: the host's from the start
   bool started_ = false;
 };
 
@@ -76,18 +73,13 @@ class persistent_collective final : public operation {
 template <class Described, class Make>
 int init_collective(const char* call, MPI_Comm comm, const Described& what, const Make& make,
                     MPI_Request* request) noexcept {
-  using namespace coll::exchange;
-  if (const int code = make(comm, request); code != MPI_SUCCESS || !enabled()) return code;
-  int size = 0, rank = 0;
-  if (!communicator::may_serve(comm, size, rank)) return MPI_SUCCESS;
-  arguments a = what.read(size, rank);
-  a.lasting = true;  // the host MPI's request keeps the types
-  const bool moves_nothing = !a.input && !a.output;
-  communicator* channel =
-      communicator::channel(comm, a.possible && (a.where.on_device() || moves_nothing));
-  if (!channel) return MPI_SUCCESS;
+  if (const int code = make(comm, request); code != MPI_SUCCESS || !coll::exchange::enabled())
+    return code;
+  auto rounds = coll::between::persistent(call, comm, what);
+  if (!rounds) rounds = coll::exchange::persistent(comm, what);
+  if (!rounds) return MPI_SUCCESS;
   auto held = ticket::progress().lock();
-  enter(std::make_unique<persistent_collective>(call, comm, *channel, std::move(a), *request,
+  enter(std::make_unique<persistent_collective>(call, comm, std::move(rounds), *request,
                                                 remove(*request)));
   return MPI_SUCCESS;
 }

@@ -378,6 +378,100 @@ void check_changes(suite& s) {
   });
 }
 
+/// Calls in which some ranks have host memory, or one buffer of each kind.
+void check_mixed(suite& s) {
+  each_operation([&](call_kind what, const char* name) {
+    int call = 0;
+    for (const int n : {3, 2000})
+      for (const bool later : {false, true})
+        for (int turn = 0; turn < 2; ++turn, ++call) {
+          s.note("%s of %d, mixed, call %d", name, n, call);
+          const bool own = s.rank % 2 == turn;  // has a device
+          const kind in = own ? kind::device : kind::host;
+          const kind out = own == (call % 3 != 0) ? kind::device : kind::host;
+          // Of a broadcast the test uses one buffer, of a reduction only the root has the second.
+          const bool one = what == call_kind::bcast || what == call_kind::reduce;
+          s.expect_none(
+              checked_call(MPI_COMM_WORLD, what, n, call, {in, one ? in : out, false, later})
+                  .run());
+          if (const std::string path = last_path(); path != "coll_levels")
+            s.fail("%s of %d, call %d, ran by %s", name, n, call, path.c_str());
+        }
+  });
+}
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+/// Persistent sums: several, started in another order at each rank, of any memory, freed while
+/// inactive, made again. `n` ints each.
+class persistent_sum {
+ public:
+  persistent_sum(MPI_Comm comm, int n, memory_kinds k)
+      : n_(n), send_(k.send, bytes()), receive_(k.receive, bytes()) {
+    MPI_Comm_size(comm, &ranks_);
+    MPI_Comm_rank(comm, &me_);
+    in_place_ = k.in_place;
+    MPI_Allreduce_init(in_place_ ? MPI_IN_PLACE : send_.data(), receive_.data(), n, MPI_INT,
+                       MPI_SUM, comm, MPI_INFO_NULL, &request_);
+  }
+  ~persistent_sum() { MPI_Request_free(&request_); }
+  void start(int call) {
+    call_ = call;
+    std::vector<int> v;
+    for (int i = 0; i < n_; ++i) v.push_back(value(me_, i, call));
+    buffer& from = in_place_ ? receive_ : send_;
+    copy(from.memory(), from.data(), v.data(), bytes());
+    MPI_Start(&request_);
+  }
+  std::string wait() {
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    std::vector<int> got(static_cast<std::size_t>(n_));
+    copy(receive_.memory(), got.data(), receive_.data(), bytes());
+    for (int i = 0; i < n_; ++i) {
+      int wanted = 0;
+      for (int r = 0; r < ranks_; ++r) wanted += value(r, i, call_);
+      if (got[static_cast<std::size_t>(i)] != wanted)
+        return "element " + std::to_string(i) + " of round " + std::to_string(call_) + " is wrong";
+    }
+    return "";
+  }
+
+ private:
+  std::size_t bytes() const { return static_cast<std::size_t>(n_) * sizeof(int); }
+  int n_, call_ = 0, ranks_ = 1, me_ = 0;
+  bool in_place_ = false;
+  buffer send_, receive_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+void check_persistent(suite& s) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::unique_ptr<persistent_sum> outlives;
+  for (int life = 0; life < 3; ++life) {
+    std::vector<std::unique_ptr<persistent_sum>> sums;
+    for (int i = 0; i < 3; ++i) {
+      const bool host = i == 2 && (s.rank + life) % 2 == 0;  // some ranks have no device
+      const kind k = host ? kind::host : kind::device;
+      sums.push_back(std::make_unique<persistent_sum>(comm, i == 1 ? 3001 : 5 + i,
+                                                      memory_kinds{k, k, life == 1}));
+    }
+    for (int round = 0; round < 20; ++round) {
+      s.note("persistent, life %d, round %d", life, round);
+      for (int i = 0; i < 3; ++i)  // in another order at each rank
+        sums[static_cast<std::size_t>((i + s.rank + round) % 3)]->start(round);
+      if (round % 7 == 3) MPI_Barrier(s.control);  // a rank blocks while they are under way
+      for (auto& one : sums) s.expect_none(one->wait());
+      if (const std::string path = last_path(); round % 7 != 3 && path != "coll_levels")
+        s.fail("MPI_Allreduce_init ran by %s", path.c_str());
+    }
+    if (life == 2) outlives = std::move(sums[1]);
+  }
+  MPI_Comm_free(&comm);
+  outlives->start(99);
+  s.expect_none(outlives->wait());
+}
+#endif
+
 /// Communicators of some ranks, in another order; made and freed again.
 void check_communicators(suite& s) {
   for (int round = 0; round < 3; ++round) {
@@ -603,6 +697,10 @@ int main(int argc, char** argv) {
   s.run("paths", [&] { check_paths(s); });
   s.run("turns", [&] { check_turns(s); });
   s.run("changes", [&] { check_changes(s); });
+  s.run("mixed", [&] { check_mixed(s); });
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+  s.run("persistent", [&] { check_persistent(s); });
+#endif
   s.run("non-blocking", [&] { check_non_blocking(s); });
   s.run("blocked", [&] { check_blocked(s); });
   s.run("communicators", [&] { check_communicators(s); });

@@ -64,14 +64,15 @@ bool run_blocking(const char* name, MPI_Comm comm, const exchange::arguments& a,
   const auto way = agree(name, comm, a, bytes);
   if (!way) return false;
   try {
-    auto made = call_of(name, a, way->at->among, way->all, way->how);
+    site& s = *way->at;
+    auto made = call_of(name, a, *s.room, s.among, s.plans, way->all, way->how);
     if (!made) return false;
     const std::uint64_t volume = made->bytes;
-    way->at->settle(name, false);
-    const status s = run(*way->at, std::move(*made), is_reduction(a.what));
-    *code = failed(s) ? host_mpi::fail(comm, name, s, "a collective between nodes failed")
-                      : MPI_SUCCESS;
-    if (!failed(s)) path::count(path::kind::coll_levels, volume);
+    s.settle(name, false);
+    const status came = run(s, std::move(*made), is_reduction(a.what));
+    *code = failed(came) ? host_mpi::fail(comm, name, came, "a collective between nodes failed")
+                         : MPI_SUCCESS;
+    if (!failed(came)) path::count(path::kind::coll_levels, volume);
   } catch (const std::bad_alloc&) {
     give_up(name, comm);
   }
@@ -87,7 +88,8 @@ std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&&
     return nullptr;
   }
   try {
-    auto made = std::make_shared<crossing>(name, *s.room, s.among, std::move(a), std::move(host));
+    auto made =
+        std::make_shared<crossing>(name, *s.room, s.among, s.plans, std::move(a), std::move(host));
     auto held = ticket::progress().lock();
     s.crossings.add(held, made, at_once);
     return made;
@@ -95,6 +97,43 @@ std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&&
     give_up(name, s.comm);
     return nullptr;
   }
+}
+
+namespace {
+
+class rounds final : public persistent_rounds {
+ public:
+  rounds(site& channel, exchange::arguments&& a) noexcept
+      : channel_(channel), arguments_(std::move(a)) {}
+  ~rounds() override { channel_.in_use = false; }
+
+  std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* call,
+                                       host_start&& host) noexcept override {
+    try {
+      auto made = std::make_shared<crossing>(call, *channel_.room, channel_.among, channel_.plans,
+                                             exchange::arguments(arguments_), std::move(host));
+      channel_.crossings.add(held, made, false);
+      return made;
+    } catch (const std::bad_alloc&) {
+      give_up(call, channel_.room->wire);
+      return nullptr;
+    }
+  }
+
+ private:
+  site& channel_;
+  exchange::arguments arguments_;
+};
+
+}  // namespace
+
+std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
+                                               exchange::arguments&& a,
+                                               std::uint64_t bytes) noexcept {
+  a.lasting = true;  // the host MPI's request keeps the types
+  const auto way = agree_on_request(name, comm, a, bytes);
+  site* const channel = way ? take_channel(*way, a.where) : nullptr;
+  return channel ? std::make_unique<rounds>(*channel, std::move(a)) : nullptr;
 }
 
 }  // namespace telpher::coll::between

@@ -2,7 +2,7 @@
 // Collectives of communicators that span nodes, by verified schedules: what the wrappers call when
 // the exchange of one node has declined. A blocking call answers true when it was done, with MPI's
 // code; false, at all ranks alike, when the wrapper must stage it. A non-blocking call answers null
-// when the wrapper must initiate it.
+// when the wrapper must initiate it, a persistent one when the host MPI has all of its rounds.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
   pmpi::Comm_rank(comm, &rank);
   const std::uint64_t bytes = d.bytes(ranks);
   if (bytes == 0 ? d.what != operation::alltoallv : !worthwhile(d.what, bytes)) return false;
-  return run_blocking(name, comm, d.read(ranks, rank), bytes, code);
+  return run_blocking(name, comm, d.read(ranks, rank, true), bytes, code);
 }
 
 std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&& a,
@@ -39,13 +39,30 @@ std::shared_ptr<crossing> defer(const char* name, MPI_Comm comm, const Described
   if (!s) return nullptr;
   int rank = 0;
   pmpi::Comm_rank(comm, &rank);
-  exchange::arguments a = d.read(s->among.ranks, rank);
+  exchange::arguments a = d.read(s->among.ranks, rank, true);
   try {
     exchange::host_form own = exchange::kept(host, a);
     return start(name, *s, std::move(a), std::move(own));
   } catch (const std::bad_alloc&) {
     return start(name, *s, std::move(a), nullptr);
   }
+}
+
+std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
+                                               exchange::arguments&& a,
+                                               std::uint64_t bytes) noexcept;
+
+/// Collective where the settings ask for the executor. Null, at all ranks alike: not between nodes.
+template <class Described>
+std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
+                                              const Described& d) noexcept {
+  if (!worthwhile(d.what, any_size) || !asked_for(d.what) || !spans_nodes(comm)) return nullptr;
+  int ranks = 0, rank = 0;
+  pmpi::Comm_size(comm, &ranks);
+  pmpi::Comm_rank(comm, &rank);
+  const std::uint64_t bytes = d.bytes(ranks);
+  if (bytes == 0 && d.what != operation::alltoallv) return nullptr;
+  return make_rounds(name, comm, d.read(ranks, rank, true), bytes);
 }
 
 }  // namespace telpher::coll::between

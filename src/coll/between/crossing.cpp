@@ -11,16 +11,25 @@
 
 namespace telpher::coll::between {
 
-std::optional<call> call_of(const char* name, const exchange::arguments& a, const shape& among,
-                            const terms& all, const coding& how) {
+std::optional<call> call_of(const char* name, const exchange::arguments& a, const room& r,
+                            const shape& among, kept_plans& plans, const terms& all,
+                            const coding& how) {
   const problem p = problem_of(a, among, all);
-  auto made = choose(p, all.grain, among.lanes, a.rank, static_cast<bool>(how));
+  auto made = plans.find(p, all.grain, among.lanes, a.rank, static_cast<bool>(how));
   if (!made) return std::nullopt;
+  const std::uint64_t bytes = exchange::volume(p, all.grain);
+  const bool on_host = !all.on_device || !r.equipped() || (!how && fits_the_host(bytes));
   auto* const input = static_cast<std::byte*>(const_cast<void*>(a.input));
-  return call{name,      std::move(made->own),
-              all.grain, a.reduce,
-              input,     static_cast<std::byte*>(a.output),
-              how,       exchange::volume(p, all.grain)};
+  auto* const output = static_cast<std::byte*>(a.output);
+  return call{.name = name,
+              .plan = std::move(made),
+              .unit = all.grain,
+              .by = a.reduce,
+              .input = {input, a.input_place},
+              .output = {output, a.output_place},
+              .how = on_host ? coding() : how,
+              .bytes = bytes,
+              .on_host = on_host};
 }
 
 // --- one call ---
@@ -61,7 +70,9 @@ void crossing::promise(bool yes) noexcept {
 void crossing::decide() noexcept {
   const terms all = terms::of(all_);
   try {
-    auto agreed = all.able ? call_of(call(), arguments_, among_, all, {}) : std::nullopt;
+    auto agreed = all.able && all.any_device
+                      ? call_of(call(), arguments_, room_, among_, plans_, all, {})
+                      : std::nullopt;
     if (!agreed) return start_by_host();
     now_ = stage::running;
     runs_ = std::make_unique<runner>(room_, std::move(*agreed));

@@ -35,16 +35,18 @@ namespace telpher::coll::between {
 
 /// The call as all ranks have agreed on it; none, at all ranks alike, where no schedule fits. May
 /// throw std::bad_alloc.
-std::optional<call> call_of(const char* name, const exchange::arguments& a, const shape& among,
-                            const terms& all, const coding& how);
+std::optional<call> call_of(const char* name, const exchange::arguments& a, const room& r,
+                            const shape& among, kept_plans& plans, const terms& all,
+                            const coding& how);
 
 class crossing final : public deferred_call {
  public:
-  crossing(const char* name, room& r, const shape& among, exchange::arguments&& a,
-           exchange::host_form&& host)
+  crossing(const char* name, room& r, const shape& among, kept_plans& plans,
+           exchange::arguments&& a, exchange::host_form&& host)
       : deferred_call(name),
         room_(r),
         among_(among),
+        plans_(plans),
         arguments_(std::move(a)),
         host_(std::move(host)) {}
 
@@ -64,6 +66,7 @@ class crossing final : public deferred_call {
 
   room& room_;
   const shape& among_;
+  kept_plans& plans_;
   exchange::arguments arguments_;
   exchange::host_form host_;
   stage now_ = stage::queued;

@@ -186,9 +186,9 @@ bool messages::free_landed() noexcept {
 bool messages::advance(std::uint64_t done) noexcept {
   bool moved = free_landed();
   moved = post() || moved;
-  moved = send_copied() || moved;
   moved = end_sent() || moved;
-  return cut_blocks(done) || moved;
+  moved = cut_blocks(done) || moved;
+  return send_copied() || moved;
 }
 
 int messages::awaited() const noexcept {

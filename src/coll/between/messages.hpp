@@ -8,8 +8,8 @@
 //   in    expected -> Irecv into a pinned slot, ahead of the schedule while slots are free ->
 //         `receive` brings it to its place as work on the runner's stream -> the slot is free
 //
-// Where the host MPI takes device memory (path/direct.hpp), and for host memory, blocks are not
-// copied: both ends pass the memory itself.
+// Where the schedule runs in host memory, or the host MPI takes device memory (path/direct.hpp),
+// blocks are not copied: they leave from the memory itself, and come into it.
 //
 // Slots are few. A message that a peer asks for late could keep them from one that it needs sooner;
 // so when all wait for receivers and nothing moves for a while, there is one slot more.
@@ -30,6 +30,8 @@ namespace telpher::coll::between {
 
 class messages {
  public:
+  /// Of a schedule in host memory.
+  explicit messages(room& r) noexcept : room_(r), direct_(true) {}
   /// `in` is the stream of received blocks' copies.
   messages(room& r, device::stream in) noexcept;
 

@@ -48,6 +48,33 @@ std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t la
   return aligned(p, std::max<std::uint64_t>(block, 1)) * lanes;
 }
 
+/// Where a schedule touches one of its rank's own buffers.
+std::vector<piece> merged(std::vector<piece> all) {
+  std::sort(all.begin(), all.end(), [](piece a, piece b) { return a.offset < b.offset; });
+  std::vector<piece> apart;
+  for (const piece& p : all) {
+    if (p.count == 0) continue;
+    if (apart.empty() || p.offset > apart.back().offset + apart.back().count) {
+      apart.push_back(p);
+      continue;
+    }
+    piece& last = apart.back();
+    last.count = std::max(last.count, p.offset + p.count - last.offset);
+  }
+  return apart;
+}
+
+void find_buffers(plan& of) {
+  std::vector<piece> reads, writes;
+  for (const step& s : of.own.steps) {
+    for (const span& from : s.sources)
+      if (from.where == space::input) reads.push_back({from.offset, from.count});
+    if (s.to.where == space::output) writes.push_back({s.to.offset, s.to.count});
+  }
+  of.reads = merged(std::move(reads));
+  of.writes = merged(std::move(writes));
+}
+
 }  // namespace
 
 std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, bool rounds) {
@@ -55,12 +82,29 @@ std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, b
   const algorithm* a = chosen(p, unit, rounds);
   if (!a) return std::nullopt;
   for (p.chunk = first_chunk(p, unit, leaders);;) {
-    plan made{a, a->make(p, rank)};
-    if (made.own.scratch * unit <= room::scratch_bytes()) return made;
+    plan made{a, a->make(p, rank), {}, {}};
+    if (made.own.scratch * unit <= room::scratch_bytes()) {
+      find_buffers(made);
+      return made;
+    }
     const std::uint64_t half = aligned(p, p.chunk / leaders / 2) * leaders;
     if (half == 0 || half >= p.chunk) return std::nullopt;
     p.chunk = half;
   }
+}
+
+std::shared_ptr<const plan> kept_plans::find(const problem& p, std::uint64_t unit, int lanes,
+                                             int rank, bool rounds) {
+  for (const entry& e : entries_)
+    if (e.unit == unit && e.rounds == rounds && e.of == p) return e.made;
+  auto found = choose(p, unit, lanes, rank, rounds);
+  if (!found) return nullptr;
+  auto made = std::make_shared<const plan>(std::move(*found));
+  if (entries_.size() < most)
+    entries_.push_back({p, unit, rounds, made});
+  else
+    entries_[next_++ % most] = {p, unit, rounds, made};
+  return made;
 }
 
 }  // namespace telpher::coll::between

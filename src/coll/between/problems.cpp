@@ -55,22 +55,35 @@ void put_alltoallv(const exchange::arguments& a, const terms& all, problem& p) {
 
 terms::words terms::as_words() const noexcept {
   const auto k = static_cast<std::int64_t>(kind);
-  return {able, static_cast<std::int64_t>(grain), -static_cast<std::int64_t>(longest), k, -k};
+  return {able,
+          on_device,
+          any_device ? -1 : 0,
+          static_cast<std::int64_t>(grain),
+          -static_cast<std::int64_t>(longest),
+          k,
+          -k};
 }
 
 terms terms::of(const words& least) noexcept {
-  terms t{least[0] == 1, static_cast<std::uint64_t>(least[1]),
-          static_cast<std::uint64_t>(-least[2])};
-  if (least[3] == -least[4]) t.kind = static_cast<codec::element>(least[3]);
+  terms t;
+  t.able = least[0] == 1;
+  t.on_device = least[1] == 1;
+  t.any_device = least[2] != 0;
+  t.grain = static_cast<std::uint64_t>(least[3]);
+  t.longest = static_cast<std::uint64_t>(-least[4]);
+  if (least[5] == -least[6]) t.kind = static_cast<codec::element>(least[5]);
   return t;
 }
 
 terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept {
   const bool moves_nothing = !a.input && !a.output && device.on_device();
-  const bool here = a.where.on_device() && (!device.on_device() || device == a.where);
+  const bool here = a.where.on_device() && !a.scattered &&
+                    (!device.on_device() || device == a.where) &&
+                    (!a.reduce.known || reduces_on(a.where, a.reduce));
   terms t;
-  t.able = a.possible && (here || moves_nothing) && exchange::has_buffers(a) && !a.gaps &&
-           (!a.reduce.known || moves_nothing || reduces_on(a.where, a.reduce)) && own_block_fits(a);
+  t.able = a.possible && exchange::has_buffers(a) && !a.gaps && own_block_fits(a);
+  t.on_device = here || moves_nothing;
+  t.any_device = a.where.on_device();
   t.grain = a.grain;
   if (!t.able) return t;
   t.longest = longest_of(a);

@@ -13,18 +13,20 @@
 namespace telpher::coll::between {
 
 struct terms {
-  bool able = false;          // this rank, or all of them, can run the schedule
-  std::uint64_t grain = 0;    // bytes that all counts and offsets are multiples of
+  bool able = false;        // this rank, or all of them, can run the schedule in host memory
+  bool on_device = false;   // or in memory of the room's devices, whose kernels have the reduction
+  bool any_device = false;  // this rank, or some of them, has a buffer on a device
+  std::uint64_t grain = 0;  // bytes that all counts and offsets are multiples of
   std::uint64_t longest = 0;  // block of a v-form, in bytes
   codec::element kind{};      // of values that may be compressed; none where ranks differ
 
-  using words = std::array<std::int64_t, 5>;
+  using words = std::array<std::int64_t, 7>;
   words as_words() const noexcept;
   /// What all ranks' words come to when the least of each counts.
   static terms of(const words& least) noexcept;
 };
 
-/// `device`: of the communicator's room, if it has one.
+/// `a` was read with host memory. `device`: that the communicator's room uses, if it does.
 terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept;
 
 /// `all`: the terms of all ranks, who are able. May throw std::bad_alloc.

@@ -10,6 +10,10 @@
 
 namespace telpher::coll::between {
 
+bool fits_the_host(std::uint64_t bytes) noexcept {
+  return bytes <= room::block_bytes();
+}
+
 // --- slots ---
 
 slot* slot_ring::take() noexcept {
@@ -60,6 +64,8 @@ std::uint64_t room::block_bytes() noexcept {
 
 namespace {
 
+constexpr std::size_t first_byte = 4096;  // of a host scratch space, behind the cookie
+
 /// Of the ranks of the node, while the room is made.
 class local_comm {
  public:
@@ -77,25 +83,33 @@ class local_comm {
 
 }  // namespace
 
-std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node,
-                                 const memory::place& where, const vote& all) {
-  std::unique_ptr<room> made(new room(node, where));
+std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node, const vote& all) {
+  std::unique_ptr<room> made(new room(node));
   int rank = 0;
   pmpi::Comm_rank(comm, &rank);
   made->own_ = made->index_of(rank);
   const local_comm own(comm, node.front(), rank);
-  const MPI_Comm local = own.made;
   if (pmpi::Comm_split(comm, 0, rank, &made->wire) != MPI_SUCCESS) return nullptr;
   pmpi::Comm_set_errhandler(made->wire, MPI_ERRORS_RETURN);
-  const bool good = made->share_flags(comm, local);
-  const bool filled = made->out.fill(where) == status::ok && made->in.fill(where) == status::ok;
-  if (!all(good && filled)) return nullptr;
+  const bool good = made->share_flags(comm, own.made);
+  const bool shared = made->share_host_scratch(own.made);
+  return all(good && shared) ? std::move(made) : nullptr;
+}
+
+bool room::equip(MPI_Comm comm, const memory::place& device, const vote& all) {
+  if (tried_) return equipped();
+  tried_ = true;
+  if (!all(out.fill(device) == status::ok && in.fill(device) == status::ok)) return false;
+  int rank = 0;
+  pmpi::Comm_rank(comm, &rank);
+  const local_comm own(comm, node_.front(), rank);
   const auto first = exchange::workspace::first_kind();
-  if (made->share_scratch(comm, local, first, all)) return made;
-  const bool again = first == exchange::workspace_kind::device &&
-                     exchange::workspace::tries_host_next() &&
-                     made->share_scratch(comm, local, exchange::workspace_kind::host, all);
-  return again ? std::move(made) : nullptr;
+  const bool good =
+      share_scratch(comm, own.made, device, first, all) ||
+      (first == exchange::workspace_kind::device && exchange::workspace::tries_host_next() &&
+       share_scratch(comm, own.made, device, exchange::workspace_kind::host, all));
+  if (good) where = device;
+  return good;
 }
 
 bool room::share_flags(MPI_Comm comm, MPI_Comm local) {
@@ -127,10 +141,29 @@ bool room::share_flags(MPI_Comm comm, MPI_Comm local) {
   return true;
 }
 
-bool room::share_scratch(MPI_Comm comm, MPI_Comm local, exchange::workspace_kind kind,
-                         const vote& all) {
+bool room::share_host_scratch(MPI_Comm local) {
+  const std::size_t bytes = first_byte + scratch_bytes();
+  auto made = shared_memory::create(bytes, "telpher-between");
+  const shared_memory_name own = made ? made->name() : shared_memory_name{};
+  std::vector<shared_memory_name> names(node_.size());
+  {
+    ticket::blocking_call blocked;
+    if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, local) !=
+        MPI_SUCCESS)
+      return false;
+  }
+  for (std::size_t i = 0; i < node_.size(); ++i) {
+    auto space = i == own_ ? std::move(made) : shared_memory::open(names[i]);
+    if (!space) return false;
+    host_spaces_.push_back(std::move(*space));
+  }
+  return true;
+}
+
+bool room::share_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
+                         exchange::workspace_kind kind, const vote& all) {
   spaces_.clear();
-  auto made = exchange::workspace::make(kind, where);
+  auto made = exchange::workspace::make(kind, device);
   if (!all(made.has_value())) return false;
   own_space_ = std::move(*made);
   std::vector<path::exported_memory> exports(node_.size());
@@ -147,7 +180,7 @@ bool room::share_scratch(MPI_Comm comm, MPI_Comm local, exchange::workspace_kind
       continue;
     }
     const int world = host_mpi::world_rank(ticket::job(), comm, node_[i]);
-    auto opened = exchange::mapped_workspace::open(kind, world, exports[i], where);
+    auto opened = exchange::mapped_workspace::open(kind, world, exports[i], device);
     good = opened.has_value();
     if (good) spaces_.push_back(std::move(*opened));
   }
@@ -172,6 +205,7 @@ void room::abandon() noexcept {
   out.abandon();
   in.abandon();
   own_space_.abandon();
+  new std::vector<shared_memory>(std::move(host_spaces_));
   abandoned_ = true;
 }
 
@@ -181,8 +215,9 @@ std::size_t room::index_of(int rank) const noexcept {
                                                 : node_.size();
 }
 
-std::byte* room::scratch_of(int rank) const noexcept {
+std::byte* room::scratch_of(int rank, bool on_host) const noexcept {
   const std::size_t i = index_of(rank);
+  if (on_host) return i < host_spaces_.size() ? host_spaces_[i].data() + first_byte : nullptr;
   if (i >= spaces_.size()) return nullptr;
   exchange::spaces s;
   exchange::workspace::place_in(s, spaces_[i].base());

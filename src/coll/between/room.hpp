@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the ranks of a communicator that spans nodes keep for the schedules that they run
-// (runner.hpp): a communicator for their messages, scratch space that the ranks of a node have
-// mapped from each other, flags by which they order themselves, and pinned slots that messages pass
-// through. All ranks make it together; one schedule at a time uses it.
+// (runner.hpp): a communicator for their messages, flags by which the ranks of a node order
+// themselves, and scratch space that they have mapped from each other, in host memory. With the
+// first call that runs on the devices it is equipped for that: scratch space in device memory, and
+// pinned slots that messages pass through. All ranks make and equip it together; one schedule at a
+// time uses it.
 //
 // Flags. Rank q's line lies in its segment; line.from[p] is written by rank p of the node only, and
 // counts p's signals to q since the room was made, twice, plus one if p has failed in the call. A
@@ -17,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/shared_memory.hpp"
 #include "coll/exchange/stepped.hpp"
 #include "coll/exchange/workspace.hpp"
 #include "host_mpi/host_mpi.hpp"
@@ -24,6 +27,10 @@
 #include "memory/streams.hpp"
 
 namespace telpher::coll::between {
+
+/// Whether a call whose longest vector has so many bytes runs in host memory, at all ranks: it is a
+/// block or less, and each step on a device would take longer than its bytes.
+bool fits_the_host(std::uint64_t bytes) noexcept;
 
 /// A block on its way through pinned memory; the event stands behind its copy.
 struct slot {
@@ -54,8 +61,11 @@ class room {
 
   /// Collective over `comm`. `node`: its ranks that share this rank's node. Null at all ranks
   /// alike.
-  static std::unique_ptr<room> make(MPI_Comm comm, const std::vector<int>& node,
-                                    const memory::place& where, const vote& all);
+  static std::unique_ptr<room> make(MPI_Comm comm, const std::vector<int>& node, const vote& all);
+  /// Collective over `comm`, the same one; `device` is this rank's. True at all ranks alike. Tried
+  /// once.
+  bool equip(MPI_Comm comm, const memory::place& device, const vote& all);
+  bool equipped() const noexcept { return where.on_device(); }
   /// Collective.
   ~room();
   room(const room&) = delete;
@@ -65,8 +75,8 @@ class room {
   static std::uint64_t scratch_bytes() noexcept;
   static std::uint64_t block_bytes() noexcept;
 
-  /// The scratch space of a rank of the node; null for others.
-  std::byte* scratch_of(int rank) const noexcept;
+  /// The scratch space of a rank of the node, in device memory or the host's; null for others.
+  std::byte* scratch_of(int rank, bool on_host) const noexcept;
   void signal(int peer, bool failed) noexcept;
   /// would_block, or whether the peer had failed when it signalled: peer_lost.
   status wait(int peer) noexcept;
@@ -77,22 +87,26 @@ class room {
   bool abandoned() const noexcept { return abandoned_; }
 
   MPI_Comm wire = MPI_COMM_NULL;
-  memory::place where;  // this rank's device
+  memory::place where;  // this rank's device, once equipped
   slot_ring out, in;
 
  private:
-  room(const std::vector<int>& node, const memory::place& device) : where(device), node_(node) {}
+  explicit room(const std::vector<int>& node) : node_(node) {}
   bool share_flags(MPI_Comm comm, MPI_Comm local);
-  bool share_scratch(MPI_Comm comm, MPI_Comm local, exchange::workspace_kind kind, const vote& all);
+  bool share_host_scratch(MPI_Comm local);
+  bool share_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
+                     exchange::workspace_kind kind, const vote& all);
   std::size_t index_of(int rank) const noexcept;
 
   std::vector<int> node_;  // ranks of the node, ascending
   std::size_t own_ = 0;    // this one's place there
   bool has_flags_ = false;
   bool abandoned_ = false;
+  bool tried_ = false;  // to equip it
   std::uint64_t flags_at_ = 0;
   std::vector<exchange::step_flags*> lines_;
   std::vector<std::uint64_t> signalled_, awaited_;
+  std::vector<shared_memory> host_spaces_;  // of each rank of the node
   exchange::workspace own_space_;
   std::vector<exchange::mapped_workspace> spaces_;
 };

@@ -3,22 +3,34 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "coll/between/sums.hpp"
 #include "coll/exchange/exchange.hpp"
 
 namespace telpher::coll::between {
 
 runner::runner(room& r, call&& c) : room_(r), call_(std::move(c)) {
-  auto common = exchange::lane::common(r.where);
-  if (common) lane_ = std::move(*common);
-  messages_.emplace(r, lane_ ? lane_.stream() : device::stream{});
-  if (!lane_) messages_->fail(status::device_error);
-  for (const step& s : call_.plan.steps)
+  if (call_.on_host) {
+    messages_.emplace(r);
+    images_.emplace(*call_.plan, call_.unit, call_.input, call_.output);
+  } else {
+    start_on_device();
+  }
+  for (const step& s : steps())
     if (s.kind == step_kind::receive)
       messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
+}
+
+void runner::start_on_device() {
+  loaded_ = stored_ = true;
+  auto common = exchange::lane::common(room_.where);
+  if (common) lane_ = std::move(*common);
+  messages_.emplace(room_, lane_ ? lane_.stream() : device::stream{});
+  if (!lane_) messages_->fail(status::device_error);
 }
 
 runner::~runner() {
@@ -28,8 +40,41 @@ runner::~runner() {
 
 std::byte* runner::at(const span& s) const noexcept {
   const std::uint64_t offset = s.offset * call_.unit;
-  if (s.where == space::scratch) return room_.scratch_of(s.rank) + offset;
-  return (s.where == space::input ? call_.input : call_.output) + offset;
+  if (s.where == space::scratch) return room_.scratch_of(s.rank, call_.on_host) + offset;
+  const bool in = s.where == space::input;
+  if (images_) return (in ? images_->input() : images_->output()) + offset;
+  return (in ? call_.input : call_.output).at + offset;
+}
+
+// --- in host memory ---
+
+/// A rank that has failed moves nothing.
+status runner::load() noexcept {
+  if (loaded_) return status::ok;
+  const status s = failing() ? status::ok : images_->load();
+  if (s == status::would_block) return s;
+  keep(s);
+  loaded_ = true;
+  return status::ok;
+}
+
+status runner::store() noexcept {
+  if (stored_) return status::ok;
+  const status s = failing() ? status::ok : images_->store();
+  if (s == status::would_block) return s;
+  keep(s);
+  stored_ = true;
+  return status::ok;
+}
+
+void runner::move_on_host(const step& s, std::byte* to, std::uint64_t bytes) {
+  if (s.kind == step_kind::copy) {
+    std::memcpy(to, at(s.sources[0]), bytes);
+    return;
+  }
+  sources_.clear();
+  for (const span& from : s.sources) sources_.push_back(at(from));
+  reduce_on_host(call_.by, to, sources_, bytes);
 }
 
 // --- device work ---
@@ -81,6 +126,10 @@ status runner::move(const step& s) {
   const std::uint64_t bytes = s.to.count * call_.unit;
   if (messages_->reads(to, bytes)) return status::would_block;
   if (failing()) return status::ok;
+  if (images_) {
+    move_on_host(s, to, bytes);
+    return status::ok;
+  }
   overwrite(to);
   ++work_;
   if (s.kind == step_kind::copy) {
@@ -135,6 +184,7 @@ status runner::receive(const step& s) {
   put_mark();
   TELPHER_TRY(messages_->receive(landing_ ? landing_->data() : to, finished_ == work_));
   begun_ = true;
+  if (images_) return status::ok;
   ++work_;
   overwrite(to);
   const auto form = std::move(landing_);
@@ -176,12 +226,13 @@ status runner::take_step(const step& s) {
 
 /// Goes as far as it can; would_block: a step could not be taken yet.
 status runner::walk() {
-  for (; next_ < call_.plan.steps.size(); ++next_) TELPHER_TRY(take_step(call_.plan.steps[next_]));
-  return status::ok;
+  TELPHER_TRY(load());
+  for (; next_ < steps().size(); ++next_) TELPHER_TRY(take_step(steps()[next_]));
+  return store();
 }
 
 bool runner::all_done() const noexcept {
-  return next_ == call_.plan.steps.size() && finished_ == work_ && signals_.empty() &&
+  return stored_ && next_ == steps().size() && finished_ == work_ && signals_.empty() &&
          messages_->idle();
 }
 
@@ -212,19 +263,20 @@ void runner::look_at_clock(bool moved) noexcept {
   TELPHER_ERROR("%s: nothing has moved for %.0f s: %s", call_.name,
                 config().transfer_timeout.value / 1e6, text);
   keep(status::peer_lost);
+  if (images_) images_->abandon();
   room_.abandon();
   done_ = true;
 }
 
 void runner::describe(char* text, std::size_t size) const noexcept {
-  const std::size_t steps = call_.plan.steps.size();
+  const std::size_t count = steps().size();
   if (awaited_ >= 0)
     std::snprintf(text, size,
                   "%s, step %zu of %zu, until rank %d of its communicator has come there",
-                  call_.name, next_, steps, awaited_);
+                  call_.name, next_, count, awaited_);
   else
     std::snprintf(text, size, "%s, step %zu of %zu, until a message of rank %d has come or gone",
-                  call_.name, next_, steps, messages_->awaited());
+                  call_.name, next_, count, messages_->awaited());
 }
 
 void runner::report(log::level at) const noexcept {

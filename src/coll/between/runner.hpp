@@ -11,8 +11,13 @@
 // A step that overwrites what is being sent is not walked past until that has left its place.
 // Device work is numbered; an event behind it tells up to which number it is done.
 //
-// All buffers are memory of the room's device. A message that is compressed (coding.hpp) is so as
-// work of the same stream; its form is kept as long as what it stands for, and passed on as it is.
+// On the devices all buffers are memory of the room's device. A message that is compressed
+// (coding.hpp) is so as work of the same stream; its form is kept as long as what it stands for,
+// and passed on as it is.
+//
+// In host memory (images.hpp) the walk begins when the inputs are there, the CPU does each copy and
+// reduction when the walk comes to it, and results go to the device behind the last step. No step
+// costs a device anything then: so small calls run, and those in which some rank has host memory.
 //
 // Errors. A rank that fails goes on through its list and moves nothing more: its signals and
 // messages say that it has failed, and who takes one has failed as well. So every rank that needed
@@ -26,6 +31,7 @@
 #include <vector>
 
 #include "coll/between/coding.hpp"
+#include "coll/between/images.hpp"
 #include "coll/between/messages.hpp"
 #include "coll/exchange/launch.hpp"
 #include "coll/reduction.hpp"
@@ -36,13 +42,13 @@ namespace telpher::coll::between {
 
 struct call {
   const char* name;
-  schedule plan;
+  std::shared_ptr<const between::plan> plan;
   std::uint64_t unit;  // bytes of an element
   reduction by;
-  std::byte* input;
-  std::byte* output;
+  program_buffer input, output;
   coding how;           // of messages
   std::uint64_t bytes;  // of the longest vector
+  bool on_host;         // runs in host memory
 };
 
 class runner final : public ticket::worker {
@@ -81,9 +87,13 @@ class runner final : public ticket::worker {
     bool made_here;
   };
 
+  void start_on_device();
+  status load() noexcept;
+  status store() noexcept;
   status walk();
   status take_step(const step& s);
   status move(const step& s);
+  void move_on_host(const step& s, std::byte* to, std::uint64_t bytes);
   void send(const step& s);
   status receive(const step& s);
   std::shared_ptr<coded_form> code(const span& from, const codec::plan& p);
@@ -99,14 +109,18 @@ class runner final : public ticket::worker {
   }
   std::byte* at(const span& s) const noexcept;
 
+  const std::vector<step>& steps() const noexcept { return call_.plan->own.steps; }
+
   room& room_;
   call call_;
+  std::optional<images> images_;  // where it runs in host memory
   exchange::lane lane_;
   exchange::run launched_;
   std::optional<messages> messages_;
-  std::size_t next_ = 0;        // step
-  std::uint64_t work_ = 0;      // device work given
-  std::uint64_t finished_ = 0;  // all up to here is done
+  std::vector<const std::byte*> sources_;  // of the reduction at hand
+  std::size_t next_ = 0;                   // step
+  std::uint64_t work_ = 0;                 // device work given
+  std::uint64_t finished_ = 0;             // all up to here is done
   std::deque<mark> marks_;
   std::deque<signal> signals_;
   std::deque<used> used_;
@@ -114,7 +128,8 @@ class runner final : public ticket::worker {
   std::shared_ptr<coded_form> landing_;                            // of the message that is awaited
   std::optional<int> error_;
   int awaited_ = -1;
-  bool begun_ = false;  // something has come from another rank
+  bool loaded_ = false, stored_ = false;  // of the images
+  bool begun_ = false;                    // something has come from another rank
   bool done_ = false;
   path::stall_clock still_;
 };

@@ -60,7 +60,7 @@ std::vector<std::unique_ptr<site>>& sites() {
 site& site_of(MPI_Comm comm) {
   std::lock_guard lock(guard);
   for (const auto& one : sites())
-    if (one->comm == comm) return *one;
+    if (one->comm == comm && !one->channel) return *one;
   return *sites().emplace_back(std::make_unique<site>(comm));
 }
 
@@ -102,16 +102,20 @@ void explain(const voted& c, site& s, const char* why) {
   std::fprintf(stderr, "[telpher %d] %s\n", ticket::job().rank, line);
 }
 
+/// What all say together.
+room::vote all_of(MPI_Comm comm) {
+  return [comm](bool mine) {
+    std::array<std::int64_t, 1> good{mine};
+    return least(comm, good) && good[0] == 1;
+  };
+}
+
 /// Makes the room with the first vote in which all are able; false at all ranks alike.
-bool has_room(const voted& c, site& s) {
+bool has_room(site& s) {
   if (!s.met) s.among = shape_of(s.comm);
   s.met = true;
   if (s.room || s.among.nodes.empty()) return s.room != nullptr;
-  const auto all = [&](bool mine) {
-    std::array<std::int64_t, 1> good{mine};
-    return least(s.comm, good) && good[0] == 1;
-  };
-  s.room = room::make(s.comm, s.among.own_node(), c.a.where, all);
+  s.room = room::make(s.comm, s.among.own_node(), all_of(s.comm));
   return s.room != nullptr;
 }
 
@@ -125,10 +129,9 @@ std::optional<agreed> vote(const voted& c, site& s, site::record& known) {
   const std::int64_t mark = settings_mark(compression);
   const terms own = terms_of(c.a, s.room ? s.room->where : memory::place{});
   const terms::words w = own.as_words();
-  std::array<std::int64_t, 8> words{mark, -mark, c.a.where.on_device() ? -1 : 0};
-  std::copy(w.begin(), w.end(), words.begin() + 3);
+  std::array<std::int64_t, std::tuple_size_v<terms::words> + 2> words{mark, -mark};
+  std::copy(w.begin(), w.end(), words.begin() + 2);
   if (!least(s.comm, words)) return std::nullopt;
-  known.devices = known.devices || words[2] != 0;
   if (words[0] != -words[1]) {
     s.refused = true;
     TELPHER_WARN(
@@ -137,22 +140,36 @@ std::optional<agreed> vote(const voted& c, site& s, site::record& known) {
     return std::nullopt;
   }
   terms::words all_words;
-  std::copy(words.begin() + 3, words.end(), all_words.begin());
+  std::copy(words.begin() + 2, words.end(), all_words.begin());
   const terms all = terms::of(all_words);
-  if (!all.able)
-    return refuse(c, s, "staged: some rank has other memory than its device's, or gaps in it");
+  known.devices = known.devices || all.any_device;
+  if (!all.any_device) return std::nullopt;
+  if (!all.able) return refuse(c, s, "staged: some rank has gaps in its memory, or another type");
   const std::uint64_t bytes =
       c.bytes ? c.bytes : all.longest * static_cast<std::uint64_t>(c.a.ranks);
   if (!worthwhile(c.a.what, bytes)) return refuse(c, s, "staged: small at all ranks");
-  if (!has_room(c, s)) {
+  if (!has_room(s)) {
     s.refused = true;
     return refuse(c, s, "staged: no room can be made between its nodes");
   }
-  char how[120];
-  std::snprintf(how, sizeof how, "two_level over %zu nodes, %d leaders a node",
-                s.among.nodes.size(), s.among.lanes);
-  explain(c, s, how);
-  return agreed{&s, all, coding(compression, all.kind, c.a.what, bytes)};
+  const coding how = all.on_device ? coding(compression, all.kind, c.a.what, bytes) : coding();
+  char text[160];
+  std::snprintf(text, sizeof text, "two_level over %zu nodes, %d leaders a node%s",
+                s.among.nodes.size(), s.among.lanes,
+                all.on_device ? "" : ", in host memory: some rank has no other");
+  explain(c, s, text);
+  return agreed{&s, all, how, bytes};
+}
+
+/// All ranks have agreed to run there: on the devices, if that is for them.
+void equip(room& r, MPI_Comm comm, const agreed& way, const memory::place& device) {
+  if (way.all.on_device && (way.how || !fits_the_host(way.bytes)))
+    static_cast<void>(r.equip(comm, device, all_of(comm)));
+}
+
+void give_up(const char* name, MPI_Comm comm) {
+  TELPHER_ERROR("%s: no memory for a vote in which the other ranks take part", name);
+  pmpi::Abort(comm, 1);
 }
 
 }  // namespace
@@ -186,11 +203,74 @@ std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arg
     const auto size_class = static_cast<std::uint32_t>(std::bit_width(bytes));
     site::record& known = s.of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
     if (!std::has_single_bit(++known.calls) && !known.devices) return std::nullopt;
-    return vote({name, a, bytes}, s, known);
+    auto way = vote({name, a, bytes}, s, known);
+    if (way) equip(*s.room, comm, *way, a.where);
+    return way;
   } catch (const std::bad_alloc&) {
-    TELPHER_ERROR("%s: no memory for a vote in which the other ranks take part", name);
-    pmpi::Abort(comm, 1);
+    give_up(name, comm);
     return std::nullopt;
+  }
+}
+
+std::optional<agreed> agree_on_request(const char* name, MPI_Comm comm,
+                                       const exchange::arguments& a, std::uint64_t bytes) noexcept {
+  try {
+    site& s = site_of(comm);
+    site::record unknown;
+    if (s.refused) return std::nullopt;
+    auto way = vote({name, a, bytes}, s, unknown);
+    if (way) way->how = {};
+    return way;
+  } catch (const std::bad_alloc&) {
+    give_up(name, comm);
+    return std::nullopt;
+  }
+}
+
+namespace {
+
+/// The communicator's channels, in the order in which all ranks have made them.
+std::vector<site*> channels_of(MPI_Comm comm) {
+  std::lock_guard lock(guard);
+  std::vector<site*> found;
+  for (const auto& one : sites())
+    if (one->comm == comm && one->channel) found.push_back(one.get());
+  return found;
+}
+
+site* make_channel(const agreed& way) {
+  const MPI_Comm comm = way.at->comm;
+  auto made = std::make_unique<site>(comm, true);
+  made->among = way.at->among;
+  made->room = room::make(comm, made->among.own_node(), all_of(comm));
+  if (!made->room) return nullptr;
+  std::lock_guard lock(guard);
+  return sites().emplace_back(std::move(made)).get();
+}
+
+}  // namespace
+
+site* take_channel(const agreed& way, const memory::place& device) noexcept {
+  constexpr std::size_t most = 8;
+  const MPI_Comm comm = way.at->comm;
+  try {
+    const std::vector<site*> there = channels_of(comm);
+    std::array<std::int64_t, most> free{};
+    for (std::size_t i = 0; i < there.size(); ++i) free[i] = !there[i]->in_use;
+    if (!least(comm, free)) return nullptr;
+    const auto first = std::find(free.begin(), free.end(), 1);
+    site* taken = nullptr;
+    if (first != free.end())
+      taken = there[static_cast<std::size_t>(first - free.begin())];
+    else if (there.size() < most)
+      taken = make_channel(way);
+    if (!taken) return nullptr;
+    equip(*taken->room, comm, way, device);
+    taken->in_use = true;
+    return taken;
+  } catch (const std::bad_alloc&) {
+    give_up("a persistent collective", comm);
+    return nullptr;
   }
 }
 
@@ -199,7 +279,7 @@ std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arg
 site* made_site(MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
   for (const auto& one : sites())
-    if (one->comm == comm) return !one->refused && one->room ? one.get() : nullptr;
+    if (one->comm == comm && !one->channel) return !one->refused && one->room ? one.get() : nullptr;
   return nullptr;
 }
 
@@ -216,6 +296,9 @@ site::~site() {
 void forget(MPI_Comm comm) noexcept {
   std::unique_ptr<site> gone;  // after the lock: other ranks are waited for
   std::lock_guard lock(guard);
+  // A persistent request may live longer than its communicator: its channel stays.
+  for (const auto& one : sites())
+    if (one->comm == comm && one->channel) one->comm = MPI_COMM_NULL;
   const auto found = std::find_if(sites().begin(), sites().end(),
                                   [&](const auto& one) { return one->comm == comm; });
   if (found == sites().end()) return;

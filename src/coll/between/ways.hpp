@@ -4,7 +4,8 @@
 // small allreduce of the host MPI. The calls of each operation and size class are counted. Calls 1,
 // 2, 4, 8, … vote, and from the first vote on in which a rank has shown device memory each call
 // does: programs with host memory pay nothing, and in those with devices no call depends on what
-// others before it were. A call in which not all ranks can take part is staged by all of them.
+// others before it were. A call in which not all ranks can take part is staged by all of them; one
+// in which no rank has device memory is the host MPI's.
 //
 // What a rank decides here without a vote depends only on the operation, its size and settings that
 // are the same at all ranks.
@@ -18,14 +19,18 @@
 
 #include "codec/choice.hpp"
 #include "coll/between/crossing.hpp"
+#include "coll/between/plans.hpp"
 #include "coll/between/problems.hpp"
 #include "coll/between/room.hpp"
 
 namespace telpher::coll::between {
 
-/// What is kept for a communicator. Its room is made at the first vote in which all are able.
+/// What is kept for a communicator, or for a persistent collective on it (`channel`), whose rounds
+/// need a room of their own: ranks may start such requests in any order. The room is made at the
+/// first vote in which all are able.
 struct site {
-  explicit site(MPI_Comm of) noexcept : comm(of) {}
+  explicit site(MPI_Comm of, bool for_one_request = false) noexcept
+      : comm(of), channel(for_one_request) {}
   site(const site&) = delete;
   site& operator=(const site&) = delete;
   ~site();
@@ -37,11 +42,14 @@ struct site {
     std::uint64_t calls = 0;
     bool devices = false;  // some rank had device memory in a vote
   };
-  MPI_Comm comm;
+  MPI_Comm comm;  // none: of a channel that no other request may take over
+  const bool channel;
+  bool in_use = false;   // a channel: by a request that this rank has not freed
   bool refused = false;  // for good, at all ranks
   bool met = false;      // the ranks have told each other their nodes
   shape among;
   std::unique_ptr<between::room> room;
+  kept_plans plans;
   crossing_queue crossings;                  // non-blocking calls in the room
   std::map<std::uint32_t, record> of_calls;  // by operation and size class
   std::vector<std::string> explained;
@@ -52,6 +60,7 @@ struct agreed {
   site* at;
   terms all;
   coding how;
+  std::uint64_t bytes;  // of the longest vector
 };
 
 /// Whether a setting names an algorithm between nodes for it.
@@ -70,6 +79,13 @@ bool spans_nodes(MPI_Comm comm) noexcept;
 /// it. Collective at the calls that vote.
 std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
                             std::uint64_t bytes) noexcept;
+
+/// The same for a persistent collective, whatever was voted before. Collective.
+std::optional<agreed> agree_on_request(const char* name, MPI_Comm comm,
+                                       const exchange::arguments& a, std::uint64_t bytes) noexcept;
+/// A channel for it with a room, which no rank uses; null, at all ranks alike: there are as many as
+/// may be, or no room can be made. Collective.
+site* take_channel(const agreed& way, const memory::place& device) noexcept;
 
 /// The communicator's site if it has a room, without asking anybody. The same at all ranks.
 site* made_site(MPI_Comm comm) noexcept;

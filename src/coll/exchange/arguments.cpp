@@ -164,20 +164,23 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   input = send == MPI_IN_PLACE ? receive : send;
   output = receive == MPI_IN_PLACE ? nullptr : receive;
   // Null is a buffer of no bytes, or MPI_BOTTOM, which checks of the bytes find out.
-  possible = possible && look_up(input, input_memory);
-  if (possible && output == input)
+  possible = possible && look_up(input, input_memory, input_place);
+  if (possible && output == input) {
     output_memory = input_memory;
-  else
-    possible = possible && look_up(output, output_memory);
+    output_place = input_place;
+  } else {
+    possible = possible && look_up(output, output_memory, output_place);
+  }
+  scattered = (input && !(input_place == where)) || (output && !(output_place == where));
   return possible;
 }
 
-bool arguments::look_up(const void* buffer, device::pointer_info& found) noexcept {
+bool arguments::look_up(const void* buffer, device::pointer_info& found,
+                        memory::place& place) noexcept {
   if (!buffer) return true;
-  const memory::place p = memory::classify(buffer, found);
-  if (!p.on_device() || (where.on_device() && !(where == p))) return false;
-  where = p;
-  return true;
+  place = memory::classify(buffer, found);
+  if (place.on_device() && !where.on_device()) where = place;
+  return takes_host || (place.on_device() && place == where);
 }
 
 std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept {

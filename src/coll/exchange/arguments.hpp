@@ -2,6 +2,7 @@
 // A blocking collective as its wrapper was called, in the terms of the exchange: addresses, bytes,
 // a reduction that the device knows. A call that cannot run among devices (host memory, gaps in a
 // type, an operation of the program's) says so by `possible` and costs no more than that look.
+// Calls between nodes take host memory as well, and are read so.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept;
 
 class arguments {
  public:
-  arguments(operation op, int size, int own) noexcept : what(op), ranks(size), rank(own) {}
+  arguments(operation op, int size, int own, bool with_host_memory = false) noexcept
+      : what(op), ranks(size), rank(own), takes_host(with_host_memory) {}
 
   // --- said by the wrapper, in this order; what keeps blocks may throw std::bad_alloc ---
 
@@ -76,8 +78,11 @@ class arguments {
   bool in_place = false;
   const void* input = nullptr;
   void* output = nullptr;
+  bool takes_host = false;
   device::pointer_info input_memory, output_memory;
-  memory::place where;      // of the buffers; host if the call moves nothing here
+  memory::place input_place, output_place;
+  memory::place where;      // the device of the buffers; none if the call moves nothing here
+  bool scattered = false;   // some buffer is not in memory of `where`
   std::uint64_t bytes = 0;  // of the vector or one block
   std::uint64_t grain = 16;
   bool gaps = false;  // in the elements that are reduced
@@ -88,7 +93,7 @@ class arguments {
   bool lasting = true;  // no type is the program's, which may free it when the call has returned
 
  private:
-  bool look_up(const void* buffer, device::pointer_info& found) noexcept;
+  bool look_up(const void* buffer, device::pointer_info& found, memory::place& place) noexcept;
   std::uint64_t size_of(MPI_Datatype of) noexcept;
   void divide_grain(std::uint64_t bytes) noexcept;
   bool is_root() const noexcept { return rank == root; }
@@ -122,8 +127,8 @@ struct described {
   Bytes bytes{};  // of so many ranks: of the longest vector, as all of them know it
 
   /// Out of memory: a call that is not for the devices.
-  arguments read(int ranks, int rank) const noexcept {
-    arguments a(what, ranks, rank);
+  arguments read(int ranks, int rank, bool with_host_memory = false) const noexcept {
+    arguments a(what, ranks, rank, with_host_memory);
     try {
       fill(a);
     } catch (const std::bad_alloc&) {

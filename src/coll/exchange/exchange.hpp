@@ -39,6 +39,36 @@ std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const Described
   return c->waiting.add(held, call, std::move(a), host);
 }
 
+/// The rounds of a persistent collective are the calls of a channel.
+class channel_rounds final : public persistent_rounds {
+ public:
+  channel_rounds(communicator& channel, arguments&& a) noexcept
+      : channel_(channel), arguments_(std::move(a)) {}
+  ~channel_rounds() override { channel_.release(); }
+
+  std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* call,
+                                       host_start&& host) noexcept override {
+    return channel_.waiting.add(held, call, arguments(arguments_), host);
+  }
+
+ private:
+  communicator& channel_;
+  arguments arguments_;
+};
+
+/// Collective. Null: the host MPI has all of its rounds.
+template <class Described>
+std::unique_ptr<persistent_rounds> persistent(MPI_Comm comm, const Described& d) noexcept {
+  int size = 0, rank = 0;
+  if (!communicator::may_serve(comm, size, rank)) return nullptr;
+  arguments a = d.read(size, rank);
+  a.lasting = true;  // the host MPI's request keeps the types
+  const bool moves_nothing = !a.input && !a.output;
+  communicator* const channel =
+      communicator::channel(comm, a.possible && (a.where.on_device() || moves_nothing));
+  return channel ? std::make_unique<channel_rounds>(*channel, std::move(a)) : nullptr;
+}
+
 /// Reduces runs of bytes on one device, in this order, into `to`, which may be one of them if there
 /// are at most 32: starts it on the lane's stream. The run must live until it is done.
 status start_reduction(lane& on, run& launched, const reduction& r, void* to,
