@@ -4,8 +4,10 @@
  * has the rules; in short:
  *
  * - A stream is the vendor's handle (cudaStream_t, hipStream_t, or telpher_stream_create's), of a device of the
- *   active back end. Null is the default stream of the calling thread's current device.
- * - telpher_<name>_enqueue returns at once. The operation begins when the stream gets there, and what is given to
+ *   active back end. Null is the default stream of the calling thread's current device, cudaStreamPerThread and
+ *   hipStreamPerThread are the calling thread's own.
+ * - telpher_<name>_enqueue returns at once; or, while TELPHER_STREAM_AHEAD operations that hold the stream are not
+ *   complete, when the first of them is. The operation begins when the stream gets there, and what is given to
  *   the stream later begins when the operation is complete. isend, irecv, start and pready do not hold the stream:
  *   wait for their requests by telpher_wait_enqueue, or by MPI_Wait on the CPU.
  * - Both ends need not be enqueued: an enqueued send may meet MPI_Recv. Collectives match enqueued ones only.
@@ -126,6 +128,10 @@ int MPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype
                          MPI_Request* request);
 int MPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                          MPI_Request* request);
+#if MPI_VERSION >= 4
+int MPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                             MPI_Comm comm);
+#endif
 #endif
 
 #ifdef __cplusplus

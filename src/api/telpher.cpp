@@ -375,7 +375,7 @@ int telpher_stream_create(void** made) {
   if (!made) return TELPHER_ERR_ARGUMENT;
   backend* const owner = active_backend();
   if (!owner) return TELPHER_ERR_NO_DEVICE;
-  const auto s = owner->create_stream(current_device(owner->device_count()));
+  const auto s = owner->create_program_stream(current_device(owner->device_count()));
   if (!s) return error_code(s.error());
   void* const native = owner->native_stream(*s);
   if (!native) {

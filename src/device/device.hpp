@@ -80,6 +80,13 @@ class backend {
 
   // --- work ---
   virtual result<stream> create_stream(int device) noexcept = 0;
+  /// A stream for the program to use: an ordinary one of the vendor's. Devices run only so many
+  /// streams side by side; others stand behind each other's work. Ours have queues of their own
+  /// where the vendor can keep them apart, so that none stands behind a stream of the program's
+  /// that waits for us.
+  virtual result<stream> create_program_stream(int device) noexcept {
+    return create_stream(device);
+  }
   virtual void destroy_stream(stream s) noexcept = 0;
   virtual result<event> create_event(int device) noexcept = 0;
   virtual void destroy_event(event e) noexcept = 0;
@@ -137,6 +144,8 @@ class backend {
     return status::not_supported;
   }
   virtual void disown_stream([[maybe_unused]] stream s) noexcept {}
+  /// Whether the handle names another stream in each thread (CUDA's per-thread default stream).
+  virtual bool one_for_each_thread([[maybe_unused]] const void* native) noexcept { return false; }
   /// Whether what is given to the stream is recorded for a graph now and does not run.
   virtual bool is_captured([[maybe_unused]] stream s) noexcept { return false; }
   /// Whether wait_value and write_value serve streams of the device.

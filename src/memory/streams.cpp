@@ -45,6 +45,11 @@ result<device::stream> stream(const place& p, lane l) noexcept {
   return s;
 }
 
+status make_streams(const place& p) noexcept {
+  for (std::size_t l = 0; l < lanes; ++l) TELPHER_TRY(stream(p, static_cast<lane>(l)));
+  return status::ok;
+}
+
 result<pooled_event> pooled_event::acquire(const place& p) noexcept {
   {
     std::lock_guard lock(guard);

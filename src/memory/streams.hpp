@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pooled events, and the release of our streams. memory.hpp declares the streams themselves.
+// Pooled events, and the life of our streams. memory.hpp declares the streams themselves.
 #pragma once
 
 #include <utility>
@@ -33,6 +33,10 @@ class pooled_event {
   place where_;
   device::event event_;
 };
+
+/// Makes every stream of ours on a device, so that none has to be made later: that may wait for the
+/// device, or load kernels, which does.
+status make_streams(const place& p) noexcept;
 
 /// Waits until one of our streams is idle; used when cleaning up after an error. If the wait itself
 /// fails, the stream has failed as a whole and nothing runs on it.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/settings.hpp"
 #include "device/registry.hpp"
 #include "memory/held_streams.hpp"
 #include "memory/streams.hpp"
@@ -34,16 +36,37 @@ struct item {
   std::uint32_t number = 0;       // what is written there
 };
 
+/// A stream of the program. `thread` is 0, or the thread whose stream it is where the handle names
+/// another one in each thread.
+struct stream_id {
+  void* native;
+  std::uint64_t thread;
+  friend bool operator==(const stream_id&, const stream_id&) = default;
+};
+
+// Never used again, unlike addresses and the system's numbers of threads.
+std::uint64_t this_thread() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  thread_local const std::uint64_t own = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return own;
+}
+
+stream_id id_of(device::backend& owner, void* native) noexcept {
+  return {native, owner.one_for_each_thread(native) ? this_thread() : 0};
+}
+
 /// A stream of the program, as long as the process lives: a stream that gets the handle of one that
 /// is gone goes on with its numbers.
 struct queue {
-  queue(void* n, const memory::place& w) noexcept : native(n), where(w) {}
+  queue(const stream_id& i, const memory::place& w) noexcept : id(i), where(w) {}
 
-  void* const native;
+  const stream_id id;
   const memory::place where;
   std::mutex order_mutex;
   std::uint32_t* word = nullptr;  // under order_mutex
   std::uint32_t last = 0;         // under order_mutex
+  // Operations for which the stream waits: callers add under order_mutex, the proxy takes away.
+  std::atomic<int> held{0};
   std::atomic<int> failure{0};
   std::deque<item> waiting;  // the proxy's
 };
@@ -60,14 +83,16 @@ struct running {
 
 class proxy {
  public:
-  queue* queue_of(void* native, const memory::place& where) noexcept;
-  queue* known(void* native) noexcept;
+  queue* find(const stream_id& id, const memory::place& where) noexcept;
+  queue* add_queue(const stream_id& id, const memory::place& where) noexcept;
+  int take_failure(const stream_id& id) noexcept;
   status add(queue& q, item&& i) noexcept;
   bool idle() const noexcept { return open_.load(std::memory_order_acquire) == 0; }
   void stop() noexcept;
 
  private:
   void run() noexcept;
+  queue* find_locked(const stream_id& id, const memory::place& where) noexcept;
   bool start_thread() noexcept;
   bool take_arrivals() noexcept;
   bool begin_next() noexcept;
@@ -95,18 +120,30 @@ proxy& the_proxy() {
 
 thread_local bool is_proxy = false;
 
-queue* proxy::known(void* native) noexcept {
-  std::lock_guard lock(mutex_);
+queue* proxy::find_locked(const stream_id& id, const memory::place& where) noexcept {
   for (const auto& q : queues_)
-    if (q->native == native) return q.get();
+    if (q->id == id && q->where == where) return q.get();
   return nullptr;
 }
 
-queue* proxy::queue_of(void* native, const memory::place& where) noexcept {
+queue* proxy::find(const stream_id& id, const memory::place& where) noexcept {
+  std::lock_guard lock(mutex_);
+  return find_locked(id, where);
+}
+
+// Default streams of several devices have one handle.
+int proxy::take_failure(const stream_id& id) noexcept {
   std::lock_guard lock(mutex_);
   for (const auto& q : queues_)
-    if (q->native == native && q->where == where) return q.get();
-  auto made = std::unique_ptr<queue>(new (std::nothrow) queue(native, where));
+    if (q->id == id)
+      if (const int code = q->failure.exchange(0, std::memory_order_acquire)) return code;
+  return 0;
+}
+
+queue* proxy::add_queue(const stream_id& id, const memory::place& where) noexcept {
+  std::lock_guard lock(mutex_);
+  if (queue* const other_thread_made = find_locked(id, where)) return other_thread_made;
+  auto made = std::unique_ptr<queue>(new (std::nothrow) queue(id, where));
   if (!made) return nullptr;
   queues_.push_back(std::move(made));
   return queues_.back().get();
@@ -201,9 +238,27 @@ void proxy::end(queue& q, item& i, int code) noexcept {
   if (i.word) {
     std::atomic_ref<std::uint32_t>(*i.word).store(i.number, std::memory_order_release);
     memory::held_streams::instance().end();
+    q.held.fetch_sub(1, std::memory_order_release);
   }
   open_.fetch_sub(1, std::memory_order_release);
 }
+
+/// Rings each time that another TELPHER_STALL_WARNING has passed.
+class stall_clock {
+ public:
+  double seconds() const noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  bool rings() noexcept {
+    if (seconds() < next_) return false;
+    next_ += config().stall_warning.value / 1e6;
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double next_ = config().stall_warning.value / 1e6;
+};
 
 // A pass that moves nothing is followed by a pause: none, then the processor is offered to others,
 // and after a millisecond or so the thread sleeps between passes, for kernels that take long.
@@ -220,12 +275,20 @@ void pause(int idle_passes) noexcept {
 
 void proxy::run() noexcept {
   is_proxy = true;
+  stall_clock clock;
   for (int idle_passes = 0; take_arrivals();) {
     bool moved = false;
     while (begin_next()) moved = true;
     moved |= advance();
     idle_passes = moved ? 0 : idle_passes + 1;
     pause(idle_passes);
+    if (moved || running_.empty())
+      clock = {};
+    else if (clock.rings())
+      TELPHER_WARN(
+          "%zu enqueued operations are under way and none has ended for %.0f s; the oldest "
+          "is of stream %p",
+          running_.size(), clock.seconds(), running_.front().of->id.native);
   }
 }
 
@@ -244,7 +307,7 @@ void proxy::stop() noexcept {
     if (q->failure.load() != 0)
       TELPHER_WARN(
           "an operation that was enqueued in stream %p failed, and the program did not ask",
-          q->native);
+          q->id.native);
   queues_.clear();
 }
 
@@ -286,17 +349,35 @@ status make_wait(queue& q, device::stream s, item& i) noexcept {
   i.number = q.last + 1;
   memory::held_streams::instance().begin();
   const status made = q.where.owner->wait_value(s, i.word, i.number);
-  if (failed(made))
+  if (failed(made)) {
     memory::held_streams::instance().end();
-  else
-    q.last = i.number;
+    return made;
+  }
+  q.last = i.number;
+  q.held.fetch_add(1, std::memory_order_relaxed);
   return made;
+}
+
+// The proxy's own calls, out of an error handler say, cannot wait for the proxy.
+void wait_for_room(queue& q) noexcept {
+  if (is_proxy) return;
+  const auto most = static_cast<int>(config().stream_ahead);
+  stall_clock clock;
+  for (int looks = 0; q.held.load(std::memory_order_acquire) >= most; ++looks) {
+    pause(looks);
+    if (clock.rings())
+      TELPHER_WARN(
+          "a call that enqueues in stream %p has waited for %.0f s: %d operations that the stream "
+          "waits for are not complete (TELPHER_STREAM_AHEAD)",
+          q.id.native, clock.seconds(), most);
+  }
 }
 
 refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool holds) noexcept {
   item made;
   made.op = std::move(op);
   std::lock_guard order(q.order_mutex);
+  if (holds) wait_for_room(q);
   auto event = memory::pooled_event::acquire(q.where);
   if (!event) return {event.error(), "no event could be made"};
   made.reached = std::move(*event);
@@ -311,6 +392,7 @@ refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool hold
   if (failed(added) && word) {
     std::atomic_ref<std::uint32_t>(*word).store(number, std::memory_order_release);
     memory::held_streams::instance().end();
+    q.held.fetch_sub(1, std::memory_order_release);
   }
   return {added, failed(added) ? "the thread that serves streams could not be started" : nullptr};
 }
@@ -334,7 +416,13 @@ refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcep
     return {status::not_supported,
             "streams of this device cannot wait for memory (its driver or back end lacks it): use "
             "the call without _enqueue after synchronising"};
-  queue* const q = the_proxy().queue_of(native, s.where());
+  const stream_id id = id_of(owner, native);
+  queue* q = the_proxy().find(id, s.where());
+  if (!q) {
+    if (const status made = memory::make_streams(s.where()); failed(made))
+      return {made, "our own streams on its device could not be made"};
+    q = the_proxy().add_queue(id, s.where());
+  }
   if (!q) return {status::out_of_memory, "host memory"};
   return put(*q, s.get(), std::move(op), holds);
 }
@@ -344,8 +432,8 @@ bool idle() noexcept {
 }
 
 int take_failure(void* native) noexcept {
-  queue* const q = the_proxy().known(native);
-  return q ? q->failure.exchange(0, std::memory_order_acquire) : 0;
+  device::backend* const owner = device::active_backend();
+  return owner ? the_proxy().take_failure(id_of(*owner, native)) : 0;
 }
 
 bool in_proxy() noexcept {

@@ -169,6 +169,62 @@ void persistent(suite& s) {
   for (MPI_Request& one : r) MPI_Request_free(&one);
 }
 
+/// A program may run ahead of its streams by more than a device has room for.
+void far_ahead(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  const lane stream;
+  constexpr int n = 20000;  // copied in a stream of ours, not by the CPU
+  bytes out(n, 0), in(n, 0);
+  for (int round = 0; round < 600; ++round) {
+    s.note("round %d", round);
+    stream.set(out.data(), sent_byte(round, s.rank), n);
+    STREAM_CALL(telpher_sendrecv_enqueue)
+    (out.data(), n, MPI_BYTE, peer, 6, in.data(), n, MPI_BYTE, peer, 6, MPI_COMM_WORLD,
+     MPI_STATUS_IGNORE, stream);
+  }
+  stream.wait();
+  s.expect(in.all(sent_byte(599, peer)), "the last round");
+}
+
+/// Each thread has a default stream of its own, by one handle.
+void per_thread(suite& s) {
+  const int peer = s.rank ^ 1;
+  void* const own = reinterpret_cast<void*>(2);
+  MPI_Comm comm;
+  MPI_Comm_dup(s.control, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  bool came[2] = {true, true};
+  int status[2] = {MPI_SUCCESS, MPI_SUCCESS};
+  const auto exchange = [&](int tag, bool late) {
+    bytes out(5000, 0), in(5000, 0), log(5000, 0);
+    for (int round = 0; round < 20; ++round) {
+      if (late && round == 10) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      STREAM_CALL(telpher_memset_async)(out.data(), round + tag, 5000, own);
+      STREAM_CALL(telpher_sendrecv_enqueue)
+      (out.data(), 5000, MPI_BYTE, peer, tag, in.data(), 5000, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+       MPI_STATUS_IGNORE, own);
+      STREAM_CALL(telpher_memcpy_async)(log.data(), in.data(), 5000, own);
+      if (round % 5 != 4) continue;
+      STREAM_CALL(telpher_stream_synchronize)(own);
+      came[tag] &= log.all(round + tag);
+    }
+    const int to = tag == 0 ? MPI_PROC_NULL : s.ranks + 3;
+    STREAM_CALL(telpher_send_enqueue)(out.data(), 1, MPI_BYTE, to, 1, comm, own);
+    STREAM_CALL(telpher_stream_synchronize)(own);
+    status[tag] = STREAM_CALL(telpher_stream_status)(own);
+  };
+  if (peer < s.ranks) {
+    std::thread other([&] { exchange(0, s.rank == 0); });
+    exchange(1, s.rank == 1);
+    other.join();
+    s.expect(came[0] && came[1], "what came in a thread's own stream");
+    s.expect_equal(status[0], MPI_SUCCESS, "a thread's own stream's status");
+    s.expect_class(status[1], MPI_ERR_RANK, "the status of another thread's");
+  }
+  MPI_Comm_free(&comm);
+}
+
 // --- errors ---
 
 void errors(suite& s) {
@@ -231,6 +287,22 @@ void wrong_use(suite& s) {
 
 // --- MPICH's names ---
 
+/// The large-count forms, after which `in` has what `out` had.
+void mpix_large_counts(const lane& stream, bytes& out, bytes& in, int peer, MPI_Comm comm) {
+  MPI_Request r[2];
+  stream.set(in.data(), 0, 6000);
+  STREAM_CALL(MPIX_Irecv_enqueue_c)(in.data(), 2000, MPI_BYTE, peer, 3, comm, &r[0]);
+  STREAM_CALL(MPIX_Isend_enqueue_c)(out.data(), 2000, MPI_BYTE, peer, 3, comm, &r[1]);
+  STREAM_CALL(MPIX_Waitall_enqueue)(2, r, MPI_STATUSES_IGNORE);
+  STREAM_CALL(MPIX_Irecv_enqueue_c)(in.data() + 2000, 1000, MPI_BYTE, peer, 4, comm, &r[0]);
+  STREAM_CALL(MPIX_Send_enqueue_c)(out.data(), 1000, MPI_BYTE, peer, 4, comm);
+  STREAM_CALL(MPIX_Wait_enqueue)(&r[0], MPI_STATUS_IGNORE);
+  STREAM_CALL(MPIX_Isend_enqueue_c)(out.data(), 3000, MPI_BYTE, peer, 5, comm, &r[1]);
+  STREAM_CALL(MPIX_Recv_enqueue_c)
+  (in.data() + 3000, 3000, MPI_BYTE, peer, 5, comm, MPI_STATUS_IGNORE);
+  STREAM_CALL(MPIX_Wait_enqueue)(&r[1], MPI_STATUS_IGNORE);
+}
+
 void mpix(suite& s) {
   const int peer = s.rank ^ 1;
   const lane stream;
@@ -259,11 +331,17 @@ void mpix(suite& s) {
     STREAM_CALL(MPIX_Isend_enqueue)(in.data(), 3000, MPI_BYTE, peer, 2, comm, &r[1]);
     STREAM_CALL(MPIX_Wait_enqueue)(&r[0], MPI_STATUS_IGNORE);
     STREAM_CALL(MPIX_Waitall_enqueue)(1, &r[1], MPI_STATUSES_IGNORE);
+    mpix_large_counts(stream, out, in, peer, comm);
   }
   stream.set(out.data(), 2, 64);
   STREAM_CALL(MPIX_Allreduce_enqueue)
   (out.data(), sum.data(), 64, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
   stream.copy(log.data(), sum.data(), 64);
+#if MPI_VERSION >= 4
+  STREAM_CALL(MPIX_Allreduce_enqueue_c)
+  (log.data(), sum.data(), 64, MPI_UNSIGNED_CHAR, MPI_MAX, comm);
+  stream.copy(log.data(), sum.data(), 64);
+#endif
   stream.wait();
   if (peer < s.ranks) s.expect(in.all(3), "what came by MPICH's names");
   s.expect(log.all(2 * s.ranks), "the sum");
@@ -301,6 +379,8 @@ int main(int argc, char** argv) {
   s.run("late", [&] { late(s); });
   s.run("several", [&] { several(s); });
   s.run("requests", [&] { requests_of_streams(s); });
+  s.run("far ahead", [&] { far_ahead(s); });
+  s.run("per thread", [&] { per_thread(s); });
   s.run("persistent", [&] { persistent(s); });
   s.run("errors", [&] { errors(s); });
   s.run("wrong use", [&] { wrong_use(s); });

@@ -96,6 +96,7 @@ struct toy_rt {
   static void order_windows(int) noexcept {}
 
   static error stream_create(stream_type* out) noexcept;
+  static error program_stream_create(stream_type* out) noexcept { return stream_create(out); }
   static error stream_destroy(const stream_type&) noexcept { return error::success; }
   static error stream_synchronise(const stream_type& s) noexcept;
   static error event_create(event_type* out) noexcept;
@@ -112,6 +113,7 @@ struct toy_rt {
                       const stream_type& s) noexcept;
 
   static error adopt(void*, stream_type&, int&) noexcept { return error::not_supported; }
+  static bool one_for_each_thread(const void*) noexcept { return false; }
   static bool is_captured(const stream_type&) noexcept { return false; }
   static bool streams_wait(int) noexcept { return false; }
   static error wait_value(const stream_type&, std::uint32_t*, std::uint32_t) noexcept {

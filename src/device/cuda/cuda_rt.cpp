@@ -369,9 +369,20 @@ void cuda_rt::unmap_for_cpu(const pointer_info&, void* window) noexcept {
 
 // --- work ---
 
+// Streams share the device's work queues (CUDA_DEVICE_MAX_CONNECTIONS), and a queue stands still
+// while one of its streams waits for memory. The program's streams that wait for us have the
+// default priority mostly, so ours have the highest.
 cudaError_t cuda_rt::stream_create(stream_type* out) noexcept {
   // Loading a kernel at its first launch may wait for the device. Load all kernels now, while none
   // of our work runs.
+  if (const int e = kernel::gpu_load(); e != cudaSuccess) return static_cast<cudaError_t>(e);
+  int least = 0, greatest = 0;
+  if (const cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest); e != cudaSuccess)
+    return e;
+  return cudaStreamCreateWithPriority(out, cudaStreamNonBlocking, greatest);
+}
+
+cudaError_t cuda_rt::program_stream_create(stream_type* out) noexcept {
   if (const int e = kernel::gpu_load(); e != cudaSuccess) return static_cast<cudaError_t>(e);
   return cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
 }

@@ -78,6 +78,7 @@ struct cuda_rt {
   static void order_windows(int) noexcept {}  // later work sees stores that left the CPU
 
   static error_type stream_create(stream_type* out) noexcept;
+  static error_type program_stream_create(stream_type* out) noexcept;
   static void* library_stream(stream_type s) noexcept { return s; }
   static error_type stream_destroy(stream_type s) noexcept { return cudaStreamDestroy(s); }
   static error_type stream_synchronise(stream_type s) noexcept { return cudaStreamSynchronize(s); }
@@ -105,6 +106,9 @@ struct cuda_rt {
   }
 
   static error_type adopt(void* native, stream_type& s, int& device) noexcept;
+  static bool one_for_each_thread(const void* native) noexcept {
+    return native == cudaStreamPerThread;
+  }
   static bool is_captured(stream_type s) noexcept;
   static bool streams_wait(int device) noexcept;
   static error_type wait_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept;

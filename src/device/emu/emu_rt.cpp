@@ -202,7 +202,13 @@ bool emu_rt::windows_write_combined(int) noexcept {
 // --- work ---
 
 error emu_rt::stream_create(stream_type* out) noexcept {
-  *out = engine::make_stream(current);
+  *out = engine::make_stream(current, priority::highest);
+  add(counts.streams);
+  return error::success;
+}
+
+error emu_rt::program_stream_create(stream_type* out) noexcept {
+  *out = engine::make_stream(current, priority::program);
   add(counts.streams);
   return error::success;
 }
@@ -294,14 +300,30 @@ error emu_rt::launch(kernel::id k, const void* parameters, int blocks, int,
 namespace {
 
 const std::shared_ptr<stream_state>& default_stream() {
-  static auto* const one = new std::shared_ptr<stream_state>(engine::make_stream(0));
+  static auto* const one =
+      new std::shared_ptr<stream_state>(engine::make_stream(0, priority::program));
   return *one;
+}
+
+const std::shared_ptr<stream_state>& own_default_stream() {
+  struct owned {
+    std::shared_ptr<stream_state> stream = engine::make_stream(0, priority::program);
+    ~owned() { stream->close(); }
+  };
+  static thread_local const owned one;
+  return one.stream;
 }
 
 }  // namespace
 
+bool emu_rt::one_for_each_thread(const void* native) noexcept {
+  return reinterpret_cast<std::uintptr_t>(native) == 2;
+}
+
 error emu_rt::adopt(void* native, stream_type& s, int& device) noexcept {
-  s = native ? engine::find_stream(native) : default_stream();
+  s = one_for_each_thread(native) ? own_default_stream()
+      : native                    ? engine::find_stream(native)
+                                  : default_stream();
   if (!s) return error::invalid_value;
   device = s->device();
   return error::success;
@@ -329,6 +351,7 @@ error emu_rt::synchronise_device() noexcept {
 error emu_rt::synchronise_default() noexcept {
   add(counts.synchronisations);
   default_stream()->synchronise();
+  own_default_stream()->synchronise();
   return error::success;
 }
 

@@ -61,6 +61,7 @@ struct emu_rt {
   static void order_windows(int) noexcept {}
 
   static error stream_create(stream_type* out) noexcept;
+  static error program_stream_create(stream_type* out) noexcept;
   static void* library_stream(const stream_type& s) noexcept {
     return static_cast<emu::library_stream*>(s.get());
   }
@@ -80,8 +81,9 @@ struct emu_rt {
                       const stream_type& s) noexcept;
 
   // The handle is a library_stream. The default stream is a stream like others here: nothing else
-  // waits for it.
+  // waits for it. As in CUDA, 2 is the calling thread's own default stream.
   static error adopt(void* native, stream_type& s, int& device) noexcept;
+  static bool one_for_each_thread(const void* native) noexcept;
   static bool is_captured(const stream_type&) noexcept { return false; }
   static bool streams_wait(int) noexcept { return true; }
   static error wait_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept;

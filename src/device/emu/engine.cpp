@@ -6,15 +6,28 @@
 #include <signal.h>
 #include <time.h>
 
+#include <array>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "device/emu/topology.hpp"
 #include "kernel/lang.hpp"
 
 namespace telpher::device::emu {
 
-stream_state::stream_state(int device) : device_(device) {
+namespace {
+
+/// Held by a call that gives work to a device; in a full stream until it has room.
+std::mutex& submission(int device) {
+  static auto* const all = new std::array<std::mutex, device_limit>;
+  return (*all)[static_cast<std::size_t>(device)];
+}
+
+}  // namespace
+
+stream_state::stream_state(int device, std::shared_ptr<work_queue> queue)
+    : device_(device), queue_(std::move(queue)) {
   append = [](library_stream& to, void (*work)(void*), void* argument) {
     const auto task = [work, argument] { work(argument); };
     return static_cast<stream_state&>(to).enqueue(task) == error::success;
@@ -23,8 +36,16 @@ stream_state::stream_state(int device) : device_(device) {
 }
 
 error stream_state::enqueue(std::function<void()> work) noexcept {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard one_call(submission(device_));
+  std::unique_lock lock(mutex_);
   if (!has_thread_ && !start_thread()) return error::out_of_memory;
+  changed_.wait(lock, [&] { return work_.size() < room; });
+  if (queue_)
+    work = [queue = queue_.get(), number = queue_->take_number(), own = std::move(work)] {
+      queue->begin(number);
+      own();
+      queue->end();
+    };
   work_.push_back(std::move(work));
   changed_.notify_all();
   return error::success;
@@ -50,6 +71,7 @@ void stream_state::run() noexcept {
     changed_.wait(lock, [&] { return closing_ || !work_.empty(); });
     if (work_.empty()) return;
     std::function<void()> next = std::move(work_.front());
+    if (work_.size() == room) changed_.notify_all();
     work_.pop_front();
     busy_ = true;
     lock.unlock();
@@ -80,8 +102,28 @@ bool stream_state::closed() noexcept {
 namespace engine {
 namespace {
 
+/// The queues of the topology, which streams get in turn.
+class queue_table {
+ public:
+  std::shared_ptr<work_queue> next(int device, priority p) {
+    const auto count = static_cast<std::size_t>(topology::instance().queues);
+    if (count == 0) return nullptr;
+    queues& q = all_[static_cast<std::size_t>(device)][static_cast<std::size_t>(p)];
+    if (q.made.size() < count) q.made.push_back(std::make_shared<work_queue>());
+    return q.made[q.streams++ % count];
+  }
+
+ private:
+  struct queues {
+    std::vector<std::shared_ptr<work_queue>> made;
+    std::size_t streams = 0;
+  };
+  std::array<std::array<queues, 2>, device_limit> all_;
+};
+
 struct directory {
   std::mutex mutex;
+  queue_table queues;
   std::vector<std::weak_ptr<stream_state>> streams;
 };
 
@@ -94,10 +136,10 @@ std::atomic<bool> in_child{false};
 
 }  // namespace
 
-std::shared_ptr<stream_state> make_stream(int device) noexcept {
-  auto made = std::make_shared<stream_state>(device);
+std::shared_ptr<stream_state> make_stream(int device, priority p) noexcept {
   directory& d = all_streams();
   const std::lock_guard lock(d.mutex);
+  auto made = std::make_shared<stream_state>(device, d.queues.next(device, p));
   std::erase_if(d.streams, [](const auto& s) { return s.expired(); });
   d.streams.push_back(made);
   return made;

@@ -100,6 +100,7 @@ bool set_line(const std::string& key, std::istream& words, topology& t) {
   if (key == "bar") return read_window(words, t);
   if (key == "timing") return read(words, t.timing);
   if (key == "together") return read(words, t.together);
+  if (key == "queues") return words >> t.queues && t.queues >= 0;
   if (key == "host") return read_speed(words, t.host);
   if (key == "link") return set_links(words, t);
   if (key != "default") return false;

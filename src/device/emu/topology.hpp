@@ -10,6 +10,9 @@
 //   bar on|off                             whether the CPU can map device memory
 //   timing on|off                          copies take as long as their link says (default: off)
 //   together on|off                        processes run side by side on a device (default: off)
+//   queues <count>                         work queues of a device for the streams of each
+//   priority,
+//                                          taken in turn; default 0: each stream has one of its own
 //   default <kind> [<GB/s> [<us>]]         every pair of devices
 //   link <a> <b> <kind> [<GB/s> [<us>]]    both ways; kind: fabric, pcie, none (no peer access)
 //   host [<GB/s> [<us>]]                   between a device and host memory
@@ -36,6 +39,7 @@ struct topology {
   bool cpu_window = true;
   bool window_write_combined = false;
   bool timing = false;
+  int queues = 0;
   bool together = false;  // kernels of several processes run concurrently on a device, as under MPS
   int numa[device_limit];
   link host;

@@ -168,12 +168,10 @@ class backend final : public device::backend {
 
   // --- work ---
   result<stream> create_stream(int device) noexcept override {
-    auto made = std::unique_ptr<stream_object>(new (std::nothrow) stream_object{device, {}});
-    if (!made) return status::out_of_memory;
-    home_.store(device, std::memory_order_relaxed);
-    TELPHER_TRY(on(
-        device, [&] { return R::stream_create(&made->native); }, "stream create"));
-    return stream{made.release()};
+    return make_stream(device, &R::stream_create);
+  }
+  result<stream> create_program_stream(int device) noexcept override {
+    return make_stream(device, &R::program_stream_create);
   }
   void destroy_stream(stream s) noexcept override {
     const std::unique_ptr<stream_object> object(object_of(s));
@@ -243,6 +241,9 @@ class backend final : public device::backend {
     return stream{made.release()};
   }
   void disown_stream(stream s) noexcept override { delete object_of(s); }
+  bool one_for_each_thread(const void* native) noexcept override {
+    return R::one_for_each_thread(native);
+  }
   bool is_captured(stream s) noexcept override {
     const stream_object& o = *object_of(s);
     const guard<R> g(o.device);
@@ -397,6 +398,16 @@ class backend final : public device::backend {
     const guard<R> g(device);
     if (failed(g.entered())) return g.entered();
     return check<R>(call(), name);
+  }
+
+  template <class F>
+  result<stream> make_stream(int device, F create) noexcept {
+    auto made = std::unique_ptr<stream_object>(new (std::nothrow) stream_object{device, {}});
+    if (!made) return status::out_of_memory;
+    home_.store(device, std::memory_order_relaxed);
+    TELPHER_TRY(on(
+        device, [&] { return create(&made->native); }, "stream create"));
+    return stream{made.release()};
   }
 
   template <class F>

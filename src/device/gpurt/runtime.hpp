@@ -69,7 +69,10 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   R::order_windows(device);
 
   // --- work ---
+  // For our own work; of the highest priority, which keeps it out of the queues of the program's
+  // streams where the vendor has queues for each priority.
   { R::stream_create(&stream) } -> std::same_as<typename R::error_type>;
+  { R::program_stream_create(&stream) } -> std::same_as<typename R::error_type>;
   { R::stream_destroy(stream) } -> std::same_as<typename R::error_type>;
   { R::stream_synchronise(stream) } -> std::same_as<typename R::error_type>;
   { R::event_create(&event) } -> std::same_as<typename R::error_type>;
@@ -85,6 +88,7 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   // --- the program's streams ---
   // Called without a current device; fills the stream and its device.
   { R::adopt(address, stream, *number) } -> std::same_as<typename R::error_type>;
+  { R::one_for_each_thread(source) } -> std::same_as<bool>;
   { R::is_captured(stream) } -> std::same_as<bool>;
   { R::streams_wait(device) } -> std::same_as<bool>;
   { R::wait_value(stream, word, 0u) } -> std::same_as<typename R::error_type>;

@@ -191,7 +191,18 @@ hipError_t hip_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
 
 // --- work ---
 
+// Streams share the device's hardware queues (GPU_MAX_HW_QUEUES for each priority), and a queue
+// stands still while one of its streams waits for memory. The program's streams that wait for us
+// have the default priority mostly, so ours have the highest.
 hipError_t hip_rt::stream_create(stream_type* out) noexcept {
+  if (const int e = kernel::gpu_load(); e != hipSuccess) return static_cast<hipError_t>(e);
+  int least = 0, greatest = 0;
+  if (const hipError_t e = hipDeviceGetStreamPriorityRange(&least, &greatest); e != hipSuccess)
+    return e;
+  return hipStreamCreateWithPriority(out, hipStreamNonBlocking, greatest);
+}
+
+hipError_t hip_rt::program_stream_create(stream_type* out) noexcept {
   if (const int e = kernel::gpu_load(); e != hipSuccess) return static_cast<hipError_t>(e);
   return hipStreamCreateWithFlags(out, hipStreamNonBlocking);
 }

@@ -75,6 +75,7 @@ struct hip_rt {
   static void order_windows(int device) noexcept { platform::order_windows(device); }
 
   static error_type stream_create(stream_type* out) noexcept;
+  static error_type program_stream_create(stream_type* out) noexcept;
   static void* library_stream(stream_type s) noexcept { return s; }
   static error_type stream_destroy(stream_type s) noexcept { return hipStreamDestroy(s); }
   static error_type stream_synchronise(stream_type s) noexcept { return hipStreamSynchronize(s); }
@@ -102,6 +103,9 @@ struct hip_rt {
   }
 
   static error_type adopt(void* native, stream_type& s, int& device) noexcept;
+  static bool one_for_each_thread(const void* native) noexcept {
+    return native == hipStreamPerThread;
+  }
   static bool is_captured(stream_type s) noexcept;
   static bool streams_wait(int device) noexcept { return platform::streams_wait(device); }
   static error_type wait_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {

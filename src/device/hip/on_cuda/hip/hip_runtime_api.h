@@ -165,6 +165,12 @@ inline hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode)
 inline hipError_t hipStreamCreateWithFlags(hipStream_t* s, unsigned flags) {
   return cudaStreamCreateWithFlags(s, flags);
 }
+inline hipError_t hipStreamCreateWithPriority(hipStream_t* s, unsigned flags, int priority) {
+  return cudaStreamCreateWithPriority(s, flags, priority);
+}
+inline hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return cudaDeviceGetStreamPriorityRange(least, greatest);
+}
 inline hipError_t hipStreamDestroy(hipStream_t s) {
   return cudaStreamDestroy(s);
 }
