@@ -54,15 +54,26 @@ receive_args to_receive(const char* call, const block& b, const neighbour& from,
   return {call, b.buffer, b.count, b.type, from.rank, from.tag + tags, comm};
 }
 
-// Before anything has begun: the error that the host MPI raises for a block, on the program's own
-// communicator, or MPI_SUCCESS.
+// MPI_SUCCESS, or the error that the host MPI raises for the count and type of a block.
+int check_block(const call_site& s, const block& b) noexcept {
+  if (b.count <= 0 || b.type == MPI_DATATYPE_NULL) return MPI_SUCCESS;
+  const auto l = datatype::layout_of(b.type);
+  if (l && datatype::is_committed(**l, b.type, ticket::job().control)) return MPI_SUCCESS;
+  return entry::refuse_buffer(s.comm, s.call, status::invalid_argument, b.count, b.type);
+}
+
+// The same for all blocks, before anything has begun, on the program's own communicator.
 int check(const call_site& s, const exchange_plan& p) noexcept {
-  for (const neighbour& n : p.who->to)
-    if (const int rc = check_arguments(to_send(s.call, p.out[n.index], n, 0, s.comm))) return rc;
+  for (const neighbour& n : p.who->to) {
+    const block& b = p.out[n.index];
+    if (const int rc = check_arguments(to_send(s.call, b, n, 0, s.comm))) return rc;
+    if (const int rc = check_block(s, b)) return rc;
+  }
   for (const neighbour& n : p.who->from) {
     const block& b = p.in[n.index];
     const send_args alike{s.call, b.buffer, b.count, b.type, MPI_PROC_NULL, 0, s.comm};
     if (const int rc = check_arguments(alike)) return rc;
+    if (const int rc = check_block(s, b)) return rc;
   }
   return MPI_SUCCESS;
 }
@@ -85,7 +96,8 @@ class round final : public operation {
   int raise(int rc) const noexcept {
     return rc == MPI_SUCCESS ? rc : host_mpi::raise(errors_.owner(), rc);
   }
-  /// After begin() failed: what has begun ends here.
+  /// After begin() failed: receives end here. Sends go on by themselves, since a receiver that
+  /// failed as well never takes them.
   void withdraw(ticket::held_lock& held) noexcept;
 
   bool check() noexcept override { return reach(&operation::check); }
@@ -115,6 +127,8 @@ class round final : public operation {
   std::vector<std::unique_ptr<operation>> parts_;
   std::vector<std::optional<detached_bytes>> copies_;  // of an exchange in place, by index
   std::size_t done_ = 0;                               // parts that are, from the first on
+  std::size_t receives_ = 0;                           // parts that are; they come first
+  bool sending_ = false;                               // all receives have begun
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
@@ -156,6 +170,8 @@ int round::begin(const exchange_plan& p, int tags) noexcept {
     add(start_receive(to_receive(call_, p.in[n.index], n, tags, channel_->wire()), &rc));
     if (rc != MPI_SUCCESS) return rc;
   }
+  receives_ = parts_.size();
+  sending_ = true;
   for (const neighbour& n : p.who->to)
     if (!skipped(n, p.out[n.index]))
       if (const int rc = send(p, n, tags)) return rc;
@@ -173,6 +189,11 @@ int round::finish(MPI_Status* out) noexcept {
 }
 
 void round::withdraw(ticket::held_lock& held) noexcept {
+  while (sending_ && parts_.size() > receives_) {
+    auto send = std::move(parts_.back());
+    parts_.pop_back();
+    if (!send->abandon()) keep_abandoned(std::move(send));
+  }
   for (auto& part : parts_) part->cancel();
   progress().wait_until(held, call_, [&] { return conclude(); });
   finish_quietly();
