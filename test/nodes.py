@@ -101,12 +101,18 @@ def node_is_free(nodes: Nodes, program: str) -> bool:
     return nodes.signal(0, 0, program) == 0
 
 
-def loss(head: dict, options, abi: str, take_away) -> bool:
+# What the ranks do meanwhile: messages, sums in host memory, sums on the devices.
+SUMS = {"TELPHER_COLL_ALGORITHM": "allreduce=two_level", "TELPHER_COLL_BLOCK": "64k"}
+LOSSES = {"messages": ([], {}), "small sums": (["4096"], SUMS), "large sums": (["4194304"], SUMS)}
+
+
+def loss(head: dict, options, abi: str, take_away, what: str = "messages") -> bool:
     """True if the ranks of the remaining node ended within the bound, and not in silence."""
     program = f"test_lost-{abi}"
     mark = secrets.token_hex(12)
     with Nodes(2) as nodes, tempfile.NamedTemporaryFile() as output:
-        line = command(head, nodes, abi, options.ranks or 2, "lost", [], LOSS_SETTINGS)
+        arguments, extra = LOSSES[what]
+        line = command(head, nodes, abi, options.ranks or 2, "lost", arguments, {**LOSS_SETTINGS, **extra})
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                    start_new_session=True,
                                    env={**os.environ, **run.LAUNCHER_ENV, run.MARK: mark})
@@ -130,7 +136,7 @@ def loss(head: dict, options, abi: str, take_away) -> bool:
         text = path.read_text(errors="replace")
     said = text.replace("exchanging", "").strip() != "" or process.returncode != 0
     passed = ended and said and "nothing happened" not in text
-    test = run.Test(f"lost node: {take_away.__name__} {abi}", line, {}, BOUND, 1)
+    test = run.Test(f"lost node: {take_away.__name__}, {what}, {abi}", line, {}, BOUND, 1)
     run.report(test, (passed, seconds, "" if ended else "still running", text))
     if passed and options.verbose:
         print(text)
@@ -157,7 +163,9 @@ def main() -> int:
             and (Path(head["build"]) / f"lib/libtelpher-{abi}.so").is_file()]
     results = list(itertools.chain.from_iterable(suites(head, options, abi) for abi in abis))
     if not options.no_loss and options.name in "lost":
-        results += [loss(head, options, abi, how) for abi in abis for how in (kill, stop, cut)]
+        cases = [(kill, "messages"), (stop, "messages"), (cut, "messages"), (stop, "small sums"),
+                 (stop, "large sums"), (cut, "large sums")]
+        results += [loss(head, options, abi, how, what) for abi in abis for how, what in cases]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if results and all(results) else 1
 

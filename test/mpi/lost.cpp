@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A job whose other node is stopped, killed or cut off by test/nodes.py: pairs of ranks across the
-// job's halves exchange large device messages until an MPI call fails. Says "exchanging" once it is
+// job's halves exchange large device messages, or all sum vectors of as many bytes as the argument
+// says, until an MPI call fails. Says "exchanging" once it is
 // under way, and "ended by MPI" with exit code 3 when an error was returned.
 #include "memory.hpp"
 
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 
 using namespace mpi_test;
 
@@ -35,9 +37,12 @@ int main(int argc, char** argv) {
   void* in = try_allocate(kind::device, bytes);
   if (out == nullptr || in == nullptr) memory_failure("device memory", bytes, 0);
   const auto begin = std::chrono::steady_clock::now();
+  const int summed = argc > 1 ? std::atoi(argv[1]) : 0;
   for (int round = 0; std::chrono::steady_clock::now() - begin < std::chrono::seconds(60);
        ++round) {
-    const int rc = exchange(out, in, peer, round % 1000);
+    const int rc = summed > 0
+                       ? MPI_Allreduce(out, in, summed / 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD)
+                       : exchange(out, in, peer, round % 1000);
     if (rc != MPI_SUCCESS) {
       std::printf("rank %d: ended by MPI\n", rank);
       std::fflush(stdout);

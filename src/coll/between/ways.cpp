@@ -16,7 +16,7 @@
 #include "coll/exchange/selection.hpp"
 #include "host_mpi/job.hpp"
 #include "path/compression.hpp"
-#include "ticket/blocking_call.hpp"
+#include "ticket/progress.hpp"
 
 namespace telpher::coll::between {
 namespace {
@@ -73,14 +73,23 @@ std::int64_t settings_mark(const codec::choices& compression) {
   return static_cast<std::int64_t>(std::hash<std::string>()(text) >> 2);
 }
 
-/// The least of each value over all ranks.
+/// The least of each value over all ranks. Polled: where a node is lost the wait has a bound
+/// (TELPHER_WAIT_TIMEOUT), which a call that blocks in the host MPI has not.
 template <std::size_t N>
 bool least(MPI_Comm comm, std::array<std::int64_t, N>& values) {
   std::array<std::int64_t, N> all{};
-  ticket::blocking_call blocked;
-  if (pmpi::Allreduce(values.data(), all.data(), static_cast<int>(N), MPI_INT64_T, MPI_MIN, comm) !=
-      MPI_SUCCESS)
+  MPI_Request r = MPI_REQUEST_NULL;
+  if (pmpi::Iallreduce(values.data(), all.data(), static_cast<int>(N), MPI_INT64_T, MPI_MIN, comm,
+                       &r) != MPI_SUCCESS)
     return false;
+  auto& e = ticket::progress();
+  auto held = e.lock();
+  int complete = 0, code = MPI_SUCCESS;
+  e.wait_until(held, "the vote of a collective between nodes", [&] {
+    code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
+    return complete || code != MPI_SUCCESS;
+  });
+  if (code != MPI_SUCCESS) return false;
   values = all;
   return true;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which way a call on a communicator that spans nodes goes: by a schedule between nodes, or staged.
 // Every rank knows the operation and its size, but only its own memory, so a vote decides: one
-// small allreduce of the host MPI. The calls of each operation and size class are counted. Calls 1,
-// 2, 4, 8, … vote, and from the first vote on in which a rank has shown device memory each call
-// does: programs with host memory pay nothing, and in those with devices no call depends on what
-// others before it were. A call in which not all ranks can take part is staged by all of them; one
-// in which no rank has device memory is the host MPI's.
+// small MPI_Iallreduce of the host MPI. The calls of each operation and size class are counted.
+// Calls 1, 2, 4, 8, … vote, and from the first vote on in which a rank has shown device memory each
+// call does: programs with host memory pay nothing, and in those with devices no call depends on
+// what others before it were. A call in which not all ranks can take part is staged by all of them;
+// one in which no rank has device memory is the host MPI's.
 //
 // What a rank decides here without a vote depends only on the operation, its size and settings that
 // are the same at all ranks.
