@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/trace.hpp"
@@ -275,12 +276,28 @@ int some_natives(const Call& call, split& sp, int* count, int* indices,
   return rc;
 }
 
+// Asks the host MPI for the messages of all receives of `sp` with one call for up to `at_once` of
+// them. It may end their requests, since the program's call ends all that are complete.
+void ask_for_messages(const split& sp) noexcept {
+  std::array<ticket::receive*, at_once> posted;
+  std::size_t n = 0;
+  const auto ask = [&] {
+    if (n > 0) ticket::receives().conclude({posted.data(), std::exchange(n, 0)});
+  };
+  for (const split::member& m : sp.ours) {
+    if (n == posted.size()) ask();
+    if (ticket::receive* const r = m.op->receiving()) posted[n++] = r;
+  }
+  ask();
+}
+
 // Every complete request is ended and listed. PMPI's Testsome reports its errors in the statuses.
 int finish_some(split& sp, MPI_Request* requests, int* outcount, int* indices,
                 MPI_Status* statuses) noexcept {
   int n = 0, result = MPI_SUCCESS;
+  ask_for_messages(sp);
   for (const split::member& m : sp.ours) {
-    if (!m.op->check()) continue;
+    if (m.op->receiving() || !m.op->check()) continue;
     const int rc = finish(&requests[m.index], *m.op, at(statuses, n));
     set_error(at(statuses, n), rc);
     if (rc != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
