@@ -15,13 +15,11 @@
 //   looked at from the newest call to the oldest: who sees one done then sees all done that the
 //   program ordered before it, by events between its streams as well.
 // - A stream has room for so much work. A call that finds it full waits in the vendor's library,
-// which
-//   may keep the proxy out of it as well: then nothing moves any more. So few operations for which
-//   a stream waits are under way there at once (TELPHER_STREAM_AHEAD); the next call waits before
-//   it gives the stream anything.
+//   which may keep the proxy out of it as well: then nothing moves any more. So few operations for
+//   which a stream waits are under way there at once (TELPHER_STREAM_AHEAD); the next call waits
+//   before it gives the stream anything.
 // - Before a device's first stream waits, our own streams there and their kernels are made: that
-// may
-//   wait for the device.
+//   may wait for the device.
 // - The word is written with release order after the operation is complete, its bytes in the
 //   device's memory included. It is written after a failure, too: a stream never waits for ever for
 //   an operation that is over.
