@@ -3,7 +3,7 @@
 Python and nothing else, with each MPI of PyPI in turn. Runs a first program and the doctor there on the emulated
 device. Each MPI has a minute for all of that, because that is what a user is promised.
 
-Needs root, debootstrap (fetched with apt-get download where it is not installed), and the archives of Debian and Ubuntu.
+Needs root, debootstrap (fetched with apt-get download where it is not installed), and Debian's and Ubuntu's archives.
 Suites: bookworm, noble. A suite whose archive does not answer is left out, and said to be. Closes with
 'N passed, N failed', one for each suite and MPI."""
 
@@ -54,9 +54,14 @@ def make_root(suite: str, root: Path, folder: Path) -> None:
     line = [*command, "--variant=minbase", "--no-check-gpg", f"--include={PACKAGES}"]
     line += [f"--components={COMPONENTS[suite]}"] if suite in COMPONENTS else []
     # Debian 12's debootstrap is older than noble; all of Ubuntu's releases are made by the script of one of them.
-    script = [str(Path(more.get("DEBOOTSTRAP_DIR", "/usr/share/debootstrap"), "scripts/gutsy"))] if suite == "noble" else []
+    scripts = Path(more.get("DEBOOTSTRAP_DIR", "/usr/share/debootstrap"), "scripts")
+    script = [str(scripts / "gutsy")] if suite == "noble" else []
     answer = subprocess.run(
-        [*line, suite, str(root), MIRRORS[suite], *script], capture_output=True, text=True, env=os.environ | more, timeout=ROOT_S
+        [*line, suite, str(root), MIRRORS[suite], *script],
+        capture_output=True,
+        text=True,
+        env=os.environ | more,
+        timeout=ROOT_S,
     )
     if answer.returncode != 0:
         raise RuntimeError(f"debootstrap: {(answer.stderr or answer.stdout).strip()[-500:]}")
