@@ -126,7 +126,7 @@ uninstall:
 
 wheels:
 	@$(SETUP) --with mpich --with ompi --with wheels $(foreach part,$(WITH),--with $(part))
-	@$(BUILD) wheels
+	@$(BUILD) wheels --target telpher_installed
 	@$(PYTHON) tools/package.py build/wheels
 
 # From the build that the tests use: what is installed is the same, and needs no other build.

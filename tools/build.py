@@ -22,6 +22,8 @@ FOLDERS = ("src", "tools", "bench", "examples", "test")
 
 # Presets that show or repeat the same code (a sanitizer, another compiler): one host MPI is enough.
 ONE_MPI = ("demo", "asan", "tsan", "vendors")
+# Presets that hold the vendors that were asked for and no other that happens to be on this machine.
+ASKED_VENDORS = ("vendors", "wheels")
 
 
 def mpi_prefixes(preset: str, state: dict) -> dict[str, str]:
@@ -48,7 +50,7 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
         cache += [f"TELPHER_CUDA_ROOT={state['cuda']}"]
     if state.get("sycl"):
         cache += ["TELPHER_SYCL=ON", f"TELPHER_SYCL_ROOT={state['sycl']}"]
-    if preset == "vendors":
+    if preset in ASKED_VENDORS:
         cache += [f"TELPHER_{name.upper()}={'ON' if state.get(name) else 'OFF'}" for name in ("cuda", "hip")]
     return [f"-D{entry}" for entry in cache + extra]
 
