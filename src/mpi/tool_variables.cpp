@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "memory/ipc_cache.hpp"
+#include "memory/allocations.hpp"
 #include "mpi/operation.hpp"
 #include "path/path.hpp"
 
@@ -49,9 +49,9 @@ struct counter {
   int argument;
 };
 
-constexpr std::uint64_t memory::ipc_cache::counters::*cache_counts[] = {
-    &memory::ipc_cache::counters::hits, &memory::ipc_cache::counters::opens,
-    &memory::ipc_cache::counters::closes};
+constexpr std::uint64_t memory::allocations::counters::*imported_counts[] = {
+    &memory::allocations::counters::hits, &memory::allocations::counters::opens,
+    &memory::allocations::counters::closes};
 
 const std::vector<counter>& counters_list() {
   static const auto* const one = [] {
@@ -73,11 +73,14 @@ const std::vector<counter>& counters_list() {
         {"telpher_ipc_closes", "memory of peers closed"},
     };
     for (int i = 0; i < static_cast<int>(std::size(cache)); ++i)
-      all->push_back(
-          {{cache[i][0], cache[i][1]},
-           false,
-           [](int of) -> value { return memory::ipc_cache::instance().count().*cache_counts[of]; },
-           i});
+      all->push_back({{cache[i][0], cache[i][1]},
+                      false,
+                      [](int of) -> value {
+                        return memory::allocations::instance().count(
+                                   memory::facet::kind::imported).*
+                               imported_counts[of];
+                      },
+                      i});
     all->push_back({{"telpher_requests", "requests of the program that Telpher completes"},
                     true,
                     [](int) -> value { return mpi::operations(); },
