@@ -17,6 +17,7 @@
 #include "base/library.hpp"
 #include "device/registry.hpp"
 #include "kernel/one_copy.hpp"
+#include "memory/allocations.hpp"
 #include "memory/windows.hpp"
 
 namespace {
@@ -126,7 +127,7 @@ class machine {
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
   ~machine() {
-    memory::release_windows();
+    memory::allocations::instance().clear(memory::facet::kind::window);
     owner_.destroy_stream(stream_);
     static_cast<void>(owner_.release(where_.device, device_));
     static_cast<void>(owner_.release_pinned(pinned_));

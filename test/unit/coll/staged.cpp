@@ -15,7 +15,7 @@ bool attached_persistent = false;
 }  // namespace
 
 namespace telpher::coll {
-void attach(const char*, MPI_Comm, MPI_Request, std::unique_ptr<pending> work,
+void attach(const char*, MPI_Comm, MPI_Request*, std::unique_ptr<pending> work,
             bool persistent) noexcept {
   attached = std::move(work);
   attached_persistent = persistent;
