@@ -10,9 +10,8 @@ void endings::hear(std::int32_t process, std::uint64_t& seen) noexcept {
   bool mixed = now - seen >= kept;
   for (std::uint64_t n = seen; n != now && !mixed; ++n) {
     const place& p = ring[n % kept];
-    const std::uint64_t base = p.base.load(std::memory_order_relaxed);
-    const std::uint64_t generation = p.generation.load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint64_t base = p.base.load(std::memory_order_acquire);
+    const std::uint64_t generation = p.generation.load(std::memory_order_acquire);
     mixed = count.load(std::memory_order_relaxed) - n >= kept;
     if (!mixed) all.ended(process, base, generation);
   }

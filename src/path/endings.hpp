@@ -5,8 +5,9 @@
 // Only the owner writes, under the registry's lock: first the place in the ring, then `count`
 // (release). A peer reads `count` (acquire), the places since its last look, and `count` again: if
 // the owner is meanwhile a whole ring further on, what was read may be mixed from two endings, and
-// the peer closes all that it does not use of this process. So it does when it was late. A place is
-// written word by word, relaxed. A segment begins with zeros.
+// the peer closes all that it does not use of this process. So it does when it was late. The words
+// of a place are stored with release and read with acquire order: a peer that reads a new one also
+// sees the count of the ending before it. A segment begins with zeros.
 #pragma once
 
 #include <array>
@@ -27,11 +28,9 @@ struct endings {
 
   void post(const memory::allocation& a) noexcept {
     const std::uint64_t n = count.load(std::memory_order_relaxed);
-    // What a peer reads of this place may be new only if it sees the count of the one before.
-    std::atomic_thread_fence(std::memory_order_release);
     place& p = ring[n % kept];
-    p.base.store(a.base, std::memory_order_relaxed);
-    p.generation.store(a.generation, std::memory_order_relaxed);
+    p.base.store(a.base, std::memory_order_release);
+    p.generation.store(a.generation, std::memory_order_release);
     count.store(n + 1, std::memory_order_release);
   }
 

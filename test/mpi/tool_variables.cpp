@@ -22,6 +22,8 @@ listed control(suite& s, int index) {
   MPI_T_enum enumtype;
   const int code = MPI_T_cvar_get_info(index, name, &name_len, &verbosity, &type, &enumtype, help,
                                        &help_len, &bind, &scope);
+  // Open MPI marks variables of parts that it closed as invalid.
+  if (code == MPI_T_ERR_INVALID_INDEX) return {"", MPI_DATATYPE_NULL, 0};
   s.expect_equal(code, MPI_SUCCESS, "MPI_T_cvar_get_info");
   s.expect_equal(static_cast<int>(std::strlen(name)) + 1, name_len, "the length of a name");
   return {name, type, 0};
@@ -36,7 +38,6 @@ listed performance(int index) {
   const int code =
       MPI_T_pvar_get_info(index, name, &name_len, &verbosity, &var_class, &type, &enumtype, help,
                           &help_len, &bind, &readonly, &continuous, &atomic);
-  // Open MPI marks variables of parts that it closed as invalid.
   if (code != MPI_SUCCESS) return {"", MPI_DATATYPE_NULL, 0};
   return {name, type, var_class};
 }
@@ -76,17 +77,21 @@ void settings(suite& s) {
 
 // Each of the host MPI's is found by its name, and none is met twice.
 void of_the_host(suite& s) {
-  int number = 0, ours = 0, index = -1;
+  int number = 0, ours = 0, invalid = 0, index = -1;
   MPI_T_cvar_get_num(&number);
   std::set<std::string> names;
   for (int i = 0; i < number; ++i) {
     const listed v = control(s, i);
     ours += v.name.starts_with("TELPHER_");
+    if (v.name.empty()) {
+      ++invalid;
+      continue;
+    }
     names.insert(v.name);
     if (i % 16 == 0 && MPI_T_cvar_get_index(v.name.c_str(), &index) == MPI_SUCCESS)
       s.expect(control(s, index).name == v.name, "a name found again");
   }
-  s.expect_equal(static_cast<int>(names.size()), number, "different names");
+  s.expect_equal(static_cast<int>(names.size()) + invalid, number, "different names");
   s.expect(ours > 20 && ours < number, "ours and the host MPI's");
   s.expect_equal(MPI_T_cvar_get_index("no such variable", &index), MPI_T_ERR_INVALID_NAME, "none");
   s.expect(MPI_T_cvar_get_info(number, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
