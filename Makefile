@@ -12,7 +12,7 @@ WITH ?=
 CORE = base_,fuzz_,kernel_,codec_,path_,ticket_,memory_,coll_agreement,coll_exchange,coll_vendor,contract
 
 # What meets foreign input, and what makes and frees: a handful for continuous integration.
-RANKS_UNDER_ASAN = bad_input,arguments,lifetime,datatypes,coll_edges
+RANKS_UNDER_ASAN = bad_input,arguments,lifetime,datatypes,threads,coll_edges
 
 .PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-nodes check-system stress lint format install uninstall wheels check-install check-bare release clean
 
@@ -35,7 +35,7 @@ help:
 	@echo "make format         format the C++ files as lint wants them"
 	@echo "make setup          only make build/ ready; WITH=cuda fetches CUDA's compiler as well"
 	@echo "make uninstall      remove what make install put into PREFIX"
-	@echo "make wheels         Python wheels into build/wheels/dist; WITH='cuda hip sycl' adds the vendors' plug-ins"
+	@echo "make wheels         Python wheels into build/wheels/dist; WITH='cuda cuda12 hip sycl' adds the vendors' plug-ins"
 	@echo "make check-install  wheels, CMake package and module file, used as users do"
 	@echo "make check-bare     the wheels of make wheels in bare Debian 12 and Ubuntu 24.04 (needs root, minutes; not in .ci/run)"
 	@echo "make release        source archive, wheels, checksums and notes into build/dist"
@@ -128,6 +128,10 @@ wheels:
 	@$(SETUP) --with mpich --with ompi --with wheels $(foreach part,$(WITH),--with $(part))
 	@$(BUILD) wheels --target telpher_installed
 	@$(PYTHON) tools/package.py build/wheels
+ifneq ($(filter cuda12,$(WITH)),)
+	@$(BUILD) wheels_cuda12 --target telpher_cuda --target telpher_version
+	@$(PYTHON) tools/package.py build/wheels_cuda12 --plugin cuda --out build/wheels/dist
+endif
 
 # From the build that the tests use: what is installed is the same, and needs no other build.
 check-install:

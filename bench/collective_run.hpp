@@ -7,6 +7,7 @@
 #include "figure.hpp"
 #include "memory.hpp"
 #include "nccl.hpp"
+#include "stream.hpp"
 #include "window_buffer.hpp"
 
 namespace telpher::bench {
@@ -21,7 +22,8 @@ struct collective_shape {
   kind own_kind = kind::host;
   MPI_Comm comm = MPI_COMM_NULL;  // for the calls; of the neighbourhood, if any
   grid around;
-  int test_calls = 0;  // while computing
+  int test_calls = 0;           // while computing
+  std::size_t stream_work = 0;  // bytes; of modes in a stream
 };
 
 /// Work for a rank to do while a call runs. It does not read the clock meanwhile.
@@ -54,6 +56,7 @@ class collective_work final : public workload {
 
  private:
   void once();
+  double run_in_stream(long iterations);
   void begin();
   void end();
   std::unique_ptr<window_buffer> make(kind k, int blocks, bool significant);
@@ -66,7 +69,8 @@ class collective_work final : public workload {
   arguments call_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   std::unique_ptr<window_buffer> send_, receive_, staged_send_, staged_receive_;
-  bool copies_in_, copies_out_;  // copy send_ in (receive_ if it serves both), receive_ out
+  std::unique_ptr<stream> stream_;  // of modes in a stream
+  bool copies_in_, copies_out_;     // copy send_ in (receive_ if it serves both), receive_ out
 };
 
 /// Collective over shape.comm. Returns the figures of each mode, the same on all ranks.

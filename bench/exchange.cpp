@@ -68,6 +68,8 @@ exchange::exchange(memory_source& source, const pairing& pair, const shape& s, m
   send_requests_.assign(static_cast<std::size_t>(depth_), MPI_REQUEST_NULL);
   receive_requests_.assign(static_cast<std::size_t>(depth_), MPI_REQUEST_NULL);
   if (s.persistent) init_requests();
+  if (in_stream(how)) stream_ = std::make_unique<stream>(source, s.stream_work);
+  enqueues_ = how == mode::enqueued;
 }
 
 void exchange::init_requests() {
@@ -97,7 +99,11 @@ void exchange::iterate() {
 }
 
 double exchange::run(long iterations, std::vector<double>* each) {
-  return time_all(iterations, each, [this] { iterate(); });
+  const double start = MPI_Wtime();
+  const double seconds = time_all(iterations, each, [this] { iterate(); });
+  if (!stream_) return seconds;
+  stream_->wait();
+  return MPI_Wtime() - start;
 }
 
 double exchange::run_checked(std::uint64_t seed, std::string& wrong) {
@@ -114,6 +120,7 @@ double exchange::run_checked(std::uint64_t seed, std::string& wrong) {
     ping_pong();
   else
     pass_window(messages);
+  if (stream_) stream_->wait();
   const double seconds = MPI_Wtime() - start;
   for (int w = 0; receives() && w < messages && wrong.empty(); ++w)
     receive_->holds(w, seed_of(seed, pair_.peer, w), wrong);
@@ -129,6 +136,11 @@ void exchange::ping_pong() {
 }
 
 void exchange::send_blocking() {
+  if (stream_) stream_->work();
+  if (enqueues_)
+    return stream_->send(send_address(0), layout_.count(), layout_.type(), pair_.peer, data_tag,
+                         pair_.comm);
+  if (stream_) stream_->wait();
   if (staged()) source_.copy(stage_->slot(0), send_->slot(0), layout_.span());
   if (shape_.persistent) {
     MPI_Start(&send_requests_[0]);
@@ -139,6 +151,9 @@ void exchange::send_blocking() {
 }
 
 void exchange::receive_blocking() {
+  if (enqueues_)
+    return stream_->receive(receive_address(0), layout_.count(), layout_.type(), pair_.peer,
+                            data_tag, pair_.comm);
   if (shape_.persistent) {
     MPI_Start(&receive_requests_[0]);
     MPI_Wait(&receive_requests_[0], MPI_STATUS_IGNORE);

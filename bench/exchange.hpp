@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "measure.hpp"
+#include "stream.hpp"
 #include "window_buffer.hpp"
 
 namespace telpher::bench {
@@ -58,6 +59,7 @@ struct shape {
   kind peer_kind = kind::host;
   bool persistent = false;
   derived type;
+  std::size_t stream_work = 0;  // bytes; of modes in a stream
 };
 
 class exchange final : public workload {
@@ -103,6 +105,8 @@ class exchange final : public workload {
   int depth_ = 1;         // messages in flight in one direction, each in its own slot
   int stage_offset_ = 0;  // first receiving slot of stage_
   std::unique_ptr<window_buffer> send_, receive_, stage_;
+  std::unique_ptr<stream> stream_;  // of modes in a stream
+  bool enqueues_ = false;
   std::vector<MPI_Request> send_requests_, receive_requests_;
 };
 

@@ -215,15 +215,16 @@ class Session:
         return self.command(line, limit, MPI_ENV, quiet)
 
     def bench(self, label: str, test: str, arguments: str, abi: str = "ompi", peer: dict | None = None,
-              limit: float = 90, ranks: int = 2, **settings: str) -> list[dict]:
+              over: dict | None = None, limit: float = 90, ranks: int = 2, **settings: str) -> list[dict]:
         """One run of telpher-bench, its rows kept under `label`. `peer`: the environment of a GPU-aware
-        MPI that is measured without Telpher."""
+        MPI that is measured without Telpher, `over`: of one that Telpher runs over."""
         file = self.scratch / "rows.json"
         file.unlink(missing_ok=True)
         if peer is None:
-            front = [*self.mpirun(abi, ranks=ranks), *self.preload(abi, **settings)]
+            more = [] if over is None else UCX_ARGUMENTS
+            front = [*self.mpirun(abi, more, ranks), *self.preload(abi, **settings, **(over or {}))]
         else:
-            front = [*self.mpirun(abi, UCX_ARGUMENTS), "env", *(f"{k}={v}" for k, v in peer.items())]
+            front = [*self.mpirun(abi, UCX_ARGUMENTS, ranks), "env", *(f"{k}={v}" for k, v in peer.items())]
         program = [self.build / f"bin/telpher-bench-{abi}", test, *arguments.split(), "--json", file]
         outcome = self.command([*front, *program], limit, MPI_ENV | self._nccl)
         rows = json.loads(file.read_text())["rows"] if file.is_file() else []

@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gpu_apps  # noqa: E402
+import gpu_between  # noqa: E402
 import gpu_coll  # noqa: E402
 import gpu_long  # noqa: E402
 import gpu_measure  # noqa: E402
@@ -31,6 +32,7 @@ STEPS = {
     "coll_tests": (gpu_tests.collectives, "the programs of test/mpi on collectives, one rank a device"),
     "forced": (gpu_coll.forced, "every algorithm of the collectives, forced"),
     "nonblocking": (gpu_coll.nonblocking, "non-blocking and persistent collectives"),
+    "between": (gpu_between.between, "between pretended nodes, beside staging by hand and a GPU-aware host MPI"),
     "crowded": (gpu_coll.crowded, "collectives of more ranks than devices"),
     "all_pairs": (gpu_coll.all_pairs, "messages between every two ranks"),
     "peers": (gpu_measure.peers, "against Open MPI over UCX, in turn"),
@@ -46,7 +48,7 @@ STEPS = {
     "host": (gpu_measure.host, "what host-only traffic pays"),
     "verify": (gpu_long.verify, "every algorithm's schedules on 1 to 257 ranks"),
     "stress": (gpu_long.stress, "random messages and collectives in millions, on GPUs and on the emulated device"),
-    "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch and JAX"),
+    "python": (gpu_tests.python, "mpi4py with CuPy, PyTorch, Numba and JAX"),
     "report": (gpu_tests.report, "telpher report of two ranks"),
     "apps": (gpu_apps.apps, "the applications, against staging by hand"),
 }

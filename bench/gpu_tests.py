@@ -9,7 +9,7 @@ import sys
 import gpu_measure
 from gpu_jobs import MPI_ENV, ROOT, Session
 
-EXAMPLES = [["send_receive_cupy.py"], ["send_receive_arrays.py", "torch"], ["send_receive_arrays.py", "jax"]]
+KNOWN = ("cupy", "torch", "numba", "jax")  # examples/known/with_NAME.py
 MPI_TESTS = "pt2pt,matching,completion,progress,random,datatypes,threads,lifetime,bad_input,compression,coll_,bench-"
 MPI_LIMIT_S = 240
 PROGRAM_LIMIT_S = 45
@@ -181,10 +181,10 @@ def python(session: Session) -> str:
     asked = session.command([*session.mpirun("ompi"), sys.executable, "-c", ask], 60, MPI_ENV)
     found = re.findall(r"Open MPI v\S+|MPICH\s+Version\S*\s*\S+", asked.text)
     results = [f"mpi4py over {found[0].rstrip(',')}" if found else "mpi4py FAILED"]
-    for words in EXAMPLES:
-        example = [sys.executable, "-m", "mpi4py", ROOT / "examples" / words[0], *words[1:]]
+    for name in KNOWN:
+        example = [sys.executable, "-m", "mpi4py", ROOT / "examples/known" / f"with_{name}.py"]
         preloaded = session.ranks("ompi", example, 90, XLA_PYTHON_CLIENT_PREALLOCATE="false")
         command = [session.build / "bin/telpher", "run", "-n", "2", "--backend", session.options.backend, *example]
         run = session.command(command, 90, MPI_ENV | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"})
-        results.append(f"{words[-1]} preload {verdict(preloaded.good)}, telpher run {verdict(run.good)}")
+        results.append(f"{name} preload {verdict(preloaded.good)}, telpher run {verdict(run.good)}")
     return "; ".join(results)

@@ -4,9 +4,12 @@
 // arrived.
 #include <mpi.h>
 
+#include <cstdio>
+
 #include "cuda_memory.hpp"
 #include "host.hpp"
 #include "run.hpp"
+#include "stream.hpp"
 
 using namespace telpher::bench;
 
@@ -14,6 +17,8 @@ namespace {
 
 // Reports what is missing before anything is allocated.
 void check_devices(const options& o, memory_source& source) {
+  if (o.enqueue && !stream::present(source))
+    give_up("--enqueue needs Telpher and a device: start with LD_PRELOAD=.../libtelpher-<abi>.so");
   if (o.leader_kind == kind::host && o.peer_kind == kind::host) return;
   if (o.allocation == "telpher" && !telpher_present())
     give_up(
@@ -29,12 +34,25 @@ std::vector<row> run_one(const options& o, memory_source& source) {
   return o.which ? run_collective(o, source) : run_pairs(o, source);
 }
 
-std::vector<row> run(options& o, memory_source& source) {
+// On stderr, so that tables stay tables. A test prints its rows as they come; this is about the
+// whole of a long run.
+void say_progress(std::size_t done, std::size_t tests, double seconds) {
+  constexpr double long_run = 10;
+  if (seconds < long_run || done == tests) return;
+  const double left = seconds / static_cast<double>(done) * static_cast<double>(tests - done);
+  std::fprintf(stderr, "telpher-bench: %zu of %zu tests after %.0f s, about %.0f s left\n", done,
+               tests, seconds, left);
+}
+
+std::vector<row> run(options& o, memory_source& source, bool talks) {
   std::vector<row> all;
+  const double began = MPI_Wtime();
+  std::size_t done = 0;
   for (const std::string& command : o.commands) {
     select(o, command);
     const auto rows = run_one(o, source);
     all.insert(all.end(), rows.begin(), rows.end());
+    if (talks) say_progress(++done, o.commands.size(), MPI_Wtime() - began);
   }
   return all;
 }
@@ -50,7 +68,11 @@ bool all_right(const std::vector<row>& rows) {
 int main(int argc, char** argv) {
   // As GPU programs do: in MPI_Init a GPU-aware MPI may look for the device that was chosen.
   if (const int device = early_cuda_device(argc, argv); device >= 0) use_cuda_device(device);
-  MPI_Init(&argc, &argv);
+  int level = MPI_THREAD_SINGLE;
+  if (early_enqueue(argc, argv))
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  else
+    MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   options o = parse_options(argc, argv, rank == 0);
@@ -61,7 +83,7 @@ int main(int argc, char** argv) {
     source->choose_device(o.devices[static_cast<std::size_t>(rank) % o.devices.size()]);
   const facts about = collect_facts(MPI_COMM_WORLD, *source);
   if (host && o.json.empty()) o.json.push_back('-');  // stdout
-  const auto rows = run(o, *source);
+  const auto rows = run(o, *source, rank == 0);
   if (rank == 0 && !o.json.empty()) write_json(o.json, about, rows);
   MPI_Finalize();
   return all_right(rows) ? 0 : 1;

@@ -164,7 +164,7 @@ class subject {
 }  // namespace
 
 const char* name(mode m) noexcept {
-  static constexpr const char* names[] = {"telpher", "staged", "nccl"};
+  static constexpr const char* names[] = {"telpher", "staged", "nccl", "enqueued", "by hand"};
   return names[static_cast<int>(m)];
 }
 

@@ -13,7 +13,12 @@
 
 namespace telpher::bench {
 
-enum class mode { telpher, staged, nccl };
+/// `enqueued` and `by_hand` run in a stream: by calls that enqueue, or by a wait for the stream
+/// before MPI's ordinary call.
+enum class mode { telpher, staged, nccl, enqueued, by_hand };
+constexpr bool in_stream(mode m) noexcept {
+  return m == mode::enqueued || m == mode::by_hand;
+}
 const char* name(mode m) noexcept;
 
 enum class checking { none, once, every };

@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 
+#include "stream.hpp"
+
 namespace telpher::bench {
 
 namespace {
@@ -42,6 +44,10 @@ constexpr const char* usage =
       --type TYPE          elements that are reduced: float, double, int, char (float)
       --op OP              sum, max, min (sum)
       --neighbours D[:R]   neighbourhoods: grid of D dimensions, ranks up to R away on an axis (1:1)
+      --enqueue            latency, multi_lat and collectives in the order of a stream, beside the same by
+                           hand: a wait for the stream, then MPI's call
+      --stream-work SIZE   with --enqueue: device memory that is filled in the stream before each message or
+                           call, in a kernel's place (0)
       --test-calls N       MPI_Test calls while computing, for the overlap (0)
       --device A:B:...     device of each rank, taken round (by local rank)
       --alloc KIND         device memory from telpher, or from CUDA's driver: malloc, async, vmm, vmm-fd
@@ -59,26 +65,6 @@ constexpr const char* usage =
       --json FILE          also write rows, machine, versions and settings; - is stdout
       --csv                print comma-separated rows
 )";
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0; from <= text.size();) {
-    const auto end = std::min(text.find(separator, from), text.size());
-    words.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return words;
-}
-
-// The value of `--name value` or `--name=value`, or "".
-std::string value_of(int argc, char** argv, const std::string& name) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == name && i + 1 < argc) return argv[i + 1];
-    if (word.starts_with(name + '=')) return word.substr(name.size() + 1);
-  }
-  return "";
-}
 
 class parser {
  public:
@@ -181,6 +167,8 @@ class parser {
       options_.limit = true;
     else if (word == "--full")
       options_.full = true;
+    else if (word == "--enqueue")
+      options_.enqueue = true;
     else if (word == "--persistent")
       options_.persistent = true;
     else
@@ -196,10 +184,12 @@ class parser {
         {"--mode", [this](const std::string& v) { take_mode(v); }},
         {"--iterations", [&](const std::string& v) { o.how.iterations = number(v, 1, 100000000); }},
         {"--warm-up", [&](const std::string& v) { o.how.warm_up = number(v, 0, 100000000); }},
-        {"--min-time", [&](const std::string& v) { o.how.min_time = seconds(v); }},
+        {"--min-time",
+         [&](const std::string& v) { o.how.min_time = positive(v, 3600, "a number of seconds"); }},
         {"--batches", [&](const std::string& v) { o.how.batches = int(number(v, 1, 100000)); }},
         {"--window", [&](const std::string& v) { o.window = int(number(v, 1, 65536)); }},
         {"--window-memory", [&](const std::string& v) { o.window_memory = size(v); }},
+        {"--stream-work", [&](const std::string& v) { o.stream_work = size(v); }},
         {"--pairs", [&](const std::string& v) { o.pairs = int(number(v, 1, 65536)); }},
         {"--device", [this](const std::string& v) { take_devices(v); }},
         {"--alloc", [this](const std::string& v) { take_allocation(v); }},
@@ -222,11 +212,11 @@ class parser {
     return value;
   }
 
-  double seconds(const std::string& text) {
+  double positive(const std::string& text, int most, const char* what) {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end || !(value > 0) || value > 3600)
-      stop("'" + text + "' is not a number of seconds");
+    if (text.empty() || *end || !(value > 0) || value > most)
+      stop("'" + text + "' is not " + what + " above 0 and at most " + std::to_string(most));
     return value;
   }
 
@@ -237,13 +227,8 @@ class parser {
   }
 
   void take_percentiles(const std::string& v) {
-    for (const std::string& word : split(v, ',')) {
-      char* end = nullptr;
-      const double percent = std::strtod(word.c_str(), &end);
-      if (word.empty() || *end || !(percent > 0) || percent > 100)
-        stop("--percentiles: '" + word + "' is not above 0 and at most 100");
-      options_.how.percentiles.push_back(percent);
-    }
+    for (const std::string& word : split(v, ','))
+      options_.how.percentiles.push_back(positive(word, 100, "a percentile"));
   }
 
   void take_derived(const std::string& v) {
@@ -279,19 +264,16 @@ class parser {
 
   void take_sizes(const std::string& v) {
     options_.sizes.clear();
-    if (v.find(':') == std::string::npos) return take_listed_sizes(v);
     const auto colon = v.find(':');
+    if (colon == v.npos) {
+      for (const std::string& word : split(v, ',')) options_.sizes.push_back(size(word));
+      if (std::ranges::max(options_.sizes) > largest_message) stop("--sizes: " + v + ": above 1g");
+      return;
+    }
     options_.smallest = size(v.substr(0, colon));
     options_.largest = size(v.substr(colon + 1));
     if (options_.smallest > options_.largest || options_.largest > largest_message)
       stop("--sizes: " + v + " is not a range below 1g");
-  }
-
-  void take_listed_sizes(const std::string& v) {
-    for (const std::string& word : split(v, ',')) {
-      options_.sizes.push_back(size(word));
-      if (options_.sizes.back() > largest_message) stop("--sizes: " + word + " is above 1g");
-    }
   }
 
   kind memory_kind(char letter) {
@@ -339,6 +321,7 @@ class parser {
     const bool pairs_only =
         options_.persistent || options_.type.what != derived::kind::none || options_.limit;
     const bool collectives_only = !options_.telpher && !options_.staged;
+    if (options_.enqueue) check_enqueue();
     for (const std::string& one : options_.commands) {
       if (!TELPHER_HAS_PERSISTENT_COLLECTIVES && one.ends_with("_persistent"))
         stop("this MPI has no persistent collectives: no " + one);
@@ -353,6 +336,21 @@ class parser {
     }
   }
 
+  void check_enqueue() {
+    if (options_.persistent || mode_given_ || options_.limit || !options_.how.percentiles.empty())
+      stop(
+          "--enqueue is not for --persistent, --mode, --memory-copy-limit or --percentiles: single "
+          "iterations are not seen, and it has modes of its own");
+    for (const std::string& one : options_.commands) {
+      const collective* which = nullptr;
+      form how = form::blocking;
+      const bool is_collective = find_collective(one, which, how);
+      if (is_collective ? how != form::blocking || !stream::offers(*which)
+                        : one != "latency" && one != "multi_lat")
+        stop("--enqueue: there is no enqueued form of " + one);
+    }
+  }
+
   int count_;
   char** words_;
   bool talks_;
@@ -364,36 +362,28 @@ class parser {
 
 }  // namespace
 
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto end = std::min(text.find(separator, from), text.size());
+    words.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return words;
+}
+
 bool parse_size(const std::string& text, std::size_t& out) {
   char* end = nullptr;
   if (text.empty() || text[0] < '0' || text[0] > '9') return false;
   const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
   const std::string suffix(end);
-  int shift = 0;
-  if (suffix == "k" || suffix == "K")
-    shift = 10;
-  else if (suffix == "m" || suffix == "M")
-    shift = 20;
-  else if (suffix == "g" || suffix == "G")
-    shift = 30;
-  else if (!suffix.empty())
-    return false;
+  const std::string units = "kKmMgG";
+  const std::size_t at = suffix.empty() ? 0 : units.find(suffix);
+  if (at == units.npos || suffix.size() > 1) return false;
+  const std::size_t shift = suffix.empty() ? 0 : 10 * (at / 2 + 1);
   if (value > (~0ull >> shift)) return false;
   out = value << shift;
   return true;
-}
-
-int early_cuda_device(int argc, char** argv) {
-  const std::string allocation = value_of(argc, argv, "--alloc");
-  const std::string devices = value_of(argc, argv, "--device");
-  if (allocation.empty() || allocation == "telpher" || devices.empty()) return -1;
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
-    const char* rank = std::getenv(variable);
-    if (!rank) continue;
-    const auto listed = split(devices, ':');
-    return std::atoi(listed[std::strtoul(rank, nullptr, 10) % listed.size()].c_str());
-  }
-  return -1;
 }
 
 void select(options& o, const std::string& command) {

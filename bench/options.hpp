@@ -24,7 +24,9 @@ struct options {
   bool telpher = true;
   bool staged = true;
   std::string allocation = "telpher";
-  std::vector<int> devices;  // rank i uses devices[i % size]; empty: by local rank
+  std::vector<int> devices;     // rank i uses devices[i % size]; empty: by local rank
+  bool enqueue = false;         // in the order of a stream
+  std::size_t stream_work = 0;  // bytes
   bool limit = false;
   bool csv = false;
   bool full = false;  // fastest and slowest rank, iterations
@@ -51,10 +53,15 @@ options parse_options(int argc, char** argv, bool talks);
 /// Makes a test of the list the current one.
 void select(options& o, const std::string& command);
 
+/// Whether the command line asks for calls that enqueue; for use before MPI_Init.
+bool early_enqueue(int argc, char** argv);
+
 /// The CUDA device that the command line gives this rank; for use before MPI_Init. The rank comes
 /// from the launcher's environment variables. -1 if the memory is not CUDA's or the rank is
 /// unknown.
 int early_cuda_device(int argc, char** argv);
+
+std::vector<std::string> split(const std::string& text, char separator);
 
 /// Parses sizes such as "64k"; false if it is not a size.
 bool parse_size(const std::string& text, std::size_t& out);

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
+#include <cstdio>
+#include <memory>
 
 #include "cuda_memory.hpp"
 
@@ -19,10 +20,12 @@ namespace {
 // --- circumstances ---
 
 std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line))
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/cpuinfo", "r"),
+                                                             std::fclose);
+  char line[512];
+  while (file && std::fgets(line, sizeof line, file.get()))
+    if (const std::string text(line, std::strcspn(line, "\n")); text.starts_with("model name"))
+      return text.substr(text.find(':') + 2);
   return "unknown";
 }
 

@@ -22,6 +22,7 @@ std::string kinds_of(const options& o) {
 }
 
 std::vector<mode> modes_of(const options& o) {
+  if (o.enqueue) return {mode::enqueued, mode::by_hand};
   std::vector<mode> modes;
   if (o.telpher) modes.push_back(mode::telpher);
   if (o.staged) modes.push_back(mode::staged);
@@ -61,7 +62,7 @@ std::vector<row> run_pairs(const options& o, memory_source& source) {
   const auto all_sizes = pair.active ? sizes(o) : std::vector<std::size_t>{};
   for (const std::size_t bytes : all_sizes) {
     const shape s{t,           bytes,        o.window, o.window_memory, o.leader_kind,
-                  o.peer_kind, o.persistent, o.type};
+                  o.peer_kind, o.persistent, o.type,   o.stream_work};
     const double limit = o.limit ? copy_limit(source, pair, s, o.how.min_time) : 0;
     const auto found = measure(source, pair, s, modes, o.how);
     std::vector<row> rows;
@@ -93,7 +94,7 @@ std::vector<std::size_t> collective_sizes(const options& o, int ranks) {
 
 std::unique_ptr<nccl> open_other(const options& o, memory_source& source, int rank) {
   const bool on_device = o.leader_kind == kind::device && o.peer_kind == kind::device;
-  if (!o.nccl || !on_device || o.form_of_call != form::blocking) return nullptr;
+  if (!o.nccl || o.enqueue || !on_device || o.form_of_call != form::blocking) return nullptr;
   std::string why;
   auto other = open_nccl(MPI_COMM_WORLD, source.backend(), source.device(), why);
   if (!other && rank == 0 && source.backend() == "cuda")
@@ -128,6 +129,7 @@ std::vector<row> run_collective(const options& o, memory_source& source) {
   collective_shape s{o.which, o.form_of_call, o.reduced, o.op};
   s.root = o.root;
   s.test_calls = o.test_calls;
+  s.stream_work = o.stream_work;
   s.own_kind = rank % 2 == 0 ? o.leader_kind : o.peer_kind;
   s.around = grid(size, o.dimensions, o.radius);
   if (o.which->among_neighbours())

@@ -49,7 +49,8 @@ set(TELPHER_PROGRAM_ABIS mpich mpi_abi ompi CACHE STRING "ABIs to build programs
 # telpher_mpi_program(NAME [WITH_TELPHER] SOURCES... [LINK_LIBRARIES ...] [PARTS ...] [ABIS ...]): builds
 # NAME-<abi> for every ABI of TELPHER_PROGRAM_ABIS, or of ABIS. WITH_TELPHER links libtelpher-<abi>.so in
 # front of the MPI library; else the program starts without it, and meets it when it is preloaded.
-# PARTS are of telpher_mpi_part().
+# PARTS are of telpher_mpi_part(). Where TELPHER_PROGRAM_HEADERS is set to H, they take the precompiled headers
+# of the target H-<abi>.
 function(telpher_mpi_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_TELPHER" "" "LINK_LIBRARIES;PARTS;ABIS")
   if(NOT arg_ABIS)
@@ -70,6 +71,9 @@ function(telpher_mpi_program name)
     endif()
     telpher_use_mpi(${target} ${abi})
     target_link_libraries(${target} PRIVATE telpher_options ${arg_LINK_LIBRARIES} ${CMAKE_DL_LIBS})
+    if(TELPHER_PROGRAM_HEADERS AND TARGET ${TELPHER_PROGRAM_HEADERS}-${abi})
+      target_precompile_headers(${target} REUSE_FROM ${TELPHER_PROGRAM_HEADERS}-${abi})
+    endif()
   endforeach()
 endfunction()
 

@@ -31,14 +31,29 @@ if(NOT TELPHER_SANITIZE)
     -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,--gc-sections)
 endif()
 
+set(TELPHER_COMMON_HEADERS <algorithm> <atomic> <chrono> <cstdint> <cstring> <functional> <memory> <mutex>
+  <optional> <string> <unordered_map> <vector>)
+
 # telpher_precompile(TARGETS...): the standard headers that most units read are read once a target.
 # Builds without TELPHER_PRECOMPILE show what a file forgot to include.
 function(telpher_precompile)
   if(TELPHER_PRECOMPILE)
     foreach(target IN LISTS ARGN)
-      target_precompile_headers(${target} PRIVATE <algorithm> <atomic> <chrono> <cstdint> <cstring>
-        <functional> <memory> <mutex> <optional> <string> <unordered_map> <vector>)
+      target_precompile_headers(${target} PRIVATE ${TELPHER_COMMON_HEADERS})
     endforeach()
+  endif()
+endfunction()
+
+# telpher_precompiled(NAME HEADERS...): a target whose precompiled headers programs take (REUSE_FROM).
+function(telpher_precompiled name)
+  if(TELPHER_PRECOMPILE)
+    set(source ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "// a target must have a file\n")
+    add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as programs, not as libraries
+    target_compile_options(${name} PRIVATE -fPIE)
+    target_link_libraries(${name} PRIVATE telpher_options)
+    target_precompile_headers(${name} PRIVATE ${TELPHER_COMMON_HEADERS} ${ARGN})
   endif()
 endfunction()
 
@@ -56,10 +71,16 @@ function(telpher_abi_sources)
   endforeach()
 endfunction()
 
-function(telpher_set_subsystems)  # the last folder of each file's path
+function(telpher_subsystem_of file result)  # the last folder of its path
+  string(REPLACE /generated "" file ${file})
+  cmake_path(GET file PARENT_PATH folder)
+  cmake_path(GET folder FILENAME folder)
+  set(${result} ${folder} PARENT_SCOPE)
+endfunction()
+
+function(telpher_set_subsystems)
   foreach(file IN LISTS ARGN)
-    cmake_path(GET file PARENT_PATH folder)
-    cmake_path(GET folder FILENAME folder)
+    telpher_subsystem_of(${file} folder)
     set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS TELPHER_SUBSYSTEM="${folder}")
   endforeach()
 endfunction()

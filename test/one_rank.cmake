@@ -20,6 +20,7 @@ function(telpher_one_rank_library abi)
   if(TARGET telpher_one_rank_${abi})
     return()
   endif()
-  add_library(telpher_one_rank_${abi} STATIC $<TARGET_OBJECTS:telpher_below_${abi}>)
+  add_library(telpher_one_rank_${abi} STATIC ${PROJECT_SOURCE_DIR}/test/one_rank.cpp
+    $<TARGET_OBJECTS:telpher_below_${abi}>)
   target_link_libraries(telpher_one_rank_${abi} PUBLIC telpher_mpi_${abi} telpher_core)
 endfunction()

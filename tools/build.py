@@ -46,6 +46,8 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     cache += [f"TELPHER_STANDARD_ABI={'OFF' if preset in ONE_MPI else 'ON'}"]
     if state.get("zfp"):
         cache += [f"TELPHER_ZFP_LIBRARY={state['zfp']}"]
+    if preset == "wheels_cuda12":
+        return [f"-D{entry}" for entry in [*cache, f"TELPHER_CUDA_ROOT={state['cuda12']}", *extra]]
     if state.get("cuda"):
         cache += [f"TELPHER_CUDA_ROOT={state['cuda']}"]
     if state.get("sycl"):
@@ -55,9 +57,10 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     return [f"-D{entry}" for entry in cache + extra]
 
 
-def cmake_files() -> list[str]:
-    """Folders are taken in where they exist, which CMake does not watch by itself."""
-    return sorted(str(path.relative_to(ROOT)) for top in FOLDERS for path in (ROOT / top).rglob("CMakeLists.txt"))
+def watched() -> list[str]:
+    """What CMake does not watch by itself: the presets, and folders, which are taken in where they exist."""
+    folders = (path.relative_to(ROOT) for top in FOLDERS for path in (ROOT / top).rglob("CMakeLists.txt"))
+    return [(ROOT / "CMakePresets.json").read_text(), *sorted(map(str, folders))]
 
 
 def run(command: list[str]) -> int:
@@ -79,7 +82,7 @@ def main() -> int:
     configure = [state["cmake"], "--preset", options.preset,
                  *cache_of(options.preset, state, options.cache)]
     mark = folder / "configured.txt"
-    wanted = str(configure + cmake_files())
+    wanted = str(configure + watched())
     if not (folder / "build.ninja").is_file() or not mark.is_file() or mark.read_text() != wanted:
         if code := run(configure):
             return code

@@ -6,12 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/samples.hpp"
 #include "coll/schedule/simulate.hpp"
@@ -22,10 +21,10 @@ using namespace telpher::coll;
 namespace {
 
 constexpr const char* usage =
-    "telpher coll list\n"
-    "telpher coll verify [--ranks 1-257] [--operation NAME] [--algorithm NAMES]\n"
+    "telpher coll list [--json]\n"
+    "telpher coll verify [--ranks 1-257] [--operation NAME] [--algorithm NAMES] [--json]\n"
     "telpher coll simulate --machine FILE --operation NAME [--algorithm NAMES] [--ranks 64,128]\n"
-    "                      [--bytes 4k-256m] [--compress RATIO] [--csv]\n"
+    "                      [--bytes 4k-256m] [--compress RATIO] [--csv|--json]\n"
     "NAMES and numbers are lists with commas; 2-8192 of --ranks in simulate and all ranges of\n"
     "--bytes go by powers of two.\n";
 
@@ -42,7 +41,7 @@ options parse(int argc, char** argv) {
     const std::string name = argv[i];
     const bool known = name == "--ranks" || name == "--operation" || name == "--algorithm" ||
                        name == "--machine" || name == "--bytes" || name == "--compress";
-    if (name == "--csv")
+    if (name == "--csv" || name == "--json")
       all[name] = "yes";
     else if (known && i + 1 < argc)
       all[name] = argv[++i];
@@ -95,10 +94,35 @@ bool wanted(const options& all, const algorithm& a) {
          (names[0].empty() || std::find(names.begin(), names.end(), a.name) != names.end());
 }
 
+// --- as JSON ---
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
+
+/// The beginning of an object, which `more` goes on with.
+std::string about(const algorithm& a, const std::string& more) {
+  return "{\"operation\": " + quoted(to_string(a.what)) + ", \"algorithm\": " + quoted(a.name) +
+         ", " + more + "}";
+}
+
+void print_list(const std::vector<std::string>& objects) {
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    std::printf("%s%s", i == 0 ? "[" : ",\n ", objects[i].c_str());
+  std::printf("%s]\n", objects.empty() ? "[" : "");
+}
+
 // --- list ---
 
-int list() {
-  std::printf("%-22s %-20s %s\n", "operation", "algorithm", "restrictions");
+int list(const options& all) {
+  const bool json = all.count("--json") > 0;
+  std::vector<std::string> objects;
+  if (!json) std::printf("%-22s %-20s %s\n", "operation", "algorithm", "restrictions");
   const std::pair<restriction, const char*> names[] = {
       {one_node, "one node"},
       {commutative_only, "commutative operations"},
@@ -111,16 +135,22 @@ int list() {
   for (const algorithm& a : algorithms()) {
     std::string text;
     for (const auto& [bit, name] : names)
-      if ((a.restrictions & bit) != 0) text += (text.empty() ? "" : ", ") + std::string(name);
-    std::printf("%-22s %-20s %s\n", to_string(a.what), a.name, text.c_str());
+      if ((a.restrictions & bit) != 0)
+        text += (text.empty() ? "" : ", ") + (json ? quoted(name) : std::string(name));
+    if (json)
+      objects.push_back(about(a, "\"restrictions\": [" + text + "]"));
+    else
+      std::printf("%-22s %-20s %s\n", to_string(a.what), a.name, text.c_str());
   }
+  if (json) print_list(objects);
   return 0;
 }
 
 // --- verify ---
 
-/// How many problems of that size were tried; stops at the first mistake.
-int verify_size(const algorithm& a, std::int32_t ranks) {
+/// How many problems of that size were tried; stops at the first mistake, which `mistake` then
+/// tells.
+int verify_size(const algorithm& a, std::int32_t ranks, std::string& mistake) {
   const bool small = ranks <= 17;
   int tried = 0;
   auto shapes = sample_nodes(ranks);
@@ -138,41 +168,48 @@ int verify_size(const algorithm& a, std::int32_t ranks) {
       const std::string error = verify(p, all);
       ++tried;
       if (error.empty()) continue;
-      std::printf("FAILED %s %s, %d ranks, count %llu, root %d%s%s: %s\n", to_string(a.what),
-                  a.name, ranks, static_cast<unsigned long long>(p.count), p.root,
-                  p.in_place ? ", in place" : "", p.mapped ? "" : ", workspace", error.c_str());
-      return -1;
+      mistake = std::to_string(ranks) + " ranks, count " + std::to_string(p.count) + ", root " +
+                std::to_string(p.root) + (p.in_place ? ", in place" : "") +
+                (p.mapped ? "" : ", workspace") + ": " + error;
+      return tried;
     }
   return tried;
 }
 
 int verify_all(const options& all) {
   const auto ranks = numbers(value(all, "--ranks", "1-17"), false);
+  const bool json = all.count("--json") > 0;
+  std::vector<std::string> objects;
   int passed = 0;
   int failed = 0;
   for (const algorithm& a : algorithms()) {
     if (!wanted(all, a)) continue;
     int tried = 0;
-    bool right = true;
-    for (const std::uint64_t n : ranks) {
-      const int more = right ? verify_size(a, static_cast<std::int32_t>(n)) : 0;
-      right = right && more >= 0;
-      tried += std::max(more, 0);
-    }
-    if (right) std::printf("ok %s %s, %d problems\n", to_string(a.what), a.name, tried);
-    ++(right ? passed : failed);
+    std::string mistake;
+    for (const std::uint64_t n : ranks)
+      if (mistake.empty()) tried += verify_size(a, static_cast<std::int32_t>(n), mistake);
+    ++(mistake.empty() ? passed : failed);
+    if (json)
+      objects.push_back(
+          about(a, "\"problems\": " + std::to_string(tried) + ", \"mistake\": " + quoted(mistake)));
+    else if (mistake.empty())
+      std::printf("ok %s %s, %d problems\n", to_string(a.what), a.name, tried);
+    else
+      std::printf("FAILED %s %s, %s\n", to_string(a.what), a.name, mistake.c_str());
     std::fflush(stdout);
   }
-  std::printf("%d passed, %d failed\n", passed, failed);
+  if (json)
+    print_list(objects);
+  else
+    std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 && passed > 0 ? 0 : 1;
 }
 
 // --- simulate ---
 
 machine read_machine(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) stop("cannot read " + path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  if (!telpher::read_file(path, text)) stop("cannot read " + path);
   machine m;
   std::string error;
   if (!parse_machine(text, m, error)) stop(path + ": " + error);
@@ -223,13 +260,21 @@ double bus_factor(operation what, std::int32_t ranks) {
   return (n - 1) / n;
 }
 
-void print_row(const algorithm& a, std::int32_t ranks, std::uint64_t bytes, double us, bool csv,
-               double compression) {
+enum class form { table, csv, json };
+
+constexpr const char* row_forms[] = {
+    "%-20s %-20s %6d %12llu %6g %12.2f %10.3f %10.3f\n", "%s,%s,%d,%llu,%g,%.2f,%.3f,%.3f\n",
+    "{\"operation\": \"%s\", \"algorithm\": \"%s\", \"ranks\": %d, \"bytes\": %llu, \"ratio\": %g, "
+    "\"us\": %.2f, \"alg_gbps\": %.3f, \"bus_gbps\": %.3f}"};
+
+std::string row_of(form f, const algorithm& a, std::int32_t ranks, std::uint64_t bytes, double us,
+                   double compression) {
   const double gbps = static_cast<double>(bytes) / us * 1e-3;
-  const char* form = csv ? "%s,%s,%d,%llu,%g,%.2f,%.3f,%.3f\n"
-                         : "%-20s %-20s %6d %12llu %6g %12.2f %10.3f %10.3f\n";
-  std::printf(form, to_string(a.what), a.name, ranks, static_cast<unsigned long long>(bytes),
-              compression, us, gbps, gbps * bus_factor(a.what, ranks));
+  char text[512];
+  std::snprintf(text, sizeof text, row_forms[static_cast<int>(f)], to_string(a.what), a.name, ranks,
+                static_cast<unsigned long long>(bytes), compression, us, gbps,
+                gbps * bus_factor(a.what, ranks));
+  return text;
 }
 
 int simulate_all(const options& all) {
@@ -237,19 +282,24 @@ int simulate_all(const options& all) {
   operation what = operation::allreduce;
   const std::string name = value(all, "--operation", "allreduce");
   if (!from_string(name.c_str(), what) || is_v_form(what)) stop("no operation " + name);
-  const bool csv = all.count("--csv") > 0;
+  const form f = all.count("--json") ? form::json : all.count("--csv") ? form::csv : form::table;
+  std::vector<std::string> objects;
   const double compression = std::atof(value(all, "--compress", "1").c_str());
   if (!(compression >= 1)) stop("--compress takes a ratio of 1 or more");
-  std::printf(csv ? "%s,%s,%s,%s,%s,%s,%s,%s\n" : "%-20s %-20s %6s %12s %6s %12s %10s %10s\n",
-              "operation", "algorithm", "ranks", "bytes", "ratio", "us", "alg_gbps", "bus_gbps");
+  if (f == form::csv) std::printf("operation,algorithm,ranks,bytes,ratio,us,alg_gbps,bus_gbps\n");
+  if (f == form::table)
+    std::printf("%-20s %-20s %6s %12s %6s %12s %10s %10s\n", "operation", "algorithm", "ranks",
+                "bytes", "ratio", "us", "alg_gbps", "bus_gbps");
   for (const std::uint64_t ranks : numbers(value(all, "--ranks", "8"), true))
     for (const std::uint64_t bytes : numbers(value(all, "--bytes", "4k-256m"), true))
       for (const algorithm& a : algorithms()) {
         if (a.what != what || !wanted(all, a)) continue;
         const problem p = make_problem(what, static_cast<std::int32_t>(ranks), bytes, m);
         if (!allows(a, p)) continue;
-        print_row(a, p.ranks, bytes, price(a, p, m, compression), csv, compression);
+        objects.push_back(row_of(f, a, p.ranks, bytes, price(a, p, m, compression), compression));
+        if (f != form::json) std::fputs(objects.back().c_str(), stdout);
       }
+  if (f == form::json) print_list(objects);
   return 0;
 }
 
@@ -257,7 +307,7 @@ int simulate_all(const options& all) {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "list") return list();
+  if (what == "list") return list(parse(argc, argv));
   if (what == "verify") return verify_all(parse(argc, argv));
   if (what == "simulate") return simulate_all(parse(argc, argv));
   if (what == "--help") return std::fputs(usage, stdout) < 0;

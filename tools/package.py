@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes Python wheels of what a build folder has.
 
-    python3 tools/package.py BUILD [--out FOLDER] [--core]
+    python3 tools/package.py BUILD [--out FOLDER] [--core | --plugin VENDOR]
 
 `telpher` holds the command, the libraries for every ABI that was built, the emulated device, the header and the
 CMake package; each vendor's plug-in is a wheel of its own, which `telpher[cuda13]` and its like bring along. A
@@ -63,6 +63,14 @@ def staged(cmake: str, build: Path, folder: Path) -> dict:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
+
+
+def plugin_alone(build: Path, vendor: str, folder: Path) -> dict:
+    """As `staged`, of a build that has nothing but one plug-in."""
+    folder.mkdir()
+    library = folder / f"libtelpher-{vendor}.so"
+    run(["strip", "--strip-unneeded", "-o", str(library), str(build / "lib" / library.name)])
+    return {f"lib/{library.name}": library, "share/telpher/VERSION": build / "share/telpher/VERSION"}
 
 
 def plugin_of(name: str) -> str:
@@ -162,15 +170,16 @@ def platform_of(path: Path, auditwheel: Path) -> str:
     return shown["sym_tag"]
 
 
-def make(build: Path, out: Path, core_only: bool) -> None:
+def make(build: Path, out: Path, core_only: bool, plugin: str) -> None:
     state = json.loads((ROOT / "build/deps/setup.json").read_text())
     if not state.get("auditwheel"):
         raise PackageError("no auditwheel; run python3 tools/setup.py --with wheels first")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        files = staged(state["cmake"], build, Path(folder, "prefix"))
+        place = Path(folder, "prefix")
+        files = plugin_alone(build, plugin, place) if plugin else staged(state["cmake"], build, place)
         version = files["share/telpher/VERSION"].read_text().split()[0]
-        wheels = [core_wheel(files, version)]
+        wheels = [] if plugin else [core_wheel(files, version)]
         vendors = set() if core_only else set(map(plugin_of, files)) - {""}
         wheels += [plugin_wheel(vendor, files, version, build) for vendor in sorted(vendors)]
         for wheel in wheels:
@@ -191,9 +200,10 @@ if __name__ == "__main__":
     parser.add_argument("build", type=Path)
     parser.add_argument("--out", type=Path, help="BUILD/dist if not given")
     parser.add_argument("--core", action="store_true", help="no plug-ins, of any size: for tests")
+    parser.add_argument("--plugin", default="", metavar="VENDOR", help="only this plug-in, of a build that has no more")
     options = parser.parse_args()
     try:
-        make(options.build, options.out or options.build / "dist", options.core)
+        make(options.build, options.out or options.build / "dist", options.core, options.plugin)
     except PackageError as error:
         print(f"package: {error}", file=sys.stderr)
         sys.exit(1)

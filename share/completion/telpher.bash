@@ -15,12 +15,14 @@ _telpher() {
     --bind) words="auto none" ;;
     *)
       case ${COMP_WORDS[1]} in
-        run) words="--ranks --mpi --backend --set --visible --bind --mpirun-args --print --help" ;;
+        run) words="--ranks --mpi --backend --set --visible --bind --mpirun-args --print --json --help" ;;
         exec) words="--visible --bind --mpi --help" ;;
         info) words="--json --settings --all --backend --help" ;;
         tune) words="--ranks --sizes --rounds --min-time --margin --only --mpi --backend --output --json --timeout --help" ;;
         doctor) words="--ranks --mpi --backend --launch --timeout --json --help" ;;
-        coll) words="list verify simulate" ;;
+        coll) words="list verify simulate --machine --operation --algorithm --ranks --bytes --compress --csv --json" ;;
+        report) words="--ranks --set --output --only --min-time --title --mpi --backend --again --render --plot-python --json --list --help" ;;
+        trace) words="merge --output --summary --json --keep --ranks --mpi --backend --set --help" ;;
         bench) words="latency matrix compare codec memcpy --mpi --backend --set --explain --help" ;;
       esac
       ;;

@@ -3,9 +3,7 @@
 // copies and fills, and the kind of an address. Nothing here is on the path of a message.
 // Invariant: an address from telpher_malloc has exactly one record until telpher_free, and the
 // record alone decides which function releases it.
-#pragma GCC visibility push(default)
-#include "telpher/telpher.h"
-#pragma GCC visibility pop
+#include "api/api.hpp"
 
 #include <unistd.h>
 
@@ -18,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
-#include "device/device.hpp"
 #include "device/registry.hpp"
 #include "memory/allocations.hpp"
 
@@ -27,26 +25,13 @@ namespace {
 
 using telpher::result;
 using telpher::status;
+using telpher::api::current_device;
+using telpher::api::error_code;
 using telpher::device::active_backend;
 using telpher::device::backend;
 using telpher::device::memory_kind;
 using telpher::device::pointer_info;
 using telpher::device::stream;
-
-int error_code(status s) {
-  switch (s) {
-    case status::ok:
-      return TELPHER_SUCCESS;
-    case status::invalid_argument:
-      return TELPHER_ERR_ARGUMENT;
-    case status::out_of_memory:
-      return TELPHER_ERR_MEMORY;
-    case status::not_supported:
-      return TELPHER_ERR_UNSUPPORTED;
-    default:
-      return TELPHER_ERR_DEVICE;
-  }
-}
 
 std::span<backend* const> opened_backends() {
   telpher::device::discover();
@@ -73,11 +58,15 @@ int local_rank() {
 
 thread_local int chosen_device = -1;
 
-int current_device(int count) {
+}  // namespace
+
+int telpher::api::current_device(int count) {
   if (chosen_device >= 0 && chosen_device < count) return chosen_device;
   static const int rank = local_rank();
   return rank % count;
 }
+
+namespace {
 
 // --- allocations ---
 
@@ -170,9 +159,9 @@ status stream_of(const place& p, stream& out) {
     place at;
     stream work;
   };
-  static auto* mutex = new std::mutex;
-  static auto* streams = new std::vector<entry>;
-  std::lock_guard lock(*mutex);
+  static constinit std::mutex mutex;
+  static constinit telpher::lasting<std::vector<entry>> streams;
+  std::lock_guard lock(mutex);
   for (const entry& e : *streams) {
     if (e.at.owner != p.owner || e.at.device != p.device) continue;
     out = e.work;
@@ -213,54 +202,6 @@ status fill(void* to, int byte, std::size_t bytes) {
   TELPHER_TRY(stream_of(worker, work));
   TELPHER_TRY(worker.owner->fill(to, byte, bytes, work));
   return worker.owner->synchronise(work);
-}
-
-// --- streams ---
-
-/// A stream of the program's, as ours, while a call lasts.
-class adopted {
- public:
-  explicit adopted(void* native) : owner_(active_backend()) {
-    if (!owner_) return;
-    auto found = owner_->adopt_stream(native, device_);
-    if (found)
-      stream_ = *found;
-    else
-      why_ = found.error();
-  }
-  ~adopted() {
-    if (stream_) owner_->disown_stream(stream_);
-  }
-  adopted(const adopted&) = delete;
-  adopted& operator=(const adopted&) = delete;
-
-  /// The code of `work(back end, stream)`.
-  template <class Work>
-  int run(const Work& work) const {
-    if (!owner_) return TELPHER_ERR_NO_DEVICE;
-    return error_code(stream_ ? work(*owner_, stream_) : why_);
-  }
-
- private:
-  backend* owner_;
-  int device_ = -1;
-  stream stream_;
-  status why_ = status::invalid_argument;
-};
-
-// What telpher_stream_create made, by the vendor's handle.
-struct stream_table {
-  struct record {
-    backend* owner;
-    stream made;
-  };
-  std::mutex mutex;
-  std::unordered_map<void*, record> records;
-};
-
-stream_table& created_streams() {
-  static auto* table = new stream_table;
-  return *table;
 }
 
 }  // namespace
@@ -369,62 +310,6 @@ int telpher_memset(void* to, int byte, size_t bytes) {
   if (bytes == 0) return TELPHER_SUCCESS;
   if (!to) return TELPHER_ERR_ARGUMENT;
   return error_code(fill(to, byte, bytes));
-}
-
-int telpher_stream_create(void** made) {
-  if (!made) return TELPHER_ERR_ARGUMENT;
-  backend* const owner = active_backend();
-  if (!owner) return TELPHER_ERR_NO_DEVICE;
-  const auto s = owner->create_program_stream(current_device(owner->device_count()));
-  if (!s) return error_code(s.error());
-  void* const native = owner->native_stream(*s);
-  if (!native) {
-    owner->destroy_stream(*s);
-    return TELPHER_ERR_UNSUPPORTED;
-  }
-  std::lock_guard lock(created_streams().mutex);
-  created_streams().records[native] = {owner, *s};
-  *made = native;
-  return TELPHER_SUCCESS;
-}
-
-int telpher_stream_destroy(void* gone) {
-  stream_table::record found;
-  {
-    std::lock_guard lock(created_streams().mutex);
-    const auto at = created_streams().records.find(gone);
-    if (at == created_streams().records.end()) return TELPHER_ERR_ARGUMENT;
-    found = at->second;
-    created_streams().records.erase(at);
-  }
-  found.owner->destroy_stream(found.made);
-  return TELPHER_SUCCESS;
-}
-
-int telpher_stream_synchronize(void* waited) {
-  return adopted(waited).run([](backend& b, stream s) { return b.synchronise(s); });
-}
-
-int telpher_memcpy_async(void* to, const void* from, size_t bytes, void* in) {
-  if (bytes == 0) return TELPHER_SUCCESS;
-  if (!to || !from) return TELPHER_ERR_ARGUMENT;
-  return adopted(in).run([&](backend& b, stream s) { return b.copy(to, from, bytes, s); });
-}
-
-int telpher_memset_async(void* to, int byte, size_t bytes, void* in) {
-  if (bytes == 0) return TELPHER_SUCCESS;
-  if (!to) return TELPHER_ERR_ARGUMENT;
-  return adopted(in).run([&](backend& b, stream s) { return b.fill(to, byte, bytes, s); });
-}
-
-int telpher_stream_wait_value(void* in, uint32_t* word, uint32_t value) {
-  if (!word) return TELPHER_ERR_ARGUMENT;
-  return adopted(in).run([&](backend& b, stream s) { return b.wait_value(s, word, value); });
-}
-
-int telpher_stream_write_value(void* in, uint32_t* word, uint32_t value) {
-  if (!word) return TELPHER_ERR_ARGUMENT;
-  return adopted(in).run([&](backend& b, stream s) { return b.write_value(s, word, value); });
 }
 
 int telpher_classify(const void* address, enum telpher_memory* kind, int* device) {

@@ -120,26 +120,21 @@ bool parse(const std::string& text, std::string& value) {
   return true;
 }
 
+template <literal List>
+bool parse(const std::string& text, one_of<List>& value) {
+  return value.assign(text);
+}
+
 template <class T>
 bool within(const T& value, const std::string& allowed) {
   const auto dots = allowed.find("..");
-  if (dots == std::string::npos) return true;
+  if (dots == std::string::npos) return true;  // no numbers
   T low{}, high{};
-  if (!parse(allowed.substr(0, dots), low) || !parse(allowed.substr(dots + 2), high)) return true;
-  if constexpr (std::is_same_v<T, duration_us>)
-    return low.value <= value.value && value.value <= high.value;
-  else
-    return low <= value && value <= high;
+  return parse(allowed.substr(0, dots), low) && parse(allowed.substr(dots + 2), high) &&
+         low <= value && value <= high;
 }
-
-template <>
-bool within(const std::string& value, const std::string& allowed) {
-  if (allowed.empty()) return true;
-  return ("|" + allowed + "|").find("|" + value + "|") != std::string::npos;
-}
-
-template <>
-bool within(const bool&, const std::string&) {
+template <literal List>
+bool within(one_of<List>, const std::string&) {
   return true;
 }
 
@@ -256,6 +251,10 @@ std::string text_of(std::size_t value) {
 std::string text_of(const std::string& value) {
   return value;
 }
+template <literal List>
+std::string text_of(one_of<List> value) {
+  return std::string(value.text());
+}
 
 struct loaded {
   std::vector<std::string> environment = process_environment();
@@ -264,9 +263,8 @@ struct loaded {
 
   loaded() {
     values = parse_settings(environment, problems);
-    constexpr const char* levels[] = {"off", "error", "warn", "info", "debug", "trace"};
-    const auto at = std::find(std::begin(levels), std::end(levels), values.log);
-    log::configure(static_cast<log::level>(at - std::begin(levels)), values.log_file.c_str());
+    // The choices are the levels in their order.
+    log::configure(static_cast<log::level>(values.log.position()), values.log_file.c_str());
   }
 };
 
@@ -302,7 +300,7 @@ std::vector<setting_row> setting_rows() {
   std::vector<setting_row> rows;
   const row* r = registry;
 #define TELPHER_SETTING(type, name, default_text, allowed, folder, help) \
-  rows.push_back(shown<settings::type>(*r++, environment));
+  rows.push_back(shown<settings::type<allowed>>(*r++, environment));
 #include "base/settings.def"
 #undef TELPHER_SETTING
   return rows;

@@ -6,9 +6,12 @@
 // from the environment.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telpher {
@@ -16,17 +19,73 @@ namespace telpher {
 /// A duration in microseconds; settings accept "20us", "1.5ms", "2s", "500ns".
 struct duration_us {
   double value = 0;
+  auto operator<=>(const duration_us&) const = default;
+};
+
+/// A string literal as a template argument.
+template <std::size_t Size>
+struct literal {
+  char text[Size];
+  constexpr literal(const char (&from)[Size]) { std::copy_n(from, Size, text); }
+};
+
+/// One of the words in a list "a|b|c". `config().linger == "off"` compares two numbers; a word that
+/// is not in the list does not compile.
+template <literal List>
+class one_of {
+ public:
+  static constexpr int none = -1;
+  struct word {
+    int position;
+    consteval word(const char* text) : position(find(text)) {
+      if (position == none) throw "the setting has no such choice";
+    }
+  };
+  friend constexpr bool operator==(one_of a, word b) { return a.position_ == b.position; }
+
+  constexpr int position() const { return position_; }
+  constexpr std::string_view text() const {
+    std::string_view rest(List.text);
+    for (int i = 0; i < position_; ++i) rest.remove_prefix(rest.find('|') + 1);
+    return rest.substr(0, rest.find('|'));
+  }
+  /// False if the list has no such word.
+  constexpr bool assign(std::string_view text) {
+    const int found = find(text);
+    return found != none && (position_ = found, true);
+  }
+
+ private:
+  // In a copy: under -fsanitize, GCC 12 takes an address in a template argument for no constant.
+  static constexpr int find(std::string_view text) {
+    const literal list = List;
+    std::string_view rest(list.text);
+    for (int i = 0;; ++i) {
+      const std::size_t end = rest.find('|');
+      if (rest.substr(0, end) == text) return i;
+      if (end == rest.npos) return none;
+      rest.remove_prefix(end + 1);
+    }
+  }
+
+  int position_ = 0;
 };
 
 struct settings {
+  template <literal>
   using boolean = bool;
+  template <literal>
   using integer = long;
+  template <literal>
   using size = std::size_t;  // bytes; accepts "64k", "1m", "2g", "inf"
+  template <literal>
   using duration = duration_us;
-  using choice = std::string;  // one of a list
+  template <literal List>
+  using choice = one_of<List>;
+  template <literal>
   using text = std::string;
 
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) type name{};
+#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) type<allowed> name{};
 #include "base/settings.def"
 #undef TELPHER_SETTING
 };

@@ -38,6 +38,9 @@ class shared_memory {
   /// Maps a segment of another process (or of this one). Checks size and cookie.
   static result<shared_memory> open(const shared_memory_name& name) noexcept;
 
+  /// All who will open it have done so.
+  void close_descriptor() noexcept { descriptor_ = {}; }
+
   explicit operator bool() const noexcept { return address_ != nullptr; }
   std::byte* data() const noexcept { return address_; }
   std::size_t size() const noexcept { return bytes_; }
@@ -48,7 +51,7 @@ class shared_memory {
 
   std::byte* address_ = nullptr;
   std::size_t bytes_ = 0;
-  descriptor descriptor_;  // peers open it
+  descriptor descriptor_;  // peers open it; the maker's
   shared_memory_name name_{};
 };
 

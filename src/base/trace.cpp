@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <ctime>
 #include <mutex>
 #include <string>
+#include <string_view>
 
+#include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "base/library.hpp"
 #include "base/log.hpp"
@@ -124,7 +125,7 @@ constexpr ranges known[] = {
      "roctxRangePop"},
 };
 
-bool open_ranges(const std::string& wanted) noexcept {
+bool open_ranges(std::string_view wanted) noexcept {
   for (const ranges& r : known) {
     if (wanted != r.name) continue;
     for (const char* name : r.libraries) {
@@ -141,14 +142,10 @@ bool open_ranges(const std::string& wanted) noexcept {
 
 }  // namespace
 
-std::uint64_t now_ns() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
 void begin(int rank, int size) noexcept {
   const bool writes = open_file(config().trace, rank);
   if (writes) write_head(rank, size);
-  const bool marks = open_ranges(config().trace_ranges);
+  const bool marks = open_ranges(config().trace_ranges.text());
   active.store(writes || marks);
 }
 

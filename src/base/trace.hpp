@@ -23,8 +23,6 @@ void begin(int rank, int size) noexcept;
 /// Writes what is pending and stops recording.
 void end() noexcept;
 
-std::uint64_t now_ns() noexcept;
-
 /// Names and values of an event, as JSON. Facts that do not fit are left out.
 class facts {
  public:

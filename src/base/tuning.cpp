@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/lasting.hpp"
+
 namespace telpher::tuning {
 namespace {
 
@@ -65,10 +67,7 @@ bool take_line(std::string_view line, table& out) {
   return words.front() == "choice" && take_choice(words, out);
 }
 
-std::unique_ptr<const table>& kept() {
-  static auto* one = new std::unique_ptr<const table>;
-  return *one;
-}
+lasting<std::unique_ptr<const table>> kept;
 
 }  // namespace
 
@@ -112,7 +111,7 @@ std::string file_of(const std::vector<std::string>& machine) {
 }
 
 const table* in_force() noexcept {
-  return kept().get();
+  return kept->get();
 }
 
 std::int64_t mark() noexcept {
@@ -121,13 +120,13 @@ std::int64_t mark() noexcept {
 
 void put_in_force(table t) {
   put_defaults(t.settings);
-  kept() = std::make_unique<const table>(std::move(t));
+  *kept = std::make_unique<const table>(std::move(t));
 }
 
 void drop() noexcept {
   if (!in_force()) return;
   put_defaults({});
-  kept().reset();
+  kept->reset();
 }
 
 }  // namespace telpher::tuning

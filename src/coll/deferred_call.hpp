@@ -23,12 +23,12 @@ class deferred_call {
   int code() const noexcept { return code_; }
   /// Of the run on devices.
   status outcome() const noexcept { return outcome_; }
-  const char* call() const noexcept { return call_; }
+  const char* name() const noexcept { return name_; }
   /// The host MPI's request, once.
   MPI_Request native() const noexcept { return native_; }
 
  protected:
-  explicit deferred_call(const char* call) noexcept : call_(call) {}
+  explicit deferred_call(const char* name) noexcept : name_(name) {}
   deferred_call(const deferred_call&) = delete;
   deferred_call& operator=(const deferred_call&) = delete;
 
@@ -44,7 +44,7 @@ class deferred_call {
   }
 
  private:
-  const char* call_;
+  const char* name_;
   state state_ = state::open;
   int code_ = MPI_SUCCESS;
   status outcome_ = status::ok;
@@ -63,7 +63,7 @@ class persistent_rounds {
   /// Starts a round; `host` starts it in the host MPI, where it turns out to be its own. Null: the
   /// caller does that now.
   using host_start = std::function<int(MPI_Comm, MPI_Request*)>;
-  virtual std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* call,
+  virtual std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* name,
                                                host_start&& host) noexcept = 0;
 };
 

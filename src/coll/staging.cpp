@@ -131,7 +131,9 @@ status staging::place_image(image& to, const bounds& b) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(memory->data());
   char* first = static_cast<char*>(memory->data()) +
                 (wanted + image_alignment - at % image_alignment) % image_alignment;
-  to.host = first - b.low;
+  // Of a call from MPI_BOTTOM it may be any number, and no address.
+  to.host = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(first) -
+                                    static_cast<std::uintptr_t>(b.low));
   while (to.host == MPI_BOTTOM || to.host == MPI_IN_PLACE || stands_at(to.host))
     to.host += image_alignment;
   to.memory = std::move(*memory);

@@ -24,10 +24,19 @@ std::size_t large_position(int combiner) {
 
 }  // namespace
 
+// The int form is an error for types that were made with large counts.
 bool is_predefined(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  if (pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
-    return true;
+  int combiner = 0;
+  if (pmpi::Type_get_envelope_c.available()) {
+    MPI_Count integers = 0, addresses = 0, large = 0, types = 0;
+    if (pmpi::Type_get_envelope_c(type, &integers, &addresses, &large, &types, &combiner) !=
+        MPI_SUCCESS)
+      return true;
+  } else {
+    int integers = 0, addresses = 0, types = 0;
+    if (pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+      return true;
+  }
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
   if (combiner == MPI_COMBINER_VALUE_INDEX) return true;
 #endif

@@ -161,6 +161,19 @@ class backend {
                              [[maybe_unused]] std::uint32_t value) noexcept {
     return status::not_supported;
   }
+  /// The two in one call, where the vendor has one: writes `written`, then waits for `awaited`.
+  virtual status write_and_wait([[maybe_unused]] stream s, [[maybe_unused]] std::uint32_t* written,
+                                [[maybe_unused]] std::uint32_t* awaited,
+                                [[maybe_unused]] std::uint32_t value) noexcept {
+    return status::not_supported;
+  }
+  /// While the stream is captured: calls `let_go(object)`, in any thread, when the graph and all
+  /// that was made of it are gone; it must not call the vendor. not_supported if graphs cannot hold
+  /// waits and writes.
+  virtual status keep_for_graph([[maybe_unused]] stream s, [[maybe_unused]] void* object,
+                                [[maybe_unused]] void (*let_go)(void*)) noexcept {
+    return status::not_supported;
+  }
   /// Waits for all work of the device, or for its default stream's (and the calling thread's own
   /// one, where there is such); the latter does nothing while a capture forbids to ask.
   virtual status synchronise_device([[maybe_unused]] int device) noexcept {

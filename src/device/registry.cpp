@@ -9,13 +9,13 @@
 #include <deque>
 #include <iterator>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/library.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/text.hpp"
 
 namespace telpher::device {
 namespace {
@@ -109,9 +109,9 @@ backend* open_plugin(const std::string& name, std::string& why) {
 /// The words of TELPHER_BACKEND.
 std::vector<std::string> wanted_names() {
   std::vector<std::string> names;
-  std::istringstream text(config().backend);
-  for (std::string name; std::getline(text, name, ',');)
-    if (!name.empty()) names.push_back(name);
+  std::string_view text = config().backend, name;
+  while (take_part(text, name, ','))
+    if (!name.empty()) names.emplace_back(name);
   return names;
 }
 

@@ -32,7 +32,7 @@ std::span<const char* const> absent_reasons() noexcept;
 
 /// A plug-in exports this function under the name `telpher_create_backend`. `interface_version` is
 /// checked first: a plug-in of another version returns null.
-constexpr int interface_version = 7;
+constexpr int interface_version = 9;
 using create_function = backend*(int version);
 constexpr const char* create_symbol = "telpher_create_backend";
 

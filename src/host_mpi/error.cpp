@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host_mpi/error.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "base/log.hpp"
 
@@ -30,11 +33,50 @@ std::mutex guard;
 
 // --- communicators that were freed ---
 
-// The number of frees so far, and for each freed handle the number of its last free. The host MPI
-// reuses handles, so there are few different ones.
+// For each handle that was freed, the number of its last free. Handles of Open MPI are addresses,
+// of which thousands may have been in use: a piece of the heap for each would stay between pieces
+// that come and go, so that the heap grew for ever. The table is one piece, and has a place for
+// each handle that was ever freed.
+class freed_handles {
+ public:
+  /// 0 if it never was.
+  std::uint64_t last_free(MPI_Comm comm) const noexcept {
+    return places_.empty() ? 0 : places_[place_of(comm)].number;
+  }
+
+  void note(MPI_Comm comm, std::uint64_t number) noexcept {
+    if (2 * (used_ + 1) > places_.size()) grow();
+    entry& e = places_[place_of(comm)];
+    used_ += e.number == 0;
+    e = {comm, number};
+  }
+
+ private:
+  struct entry {
+    MPI_Comm comm{};
+    std::uint64_t number = 0;  // 0: a free place
+  };
+
+  std::size_t place_of(MPI_Comm comm) const noexcept {
+    std::size_t at = std::hash<MPI_Comm>()(comm) * 0x9e3779b97f4a7c15u >> 20;
+    while (places_[at &= places_.size() - 1].number != 0 && places_[at].comm != comm) ++at;
+    return at;
+  }
+
+  void grow() noexcept {
+    std::vector<entry> had(std::max<std::size_t>(64, 2 * places_.size()));
+    had.swap(places_);
+    for (const entry& e : had)
+      if (e.number != 0) places_[place_of(e.comm)] = e;
+  }
+
+  std::vector<entry> places_;  // a power of two, at least half of them free
+  std::size_t used_ = 0;
+};
+
 std::atomic<std::uint64_t> frees{0};
-std::unordered_map<MPI_Comm, std::uint64_t>& freed_at() {
-  static auto* one = new std::unordered_map<MPI_Comm, std::uint64_t>;
+freed_handles& freed() {
+  static auto* one = new freed_handles;
   return *one;
 }
 
@@ -63,14 +105,12 @@ kept_comm::kept_comm(MPI_Comm comm) noexcept
 error_owner kept_comm::owner() const noexcept {
   if (frees.load(std::memory_order_relaxed) == since_) return comm_;
   const std::lock_guard lock(guard);
-  const auto found = freed_at().find(comm_);
-  const bool gone = found != freed_at().end() && found->second > since_;
-  return gone ? error_owner::nobody() : error_owner(comm_);
+  return freed().last_free(comm_) > since_ ? error_owner::nobody() : error_owner(comm_);
 }
 
 void note_freed(MPI_Comm comm) noexcept {
   const std::lock_guard lock(guard);
-  freed_at()[comm] = frees.fetch_add(1, std::memory_order_relaxed) + 1;
+  freed().note(comm, frees.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
 void error_owner::call_handler(int code) const noexcept {

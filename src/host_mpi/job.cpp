@@ -14,8 +14,10 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/tuning.hpp"
@@ -109,7 +111,9 @@ std::string text_of(const std::vector<int>& ranks) {
 constexpr const char* remedy =
     "load it in all ranks (it costs those without a device nothing), or in none";
 
+// A launcher may drop what a rank has written just before it ends the job (MPICH's does).
 [[noreturn]] void end_program() noexcept {
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   pmpi::Abort(MPI_COMM_WORLD, 1);
   std::abort();  // abort in case the host MPI's Abort returns: this rank must not go on waiting
 }
@@ -129,19 +133,18 @@ std::int64_t settings_mark() {
 // If it is not known that all ranks carry the library, this may never complete; the wait is then
 // bounded.
 bool gather(MPI_Comm world, const summary& own, bool all_carry, summary& all) noexcept {
-  using clock = std::chrono::steady_clock;
   MPI_Request request = MPI_REQUEST_NULL;
   if (pmpi::Iallreduce(&own, &all, summary_words, MPI_INT64_T, MPI_MAX, world, &request) !=
       MPI_SUCCESS)
     return false;
-  const auto begin = clock::now();
+  const std::uint64_t begin_ns = now_ns();
   const double limit = all_carry ? 0 : config().join_timeout.value;
   bool said = false;
   for (int done = 0;;) {
     if (pmpi::Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     if (done) return true;
     ::sched_yield();
-    const double waited = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+    const double waited = us_since(begin_ns);
     if (limit > 0 && waited > limit) {
       TELPHER_ERROR(
           "MPI_Init has waited %.0f s (TELPHER_JOIN_TIMEOUT) for all ranks to say that they carry "

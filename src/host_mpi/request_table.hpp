@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "host_mpi/host_mpi.hpp"
 
@@ -17,19 +17,20 @@ namespace telpher::host_mpi {
 template <class Value>
 class request_table {
  public:
-  request_table() : places_(64) {}
+  request_table() : places_(std::make_unique<place[]>(64)), mask_(63) {}
 
   std::size_t size() const noexcept { return used_; }
 
   /// The value of a request that was entered before is replaced; it is returned then.
   std::optional<Value> enter(MPI_Request request, const Value& value) {
-    if (2 * (used_ + 1) > places_.size()) [[unlikely]]
+    if (2 * used_ > mask_) [[unlikely]]
       grow();
     const std::uint64_t key = bits(request);
     place& p = places_[probe(key)];
     if (p.key == key) [[unlikely]]
       return std::exchange(p.value, value);
-    p = {key, value};
+    p.key = key;
+    p.value = value;
     ++used_;
     return std::nullopt;
   }
@@ -43,19 +44,10 @@ class request_table {
   /// `leaves(value)` is false.
   template <class Leaves>
   std::optional<Value> take(MPI_Request request, const Leaves& leaves) noexcept {
-    std::size_t i = probe(bits(request));
+    const std::size_t i = probe(bits(request));
     if (places_[i].key == 0) return std::nullopt;
     const Value value = places_[i].value;
-    if (!leaves(value)) return value;
-    --used_;
-    for (std::size_t j = next(i); places_[j].key != 0; j = next(j)) {
-      const std::size_t h = home(places_[j].key);
-      const bool stays = i <= j ? (i < h && h <= j) : (i < h || h <= j);
-      if (stays) continue;
-      places_[i] = places_[j];
-      i = j;
-    }
-    places_[i].key = 0;
+    if (leaves(value)) remove(i);
     return value;
   }
   std::optional<Value> take(MPI_Request request) noexcept {
@@ -64,11 +56,11 @@ class request_table {
 
   template <class Visit>
   void for_each(const Visit& visit) const {
-    for (const place& p : places_)
-      if (p.key != 0) visit(p.value);
+    for (std::size_t i = 0; i <= mask_; ++i)
+      if (places_[i].key != 0) visit(places_[i].value);
   }
   void clear() noexcept {
-    for (place& p : places_) p.key = 0;
+    for (std::size_t i = 0; i <= mask_; ++i) places_[i].key = 0;
     used_ = 0;
   }
 
@@ -84,9 +76,9 @@ class request_table {
     return b;
   }
   std::size_t home(std::uint64_t key) const noexcept {
-    return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15u >> 32) & (places_.size() - 1);
+    return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15u >> 32) & mask_;
   }
-  std::size_t next(std::size_t i) const noexcept { return (i + 1) & (places_.size() - 1); }
+  std::size_t next(std::size_t i) const noexcept { return (i + 1) & mask_; }
   /// The place of the key, or the free one where it would go.
   std::size_t probe(std::uint64_t key) const noexcept {
     std::size_t i = home(key);
@@ -94,14 +86,35 @@ class request_table {
     return i;
   }
 
-  void grow() {
-    std::vector<place> old(places_.size() * 2);
-    old.swap(places_);
-    for (const place& p : old)
-      if (p.key != 0) places_[probe(p.key)] = p;
+  void remove(std::size_t i) noexcept {
+    --used_;
+    std::size_t j = next(i);
+    if (places_[j].key != 0) [[unlikely]]
+      i = move_back(i, j);
+    places_[i].key = 0;
+  }
+  /// Moves those behind a hole back, so that no probe ends too early; where the hole is then.
+  std::size_t move_back(std::size_t i, std::size_t j) noexcept {
+    for (; places_[j].key != 0; j = next(j)) {
+      const std::size_t h = home(places_[j].key);
+      const bool stays = i <= j ? (i < h && h <= j) : (i < h || h <= j);
+      if (stays) continue;
+      places_[i] = places_[j];
+      i = j;
+    }
+    return i;
   }
 
-  std::vector<place> places_;
+  void grow() {
+    const std::size_t before = mask_ + 1;
+    auto old = std::exchange(places_, std::make_unique<place[]>(2 * before));
+    mask_ = 2 * before - 1;
+    for (std::size_t i = 0; i < before; ++i)
+      if (old[i].key != 0) places_[probe(old[i].key)] = old[i];
+  }
+
+  std::unique_ptr<place[]> places_;
+  std::size_t mask_;
   std::size_t used_ = 0;
 };
 

@@ -54,7 +54,7 @@ void give(void* piece) noexcept {
   reserve::in_use.fetch_sub(block->size, std::memory_order_relaxed);
 }
 
-bool is_ours(const void* piece) noexcept {
+bool reserve_holds(const void* piece) noexcept {
   return reinterpret_cast<std::uintptr_t>(piece) - reinterpret_cast<std::uintptr_t>(memory) <
          reserve::bytes;
 }
@@ -84,7 +84,7 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
 }
 
 void operator delete(void* piece) noexcept {
-  if (telpher::host_mpi::is_ours(piece)) [[unlikely]]
+  if (telpher::host_mpi::reserve_holds(piece)) [[unlikely]]
     telpher::host_mpi::give(piece);
   else
     std::free(piece);

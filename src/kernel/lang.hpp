@@ -35,7 +35,8 @@
 #else
 #define TELPHER_LANGUAGE_CPU 1
 #include <sched.h>
-#include <time.h>
+
+#include "base/clock.hpp"
 #endif
 
 // TELPHER_SHARED(type, name, [extent]): a variable shared by the work items of a block.
@@ -123,12 +124,7 @@ class work {
 };
 
 /// A monotonic clock.
-inline std::uint64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(t.tv_nsec);
-}
+using telpher::now_ns;
 
 /// Called between two polls. On a CPU the thread that is waited for may need this core.
 inline void relax() {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The look-up that runs in every call with a buffer. A driver query takes half a microsecond for an
-// address that the driver does not know. So the addresses that are certainly host memory are
-// recognised first: the calling thread's stack, the program's static data and its brk heap. No
-// answer is cached: a range that is host memory now may become device memory after an munmap.
+// The look-up that runs in every call with a buffer: the addresses that are certainly host memory
+// are recognised first (surely_host.hpp), of others the back ends are asked.
 #include <link.h>
 #include <pthread.h>
 
@@ -10,9 +8,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
-#include "base/address_range.hpp"
-#include "base/thread_local.hpp"
 #include "device/registry.hpp"
 #include "memory/memory.hpp"
 
@@ -23,6 +20,10 @@
 extern "C" char* __curbrk __attribute__((weak));
 
 namespace telpher::memory {
+
+constinit fixed_host_ranges host_ranges;
+constinit thread_local TELPHER_NEAR_TLS address_range own_stack;
+
 namespace {
 
 // If the stack size is unlimited, the stack's range reaches down to the last mapping below it.
@@ -30,7 +31,7 @@ namespace {
 // only the uppermost part counts as stack.
 constexpr std::uintptr_t most_stack = 8 << 20;
 
-address_range own_stack() noexcept {
+address_range find_stack() noexcept {
   address_range stack;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
@@ -79,28 +80,19 @@ bool heap_is_host() noexcept {
   return true;
 }
 
-constinit thread_local TELPHER_NEAR_TLS address_range
-    stack;  // empty until the thread's first look-up
-
-[[gnu::cold, gnu::noinline]] bool on_stack_slow(std::uintptr_t a) noexcept {
-  stack = own_stack();
-  if (stack.last == 0) stack = {1, 1};  // not known: holds no address, and is not looked up again
-  return stack.holds(a);
-}
-
-bool certainly_host(std::uintptr_t a) noexcept {
-  struct fixed {
-    address_range data = program_data();
-    std::uintptr_t heap = heap_start();
-  };
-  static const fixed host;
-  if (host.data.holds(a)) return true;
-  if (stack.last != 0 ? stack.holds(a) : on_stack_slow(a)) return true;
-  return a >= host.heap && a < heap_end() && heap_is_host();
+// A start is stored before its end.
+void find_ranges() noexcept {
+  fixed_host_ranges& r = host_ranges;
+  const address_range data = program_data();
+  r.data_first.store(data.first, std::memory_order_relaxed);
+  r.data_bytes.store(data.last - data.first, std::memory_order_release);
+  if (!&__curbrk || !heap_is_host()) return;
+  r.heap_first.store(heap_start(), std::memory_order_relaxed);
+  r.heap_end.store(&__curbrk, std::memory_order_release);
 }
 
 place look_up(const void* address, bool detail, device::pointer_info& info) noexcept {
-  if (!address || certainly_host(reinterpret_cast<std::uintptr_t>(address))) return {};
+  if (!address || surely_host(address)) return {};
   for (device::backend* b : device::backends()) {
     if (!b->started() || b->classify(address, detail, info) != status::ok) continue;
     if (info.kind == device::memory_kind::device) return {b, info.device};
@@ -112,8 +104,15 @@ place look_up(const void* address, bool detail, device::pointer_info& info) noex
 
 }  // namespace
 
-bool surely_host(const void* address) noexcept {
-  return certainly_host(reinterpret_cast<std::uintptr_t>(address));
+// Without a back end all memory is host memory. Nothing is kept then: one that is opened later may
+// allocate from the heap.
+bool surely_host_slow(std::uintptr_t address) noexcept {
+  if (device::backends().empty()) return true;
+  const address_range stack = find_stack();
+  static std::once_flag once;
+  std::call_once(once, find_ranges);
+  own_stack = stack.last != 0 ? stack : address_range{1, 1};  // of no known stack no address
+  return own_stack.holds(address) || surely_host(reinterpret_cast<const void*>(address));
 }
 
 place classify(const void* address) noexcept {

@@ -5,31 +5,33 @@
 // mutex decides: a stream is made to wait only while no such call runs, and the other way round.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/lasting.hpp"
+
 namespace telpher::memory {
 
 class held_streams {
  public:
-  static held_streams& instance() noexcept {
-    static auto* const one = new held_streams;
-    return *one;
-  }
+  static held_streams& instance() noexcept;
 
   /// Before a stream is made to wait, and after its word was written.
   void begin() noexcept {
     const std::lock_guard lock(mutex_);
-    ++held_;
+    held_.fetch_add(1, std::memory_order_relaxed);
   }
   void end() noexcept {
     const std::lock_guard lock(mutex_);
-    if (--held_ > 0) return;
+    if (held_.fetch_sub(1, std::memory_order_relaxed) > 1) return;
     for (const auto& call : std::exchange(put_off_, {})) call();
   }
 
+  /// Whether streams wait; a hint.
+  bool any() const noexcept { return held_.load(std::memory_order_relaxed) > 0; }
   /// Whether calls wait to be made.
   bool any_put_off() noexcept {
     const std::lock_guard lock(mutex_);
@@ -38,7 +40,7 @@ class held_streams {
   /// Calls at once, or when no stream waits any more.
   void call_when_free(std::function<void()> call) noexcept {
     const std::lock_guard lock(mutex_);
-    if (held_ > 0)
+    if (any())
       put_off_.push_back(std::move(call));
     else
       call();
@@ -46,8 +48,13 @@ class held_streams {
 
  private:
   std::mutex mutex_;
-  int held_ = 0;
+  std::atomic<int> held_{0};  // changes under mutex_
   std::vector<std::function<void()>> put_off_;
 };
+
+inline constinit lasting<held_streams> the_held_streams;
+inline held_streams& held_streams::instance() noexcept {
+  return *the_held_streams;
+}
 
 }  // namespace telpher::memory

@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 
+#include "base/lasting.hpp"
 #include "base/thread_use.hpp"
 
 namespace telpher::memory {
@@ -29,14 +30,13 @@ struct lease::table {
     ++leases;
     to.entry_ = &e;
   }
-  static table& instance() noexcept {
-    static auto* const one = new table;  // outlives static destructors
-    return *one;
-  }
+
+  static lasting<table> one;
 };
+constinit lasting<lease::table> lease::table::one;
 
 void lease::give_back(entry* e) noexcept {
-  table& all = table::instance();
+  table& all = *table::one;
   const guard_threads lock(all.guard);
   --e->users;
   --all.leases;
@@ -44,7 +44,7 @@ void lease::give_back(entry* e) noexcept {
 
 place classify(const void* address, device::pointer_info& info, lease& held) noexcept {
   held.release();
-  lease::table& all = lease::table::instance();
+  lease::table& all = *lease::table::one;
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   if (const guard_threads lock(all.guard); all.leases > 0)
     for (lease::entry& e : all.entries) {

@@ -8,6 +8,7 @@
 
 #include "base/status.hpp"
 #include "device/device.hpp"
+#include "memory/surely_host.hpp"
 
 namespace telpher::memory {
 
@@ -20,10 +21,6 @@ struct place {
   bool on_device() const noexcept { return owner != nullptr; }
   friend bool operator==(const place&, const place&) = default;
 };
-
-/// Whether an address is certainly host memory: the stack, the program's data or its heap. False
-/// means unknown.
-bool surely_host(const void* address) noexcept;
 
 /// Where an address lies. A few nanoseconds for the stack, the program's data and its heap;
 /// otherwise one query to each started back end (figures in docs/understand/optimization.md). Never
@@ -55,12 +52,14 @@ class buffer {
       : address_(std::exchange(o.address_, nullptr)),
         bytes_(o.bytes_),
         pool_(o.pool_),
-        filled_(o.filled_) {}
+        filled_(o.filled_),
+        pinned_(o.pinned_) {}
   buffer& operator=(buffer&& o) noexcept {
     std::swap(address_, o.address_);
     std::swap(bytes_, o.bytes_);
     std::swap(pool_, o.pool_);
     std::swap(filled_, o.filled_);
+    std::swap(pinned_, o.pinned_);
     return *this;
   }
   ~buffer() {
@@ -74,19 +73,22 @@ class buffer {
   explicit operator bool() const noexcept { return address_ != nullptr; }
   void* data() const noexcept { return address_; }
   std::size_t size() const noexcept { return bytes_; }
+  /// Host memory that kernels of its owner may use.
+  bool pinned() const noexcept { return pinned_; }
   /// Says that more than the first page was written. Of large host buffers that were filled, the
   /// pool keeps only a limited number of bytes.
   void filled() noexcept { filled_ = true; }
 
  private:
-  buffer(void* address, std::size_t bytes, int pool) noexcept
-      : address_(address), bytes_(bytes), pool_(pool) {}
+  buffer(void* address, std::size_t bytes, int pool, bool pinned = false) noexcept
+      : address_(address), bytes_(bytes), pool_(pool), pinned_(pinned) {}
   void give_back() noexcept;
 
   void* address_ = nullptr;
   std::size_t bytes_ = 0;  // usable; the buffer's size class may be larger
   int pool_ = -1;          // index of its pool
   bool filled_ = false;
+  bool pinned_ = false;
 };
 
 /// Releases pooled memory, streams and events. MPI_Finalize calls it before the devices are shut

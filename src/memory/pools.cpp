@@ -17,12 +17,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "memory/allocations.hpp"
@@ -135,17 +136,18 @@ void pool::shrink(std::size_t bytes) noexcept {
 }
 
 std::mutex guard;
-std::deque<pool>& pools() {
-  static auto* one = new std::deque<pool>;  // a deque: elements do not move
-  return *one;
+lasting<std::vector<std::unique_ptr<pool>>> pools;
+
+pool& at(int index) {
+  return *(*pools)[static_cast<std::size_t>(index)];
 }
 
 int pool_of(source kind, const place& where) {
-  auto& all = pools();
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].kind == kind && all[i].where == where) return static_cast<int>(i);
-  all.push_back({kind, where, {}});
-  return static_cast<int>(all.size()) - 1;
+  const auto count = static_cast<int>(pools->size());
+  for (int i = 0; i < count; ++i)
+    if (at(i).kind == kind && at(i).where == where) return i;
+  pools->push_back(std::make_unique<pool>(pool{kind, where, {}}));
+  return count;
 }
 
 result<void*> make_room_for(pool& p, std::size_t size) {
@@ -161,7 +163,7 @@ struct taken {
 };
 
 std::optional<taken> idle_one(int index, std::size_t c) {
-  pool& p = pools()[static_cast<std::size_t>(index)];
+  pool& p = at(index);
   if (c >= p.free.size() || p.free[c].empty()) return std::nullopt;
   void* address = p.free[c].back();
   p.free[c].pop_back();
@@ -180,7 +182,7 @@ result<taken> take_from(source kind, const place& where, std::size_t bytes) {
   const std::size_t c = class_of(bytes);
   if (c >= size_classes) return status::out_of_memory;
   if (const auto idle = idle_one(index, c)) return *idle;
-  auto fresh = make_room_for(pools()[static_cast<std::size_t>(index)], size_of_class(c));
+  auto fresh = make_room_for(at(index), size_of_class(c));
   if (!fresh) return fresh.error();
   return taken{*fresh, index};
 }
@@ -204,10 +206,10 @@ bool worth_keeping(const pool& p, std::size_t waiting, std::size_t size, bool fi
 
 /// The pool where a mapped buffer belongs after it was filled; `from` itself where it stays.
 int registered_pool(int from, void* address, std::size_t size) {
-  const place where = pools()[static_cast<std::size_t>(from)].where;
+  const place where = at(from).where;
   if (!where.owner) return from;
   const int index = pool_of(source::registered, where);
-  pool& p = pools()[static_cast<std::size_t>(index)];
+  pool& p = at(index);
   if (p.registered_bytes + size > most_registered_bytes) return from;
   if (where.owner->register_host(address, size) != status::ok) return from;
   p.registered_bytes += size;
@@ -218,9 +220,8 @@ void give_to(int index, void* address, std::size_t bytes, bool filled) {
   std::lock_guard lock(guard);
   const std::size_t c = class_of(bytes);
   const std::size_t size = size_of_class(c);
-  if (filled && pools()[static_cast<std::size_t>(index)].kind == source::mapped)
-    index = registered_pool(index, address, size);
-  pool& p = pools()[static_cast<std::size_t>(index)];
+  if (filled && at(index).kind == source::mapped) index = registered_pool(index, address, size);
+  pool& p = at(index);
   if (!worth_keeping(p, p.free[c].size(), size, filled)) return p.release(address, size);
   // Always keep the buffer that was used last. If it were allocated and released for each message,
   // its receiver would have to open it anew each time.
@@ -235,7 +236,7 @@ result<buffer> buffer::host(std::size_t bytes, device::backend* owner, bool pinn
   const bool pin = owner && (pinned || bytes <= config().landing_pinned_limit);
   if (pin)
     if (auto t = take_from(source::pinned, place{owner, 0}, bytes))
-      return buffer(t->address, bytes, t->pool);
+      return buffer(t->address, bytes, t->pool, true);
   const place whose{owner, 0};
   if (owner)
     if (auto t = take_idle(source::registered, whose, bytes))
@@ -259,7 +260,7 @@ void shut_down() noexcept {
   allocations::instance().clear();
   release_streams();
   std::lock_guard lock(guard);
-  for (pool& p : pools()) p.shrink(0);
+  for (const auto& p : *pools) p->shrink(0);
 }
 
 }  // namespace telpher::memory

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "base/lasting.hpp"
 #include "base/trace.hpp"
 
 namespace telpher::memory {
@@ -21,16 +23,13 @@ struct device_objects {
 };
 
 std::mutex guard;
-std::vector<device_objects>& table() {
-  static auto* one = new std::vector<device_objects>;
-  return *one;
-}
+lasting<std::vector<device_objects>> table;
 
 device_objects& objects_of(const place& p) {
-  for (device_objects& d : table())
+  for (device_objects& d : *table)
     if (d.where == p) return d;
-  table().push_back({p, {}, {}});
-  return table().back();
+  table->push_back({p, {}, {}});
+  return table->back();
 }
 
 }  // namespace
@@ -76,12 +75,12 @@ status copy_and_wait(const place& p, void* to, const void* from, std::size_t byt
   if (bytes == 0) return status::ok;
   auto s = stream(p, lane::copy);
   TELPHER_TRY(s);
-  const std::uint64_t begin_ns = trace::on() ? trace::now_ns() : 0;
+  const std::uint64_t begin_ns = trace::on() ? now_ns() : 0;
   TELPHER_TRY(p.owner->copy(to, from, bytes, *s));
   const status waited = p.owner->synchronise(*s);
   if (begin_ns != 0) [[unlikely]]
     trace::record(
-        "copy", "copy", begin_ns, trace::now_ns(),
+        "copy", "copy", begin_ns, now_ns(),
         trace::facts().add("bytes", static_cast<long long>(bytes)).add("device", p.device));
   return waited;
 }
@@ -93,12 +92,12 @@ void wait_for(const place& p, lane l) noexcept {
 
 void release_streams() noexcept {
   std::lock_guard lock(guard);
-  for (device_objects& d : table()) {
+  for (device_objects& d : *table) {
     for (device::event e : d.free_events) d.where.owner->destroy_event(e);
     for (device::stream s : d.streams)
       if (s) d.where.owner->destroy_stream(s);
   }
-  table().clear();
+  table->clear();
 }
 
 }  // namespace telpher::memory

@@ -17,7 +17,7 @@ namespace {
 int end(const coll::deferred_call& d, const host_mpi::kept_comm& errors, MPI_Status* out) noexcept {
   fill_empty(out);
   if (d.outcome() == status::ok) return d.code();
-  return host_mpi::fail(errors.owner(), d.call(), d.outcome(), "a collective on devices failed");
+  return host_mpi::fail(errors.owner(), d.name(), d.outcome(), "a collective on devices failed");
 }
 
 }  // namespace

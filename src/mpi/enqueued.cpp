@@ -71,7 +71,7 @@ namespace {
 
 // Handles that end with the wait become null now: the program must not use them any more. Those of
 // the host MPI's own that end so cannot be told from persistent ones.
-bool gather(int count, MPI_Request* requests, std::vector<MPI_Request>& all) noexcept {
+bool gather(int count, MPI_Request* requests, std::vector<MPI_Request>& all, bool& ends) noexcept {
   void* native = nullptr;
   auto held = ticket::progress().lock();
   for (int i = 0; i < count; ++i) {
@@ -81,7 +81,9 @@ bool gather(int count, MPI_Request* requests, std::vector<MPI_Request>& all) noe
   for (int i = 0; i < count; ++i) {
     all.push_back(requests[i]);
     const operation* const op = find(requests[i]);
-    if (op && !op->persistent()) requests[i] = MPI_REQUEST_NULL;
+    if (!op || op->persistent()) continue;
+    requests[i] = MPI_REQUEST_NULL;
+    ends = true;
   }
   return true;
 }
@@ -93,13 +95,14 @@ int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status*
   if (const int code = ready(call, MPI_COMM_SELF); code != MPI_SUCCESS) return code;
   if (count < 0) return refuse(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
   std::vector<MPI_Request> all;
-  if (!gather(count, requests, all))
+  bool ends = false;
+  if (!gather(count, requests, all, ends))
     return refuse(MPI_COMM_SELF, call, MPI_ERR_REQUEST,
                   "it takes requests of calls that enqueue, persistent and partitioned ones only; "
                   "complete others by MPI_Wait");
   const std::vector<MPI_Request> before = all;
   const int code = enqueue(call, MPI_COMM_SELF, native,
-                           std::make_unique<enqueued_wait>(std::move(all), statuses), true);
+                           std::make_unique<enqueued_wait>(std::move(all), statuses, ends), true);
   if (code != MPI_SUCCESS) std::copy(before.begin(), before.end(), requests);
   return code;
 }

@@ -81,6 +81,10 @@ class enqueued_with_request final : public stream::operation {
     return true;
   }
   void abandon() noexcept override { end_->set(MPI_ERR_OTHER); }
+  const char* only_once() const noexcept override {
+    return "the stream is being captured, and a replay could not give the program a request: use "
+           "calls without one, or persistent requests";
+  }
 
  private:
   Start start_;
@@ -118,14 +122,21 @@ class enqueued_request final : public operation {
 /// The wait for requests of the program's.
 class enqueued_wait final : public stream::operation {
  public:
-  enqueued_wait(std::vector<MPI_Request> all, MPI_Status* statuses) noexcept
-      : all_(std::move(all)), statuses_(statuses) {}
+  /// `ends`: some of the requests end with the wait.
+  enqueued_wait(std::vector<MPI_Request> all, MPI_Status* statuses, bool ends) noexcept
+      : all_(std::move(all)), statuses_(statuses), ends_(ends) {}
   int begin() noexcept override { return MPI_SUCCESS; }
   bool poll(int& code) noexcept override;
+  const char* only_once() const noexcept override {
+    return ends_ ? "the stream is being captured, and a graph can wait for persistent and "
+                   "partitioned requests only: others end with the wait"
+                 : nullptr;
+  }
 
  private:
   std::vector<MPI_Request> all_;
   MPI_Status* statuses_;
+  bool ends_;
 };
 
 /// Enqueues for `call`, or raises on the communicator why that is not possible.

@@ -10,6 +10,7 @@
 #include "codec/choice.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/between/ways.hpp"
+#include "device/stream_variables.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/lineage.hpp"
@@ -73,6 +74,13 @@ void start(bool threaded, MPI_Comm world) noexcept {
 
 namespace {
 
+// Before the host MPI starts, and its threads.
+void prepare() noexcept {
+  if (!config().enable || joined) return;
+  device::set_stream_variables();
+  host_mpi::announce();
+}
+
 void start_world(int provided) noexcept {
   host_mpi::world_model = true;
   if (!joined)
@@ -84,7 +92,7 @@ void start_world(int provided) noexcept {
 }  // namespace
 
 int init(int* argc, char*** argv) noexcept {
-  if (config().enable && !joined) host_mpi::announce();
+  prepare();
   int provided = MPI_THREAD_SINGLE;
   const int rc = config().enable && config().streams
                      ? pmpi::Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
@@ -94,7 +102,7 @@ int init(int* argc, char*** argv) noexcept {
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
-  if (config().enable && !joined) host_mpi::announce();
+  prepare();
   if (config().enable && config().streams) required = MPI_THREAD_MULTIPLE;
   const int rc = pmpi::Init_thread(argc, argv, required, provided);
   if (rc == MPI_SUCCESS) start_world(*provided);

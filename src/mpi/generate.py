@@ -13,93 +13,13 @@ import tomllib
 from dataclasses import dataclass, field
 
 import coverage
+from table import read
 
 HERE = pathlib.Path(__file__).resolve().parent
 BANNER = "// SPDX-License-Identifier: BSD-3-Clause\n// generated from api.toml by generate.py; do not edit\n"
 COLUMNS = 100
 OWN = "own_"  # before the name of an array: Telpher's copy of it
 LOCAL_NAME = {"input": "s", "output": "r", "inout": "r", "broadcast": "b"}
-
-
-@dataclass
-class Parameter:
-    name: str
-    kind: str
-    direction: str
-    array: bool
-
-
-@dataclass
-class Function:
-    """One MPI function in one form; `large` is its MPI_Count form."""
-    name: str
-    file: str
-    section: str
-    parameters: list
-    words: list  # (word, rest) pairs of the row
-    form: str = "blocking"
-    since: str = "3.1"
-    large: bool = False
-
-    @property
-    def mpi_name(self):
-        return f"MPI_{self.name}"
-
-    def words_of(self, *names):
-        return [(word, rest) for word, rest in self.words if word in names]
-
-
-# --- reading -----------------------------------------------------------------------------------------
-
-
-def parse_parameter(text, kinds):
-    direction = "in"
-    for prefix in ("out", "inout"):
-        if text.startswith(prefix + ":"):
-            direction, text = prefix, text[len(prefix) + 1:]
-    name, _, kind = text.partition(":")
-    array = name.endswith("[]")
-    name = name.removesuffix("[]")
-    return Parameter(name, kind or kinds[name], direction, array)
-
-
-def parse_row(name, row, file, section, kinds):
-    parameters = [parse_parameter(text, kinds) for text in row[0].split()]
-    words = [tuple(text.partition(" ")[::2]) for text in row[1:]]
-    function = Function(name, file["name"], section, parameters, words)
-    function.since = dict(words).get("since", "3.1")
-    return function
-
-
-def other_forms(function, forms, kinds):
-    """The non-blocking and the persistent form of a collective."""
-    for form, (file, section) in forms.items():
-        if ("only", "blocking") in function.words:
-            continue
-        persistent = form == "persistent"
-        name = f"{function.name}_init" if persistent else f"I{function.name.lower()}"
-        added = ["info", "out:request"] if persistent else ["out:request"]
-        parameters = function.parameters + [parse_parameter(text, kinds) for text in added]
-        yield Function(name, file, section, parameters, function.words, form, "4.0" if persistent else "3.1")
-
-
-def large_count_twin(function, types):
-    if not any(len(types[p.kind]) == 2 for p in function.parameters):
-        return None
-    return Function(**{**vars(function), "name": function.name + "_c", "since": "4.0", "large": True})
-
-
-def read(api):
-    """All functions, in the order of the table."""
-    for file in api["file"]:
-        sections = {key: rows for key, rows in file.items() if key[0].isdigit()}
-        for section, rows in sections.items():
-            for name, row in rows.items():
-                function = parse_row(name, row, file, section, api["kinds"])
-                for form in (function, *other_forms(function, file.get("forms", {}), api["kinds"])):
-                    yield form
-                    if twin := large_count_twin(form, api["types"]):
-                        yield twin
 
 
 # --- C++ text ----------------------------------------------------------------------------------------
@@ -201,14 +121,21 @@ def staged_body(function, request="request"):
     return [*lines, f"return call.{run}[&] {{", f"  {inner}", "});"]
 
 
+def left_to_host(function):
+    return [f"if ({test}) return {host_call(function)};" for _, test in function.words_of("host")]
+
+
+def answered(function):
+    """Where what a row calls has done the call itself."""
+    tests = (test.replace("NAME", f'"{function.mpi_name}"') for _, test in function.words_of("or"))
+    return [f"if (int code = 0; {test}) return code;" for test in tests]
+
+
 def plain_body(function):
-    lines = []
+    lines = answered(function)
     for word, rest in function.words:
         if word == "first":
             lines.append(f"{rest};")
-        elif word == "or":
-            test = rest.replace("NAME", f'"{function.mpi_name}"')
-            lines.append(f"if (int code = 0; {test}) return code;")
         elif word == "blocking":
             lines.append("entry::blocking_call guard;")
         elif word == "refuse":
@@ -272,7 +199,7 @@ def access_body(function, verb):
 def body(function):
     for word, rest in function.words_of("always", "call"):
         line = f"return {rest};".replace("NAME", f'"{function.mpi_name}"').replace("HOST", host_call(function))
-        return [line] if word == "always" else [bypass(function), line]
+        return [line] if word == "always" else [bypass(function), *left_to_host(function), *answered(function), line]
     for _, way in function.words_of("file"):
         return [bypass(function), *file_body(function, way)]
     for _, verb in function.words_of("access"):

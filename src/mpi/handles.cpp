@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "host_mpi/received.hpp"
 #include "mpi/operation.hpp"
 #include "ticket/progress.hpp"
@@ -18,14 +19,8 @@ struct handle {
 };
 
 // All below under the engine's lock.
-std::vector<handle*>& all_handles() {
-  static auto* const one = new std::vector<handle*>;
-  return *one;
-}
-std::vector<MPI_Request>& idle_handles() {
-  static auto* const one = new std::vector<MPI_Request>;
-  return *one;
-}
+lasting<std::vector<handle*>> all_handles;
+lasting<std::vector<MPI_Request>> idle_handles;
 
 int query(void* state, MPI_Status* status) noexcept {
   const handle& h = *static_cast<handle*>(state);
@@ -36,7 +31,7 @@ int query(void* state, MPI_Status* status) noexcept {
 int end(void* state) noexcept {
   auto held = ticket::progress().lock();
   auto* const h = static_cast<handle*>(state);
-  std::erase(all_handles(), h);
+  std::erase(*all_handles, h);
   delete h;
   return MPI_SUCCESS;
 }
@@ -101,7 +96,7 @@ int make_handle(MPI_Request* request) noexcept {
                          : pmpi::Grequest_start(query, end, cancel, h, request);
   h->request = *request;
   if (code == MPI_SUCCESS)
-    all_handles().push_back(h);
+    all_handles->push_back(h);
   else
     delete h;
   return code;
@@ -126,7 +121,7 @@ int while_host_progresses() noexcept {
     const ticket::visit v;
     ticket::progress().poll(true);
     ticket::progress().listen();
-    for (handle* h : std::vector(all_handles())) ended += end_natively(*h);
+    for (handle* h : std::vector(*all_handles)) ended += end_natively(*h);
   }
   held_lock::passed_by() = passed;
   return ended;
@@ -141,14 +136,14 @@ void register_with_progress(const char* function) noexcept {
 }  // namespace
 
 int take_handle(MPI_Request* request) noexcept {
-  if (idle_handles().empty()) return make_handle(request);
-  *request = idle_handles().back();
-  idle_handles().pop_back();
+  if (idle_handles->empty()) return make_handle(request);
+  *request = idle_handles->back();
+  idle_handles->pop_back();
   return MPI_SUCCESS;
 }
 
 void give_handle(MPI_Request request) noexcept {
-  idle_handles().push_back(request);
+  idle_handles->push_back(request);
 }
 
 void begin_handles() noexcept {
@@ -161,11 +156,11 @@ void end_handles() noexcept {
 #ifdef OPEN_MPI
   register_with_progress("opal_progress_unregister");
 #endif
-  for (MPI_Request& r : idle_handles()) {
+  for (MPI_Request& r : *idle_handles) {
     pmpi::Grequest_complete(r);
     pmpi::Request_free(&r);
   }
-  idle_handles().clear();
+  idle_handles->clear();
 }
 
 }  // namespace telpher::mpi

@@ -13,9 +13,26 @@
 
 namespace telpher::mpi {
 
-template <class Call>
+/// Which of an array of requests a call may have ended; `look(i)` is to be called for each of them.
+struct any_of_them {
+  int count;
+  template <class Look>
+  void operator()(const Look& look) const {
+    for (int i = 0; i < count; ++i) look(i);
+  }
+};
+/// Of MPI_Waitany and MPI_Testany: the one that it tells of.
+struct the_one_at {
+  const int* index;
+  template <class Look>
+  void operator()(const Look& look) const {
+    if (*index != MPI_UNDEFINED) look(*index);
+  }
+};
+
+template <class Call, class Ended>
 [[gnu::noinline]] int end_plain(const char* name, int count, MPI_Request* requests,
-                                const Call& call) noexcept {
+                                const Call& call, const Ended& ended) noexcept {
   constexpr int few = 128;
   std::array<MPI_Request, few> room;
   std::unique_ptr<MPI_Request[]> more;
@@ -28,15 +45,26 @@ template <class Call>
   }
   std::copy_n(requests, std::max(count, 0), before);
   const int rc = call();
-  for (int i = 0; i < count; ++i)
+  const auto look = [&](int i) {
     if (before[i] != requests[i]) ticket::plain().ended(before[i]);
+  };
+  // After an error the call need not have told which.
+  if (rc == MPI_SUCCESS) [[likely]]
+    ended(look);
+  else
+    any_of_them{count}(look);
   return rc;
 }
 
-/// `call()`, which may end any of these requests; `name` is the program's call.
+/// `call()`, which may end those of these requests that `ended` says; `name` is the program's call.
+template <class Call, class Ended>
+int by_host(const char* name, int count, MPI_Request* requests, const Call& call,
+            const Ended& ended) noexcept {
+  return ticket::plain().empty() ? call() : end_plain(name, count, requests, call, ended);
+}
 template <class Call>
 int by_host(const char* name, int count, MPI_Request* requests, const Call& call) noexcept {
-  return ticket::plain().empty() ? call() : end_plain(name, count, requests, call);
+  return by_host(name, count, requests, call, any_of_them{count});
 }
 
 /// The same for one.

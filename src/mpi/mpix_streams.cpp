@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "device/registry.hpp"
 #include "host_mpi/objects.hpp"
 #include "mpi/enqueued.hpp"
@@ -36,22 +37,19 @@ struct stream_list {
   std::vector<record> all;  // by handle
 };
 
-stream_list& streams() {
-  static auto* const one = new stream_list;
-  return *one;
-}
+lasting<stream_list> streams;
 
 bool native_of(int handle, void*& native) noexcept {
-  std::lock_guard lock(streams().mutex);
+  std::lock_guard lock(streams->mutex);
   const auto at = static_cast<std::size_t>(static_cast<unsigned>(handle) - first_handle);
-  if (at >= streams().all.size() || !streams().all[at].used) return false;
-  native = streams().all[at].native;
+  if (at >= streams->all.size() || !streams->all[at].used) return false;
+  native = streams->all[at].native;
   return true;
 }
 
 int keep(void* native) noexcept {
-  std::lock_guard lock(streams().mutex);
-  auto& all = streams().all;
+  std::lock_guard lock(streams->mutex);
+  auto& all = streams->all;
   std::size_t at = 0;
   while (at < all.size() && all[at].used) ++at;
   if (at == all.size()) all.emplace_back();
@@ -185,8 +183,8 @@ int MPIX_Stream_free(int* gone) {
   void* native = nullptr;
   if (!native_of(*gone, native))
     return call_host<int(int*)>("MPIX_Stream_free", MPI_COMM_SELF, "there is no such stream", gone);
-  std::lock_guard lock(streams().mutex);
-  streams().all[static_cast<std::size_t>(*gone - first_handle)].used = false;
+  std::lock_guard lock(streams->mutex);
+  streams->all[static_cast<std::size_t>(*gone - first_handle)].used = false;
   *gone = MPIX_STREAM_NULL;
   return MPI_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "host_mpi/request_table.hpp"
 
 namespace telpher::mpi {
@@ -14,10 +15,7 @@ host_mpi::request_table<operation*>& requests() {
   return *one;
 }
 
-std::vector<std::unique_ptr<operation>>& abandoned_list() {
-  static auto* const one = new std::vector<std::unique_ptr<operation>>;
-  return *one;
-}
+lasting<std::vector<std::unique_ptr<operation>>> abandoned_list;
 
 }  // namespace
 
@@ -58,21 +56,21 @@ operation* take_for_waiting(MPI_Request request) noexcept {
   return take(request, [](const operation* op) { return !op->persistent(); });
 }
 void keep_abandoned(std::unique_ptr<operation> op) noexcept {
-  abandoned_list().push_back(std::move(op));
-  abandoned_count = abandoned_list().size();
+  abandoned_list->push_back(std::move(op));
+  abandoned_count = abandoned_list->size();
 }
 
 // The list is empty meanwhile: what a handler of the program calls may add to it.
 void sweep_slow() noexcept {
-  auto mine = std::exchange(abandoned_list(), {});
+  auto mine = std::exchange(*abandoned_list, {});
   std::erase_if(mine, [](std::unique_ptr<operation>& op) {
     if (!op->check()) return false;
     op->finish_quietly();
     if (op->persistent()) op->abandon();  // inactive now: the host MPI's request may go
     return true;
   });
-  for (auto& op : mine) abandoned_list().push_back(std::move(op));
-  abandoned_count = abandoned_list().size();
+  for (auto& op : mine) abandoned_list->push_back(std::move(op));
+  abandoned_count = abandoned_list->size();
 }
 
 }  // namespace telpher::mpi

@@ -69,9 +69,10 @@ MPI_Count external_bytes(const packing& p, const char* datarep) noexcept {
   return pmpi::Pack_external_size_c(datarep, p.count, p.type, &bytes) == MPI_SUCCESS ? bytes : 0;
 }
 
+// `is_kept`: what the host MPI does not write stays.
 result<void*> stand_in(coll::staging& images, const void* buffer, const coll::segment& part,
-                       bool is_read) {
-  coll::plan plan{.segments = {part}, .copy_in = is_read, .copy_out = !is_read};
+                       bool is_written, bool is_kept) {
+  coll::plan plan{.segments = {part}, .copy_in = is_kept || !is_written, .copy_out = is_written};
   return images.add(const_cast<void*>(buffer), plan);
 }
 
@@ -79,9 +80,11 @@ status stage_and_call(const packing& p, MPI_Count position, MPI_Count bytes,
                       const host_packing& host, int& code) {
   const bool packs = p.to == packing::direction::pack;
   coll::staging images(path::kind::none);
-  const auto typed = stand_in(images, p.typed, {0, p.count, p.type}, packs);
+  const auto typed = stand_in(images, p.typed, {0, p.count, p.type}, !packs, false);
   TELPHER_TRY(typed);
-  const auto packed = stand_in(images, p.packed, {position, bytes, MPI_BYTE}, !packs);
+  // Open MPI 5.0.11's MPI_Pack_external writes 4 bytes of a long, its MPI_Pack_external_size
+  // says 8.
+  const auto packed = stand_in(images, p.packed, {position, bytes, MPI_BYTE}, packs, true);
   TELPHER_TRY(packed);
   TELPHER_TRY(images.copy_in());
   code = host(*typed, *packed);

@@ -7,8 +7,6 @@
 #include "host_mpi/received.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/operations.hpp"
-#include "ticket/plain_receives.hpp"
-#include "ticket/stash.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -81,7 +79,7 @@ int receive_large(const receive_args& a, const send_args* beside, std::byte* to,
 
 }  // namespace
 
-bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
+bool post_plain_slow(const receive_args& a, MPI_Request* request, int* rc) noexcept {
   ticket::plain_receives& plain = ticket::plain();
   if (trace::on() || a.count < 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
@@ -90,6 +88,8 @@ bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
     return false;
   const auto layout = datatype::layout_of(a.type);
   if (!layout) return false;
+  if ((*layout)->predefined && (*layout)->contiguous && (*layout)->true_lower_bound == 0)
+    plain.tell(a.type, (*layout)->size);
   ticket::written_ranges::range r;
   if (a.count > 0) r = ticket::range_of(a.buffer, a.count, **layout);
   if (ticket::receives().written().exposed(r) || !plain.may_begin(a.tag)) return false;
@@ -105,9 +105,8 @@ bool receive_plain(const receive_args& a, const send_args* beside, MPI_Status* s
   if (trace::on() || a.count <= 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
   if (ticket::plain().may_begin(a.tag)) {
-    ticket::plain().enter(a.tag);
+    const plain_wait waits(a.tag);
     *rc = host_receive(a, beside, a.buffer, static_cast<int>(a.count), a.type, status);
-    ticket::plain().leave(a.tag);
     return true;
   }
   const auto layout = datatype::layout_of(a.type);

@@ -77,7 +77,6 @@ int make_persistent(const Arguments& a, MPI_Request* request,
 int send(const send_args& a) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
   progress_engine& e = progress();
-  if (mpi::stays_on_host(a) && !e.threaded() && e.idle()) return mpi::host_send(a);
   mpi::outgoing o = mpi::inspect(a);
   visit v;
   held_lock& held = v.held;
@@ -91,7 +90,6 @@ int send(const send_args& a) noexcept {
 
 int isend(const send_args& a, MPI_Request* request) noexcept {
   trace::span traced(a.call, [&] { return mpi::facts_of(a); });
-  if (mpi::stays_on_host(a)) return mpi::host_isend(a, request);
   mpi::outgoing o = mpi::inspect(a);
   if (!o.on_device()) return mpi::host_isend(a, request);
   const visit v;
@@ -114,7 +112,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
   progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
-  if (!e.threaded() && e.idle() && ticket::stash::instance().empty()) {
+  if (mpi::may_block() && ticket::stash::instance().empty()) {
     if (int rc; mpi::receive_plain(a, nullptr, status, &rc)) return rc;
     mpi::receive_operation op(a.call);
     ticket::receive& r = op.receive();
@@ -133,7 +131,6 @@ int irecv(const receive_args& a, MPI_Request* request) noexcept {
   if (a.source == MPI_PROC_NULL)
     return pmpi::Irecv(nullptr, 0, MPI_BYTE, a.source, a.tag, a.comm, request);
   int rc = MPI_SUCCESS;
-  if (mpi::post_plain(a, request, &rc)) return rc;
   const visit v;
   auto op = mpi::start_receive(a, &rc);
   if (!op) return rc;
@@ -210,7 +207,7 @@ int sendrecv(const send_args& s, const receive_args& r, MPI_Status* status) noex
   progress_engine& e = progress();
   visit v;
   held_lock& held = v.held;
-  if (!e.threaded() && e.idle() && ticket::stash::instance().empty() && mpi::stays_on_host(s))
+  if (mpi::may_block() && ticket::stash::instance().empty() && memory::surely_host(s.buffer))
     if (int rc; mpi::receive_plain(r, &s, status, &rc)) return rc;
   pair p;
   if (const int rc = start_pair(e, held, s, r, p)) return rc;

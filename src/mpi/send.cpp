@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/send.hpp"
 
-#include <chrono>
-#include <climits>
-#include <cstdio>
 #include <thread>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
@@ -75,10 +73,10 @@ status complete(ticket::message& m) noexcept {
 // call returns is offered at once: its receiver then needs no further call of this rank, which may
 // compute for long. An error stays with the event, for those who wait for it later.
 void wait_a_little(ticket::message& m) noexcept {
-  constexpr auto patience = std::chrono::microseconds(50);
-  const auto end = std::chrono::steady_clock::now() + patience;
+  constexpr double patience_us = 50;
+  const std::uint64_t begin_ns = now_ns();
   status s = m.ready.query();
-  while (s == status::would_block && std::chrono::steady_clock::now() < end) {
+  while (s == status::would_block && us_since(begin_ns) < patience_us) {
     std::this_thread::yield();
     s = m.ready.query();
   }
@@ -144,10 +142,19 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
 
 // --- the choice ---
 
+// The kernel that stays is everybody's. A copy of the driver, which may be long, keeps nobody out.
+status start_eager(const path::record& by, path::send_end& e) noexcept {
+  if (by.send_by_kernel) {
+    const auto held = ticket::progress().lock();
+    if (const status s = by.send_by_kernel(e); s != status::not_supported) return s;
+  }
+  return by.start_send(e);
+}
+
 std::unique_ptr<operation> send_eager(const char* call, send_mode mode, ticket::message& m,
                                       const path::record& by, path::send_end& e, int* rc) noexcept {
   status s = complete(m);
-  if (s == status::ok) s = by.start_send(e);
+  if (s == status::ok) s = start_eager(by, e);
   if (s != status::ok) {
     *rc = entry::fail(m.comm, call, s, "copying the send buffer to the host");
     return nullptr;
@@ -212,7 +219,7 @@ std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket:
 outgoing inspect(const send_args& a) noexcept {
   outgoing o;
   if (a.destination == MPI_PROC_NULL || a.count <= 0) return o;
-  if (stays_on_host(a)) return o;
+  if (memory::surely_host(a.buffer)) return o;
   o.layout = layout_of(a.type);
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;
@@ -330,51 +337,7 @@ std::unique_ptr<operation> start_detached(const send_args& a, detached_bytes&& b
   return std::make_unique<native_send>(native, std::move(bytes.keep));
 }
 
-// --- PMPI's forms ---
-
-namespace {
-
-// One element of so many bytes: blocks of 1 MB and what is left.
-int make_bytes_type(MPI_Count bytes, MPI_Datatype* type) noexcept {
-  constexpr MPI_Count block_bytes = 1 << 20;
-  const int blocks = static_cast<int>(bytes / block_bytes);
-  MPI_Datatype block = MPI_DATATYPE_NULL;
-  int rc = pmpi::Type_contiguous(static_cast<int>(block_bytes), MPI_BYTE, &block);
-  if (rc != MPI_SUCCESS) return rc;
-  const int lengths[] = {blocks, static_cast<int>(bytes % block_bytes)};
-  const MPI_Aint places[] = {0, static_cast<MPI_Aint>(blocks * block_bytes)};
-  const MPI_Datatype types[] = {block, MPI_BYTE};
-  rc = pmpi::Type_create_struct(2, lengths, places, types, type);
-  pmpi::Type_free(&block);
-  return rc != MPI_SUCCESS ? rc : pmpi::Type_commit(type);
-}
-
-// Calls the int form, or the _c form for a count that needs it. Where there is none, bytes go as
-// one element of a type of that size: a receiver may need the bytes of a device message of any
-// size.
-template <class Small, class Large, class... Rest>
-int by_count(const Small& small, const Large& large, const send_args& a, Rest... rest) noexcept {
-  if (a.count == static_cast<int>(a.count))
-    return small(a.buffer, static_cast<int>(a.count), a.type, a.destination, a.tag, a.comm,
-                 rest...);
-  if (!large.available() && a.type == MPI_BYTE && a.count / (1 << 20) < INT_MAX) {
-    MPI_Datatype whole = MPI_DATATYPE_NULL;
-    int rc = make_bytes_type(a.count, &whole);
-    if (rc != MPI_SUCCESS) return rc;
-    rc = small(a.buffer, 1, whole, a.destination, a.tag, a.comm, rest...);
-    pmpi::Type_free(&whole);  // lives as long as the message
-    return rc;
-  }
-  if (!large.available()) {
-    char why[80];
-    std::snprintf(why, sizeof why, "this MPI cannot send %lld elements in one message",
-                  static_cast<long long>(a.count));
-    return host_mpi::fail_with(a.comm, a.call, MPI_ERR_COUNT, why);
-  }
-  return large(a.buffer, a.count, a.type, a.destination, a.tag, a.comm, rest...);
-}
-
-}  // namespace
+// --- arguments ---
 
 // Only arguments that look wrong are shown to the host MPI: a persistent request of them, not
 // started, touches no memory.
@@ -392,55 +355,6 @@ int check_arguments(const send_args& a) noexcept {
   rc = host_mpi::started(rc, request);
   if (rc == MPI_SUCCESS) pmpi::Request_free(&request);
   return rc;
-}
-
-int host_send(const send_args& a) noexcept {
-  switch (a.mode) {
-    case send_mode::buffered:
-      return by_count(pmpi::Bsend, pmpi::Bsend_c, a);
-    case send_mode::synchronous:
-      return by_count(pmpi::Ssend, pmpi::Ssend_c, a);
-    case send_mode::ready:
-      return by_count(pmpi::Rsend, pmpi::Rsend_c, a);
-    case send_mode::standard:
-      break;
-  }
-  return by_count(pmpi::Send, pmpi::Send_c, a);
-}
-
-int host_isend(const send_args& a, MPI_Request* request) noexcept {
-  switch (a.mode) {
-    case send_mode::buffered:
-      return by_count(pmpi::Ibsend, pmpi::Ibsend_c, a, request);
-    case send_mode::synchronous:
-      return by_count(pmpi::Issend, pmpi::Issend_c, a, request);
-    case send_mode::ready:
-      return by_count(pmpi::Irsend, pmpi::Irsend_c, a, request);
-    case send_mode::standard:
-      break;
-  }
-  return by_count(pmpi::Isend, pmpi::Isend_c, a, request);
-}
-
-int host_send_init(const send_args& a, MPI_Request* request) noexcept {
-  switch (a.mode) {
-    case send_mode::buffered:
-      return by_count(pmpi::Bsend_init, pmpi::Bsend_init_c, a, request);
-    case send_mode::synchronous:
-      return by_count(pmpi::Ssend_init, pmpi::Ssend_init_c, a, request);
-    case send_mode::ready:
-      return by_count(pmpi::Rsend_init, pmpi::Rsend_init_c, a, request);
-    case send_mode::standard:
-      break;
-  }
-  return by_count(pmpi::Send_init, pmpi::Send_init_c, a, request);
-}
-
-int host_recv_init(const pt2pt::receive_args& a, MPI_Request* request) noexcept {
-  if (a.count != static_cast<int>(a.count) && pmpi::Recv_init_c.available())
-    return pmpi::Recv_init_c(a.buffer, a.count, a.type, a.source, a.tag, a.comm, request);
-  const int count = static_cast<int>(std::clamp<MPI_Count>(a.count, -1, INT_MAX));
-  return pmpi::Recv_init(a.buffer, count, a.type, a.source, a.tag, a.comm, request);
 }
 
 }  // namespace telpher::mpi

@@ -22,9 +22,9 @@ struct outgoing {
   bool on_device() const noexcept { return mixed || where.on_device(); }
 };
 /// Recognises most host buffers by their address alone. An element's bytes lie in the same memory
-/// as the address that it is given by.
-inline bool stays_on_host(const pt2pt::send_args& a) noexcept {
-  return memory::surely_host(a.buffer);
+/// as the address that it is given by. Sends of them are the host MPI's own.
+inline bool stays_on_host(const void* buffer) noexcept {
+  return !trace::on() && memory::surely_host(buffer);
 }
 outgoing inspect(const pt2pt::send_args& a) noexcept;
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/settings.hpp"
 #include "host_mpi/job.hpp"
 #include "mpi/entry.hpp"
@@ -21,14 +22,11 @@ namespace {
 std::mutex guard;
 bool made_job = false;
 
-std::vector<MPI_Session>& open() {
-  static auto* const one = new std::vector<MPI_Session>;
-  return *one;
-}
+lasting<std::vector<MPI_Session>> open;
 
 std::size_t open_count() noexcept {
   const std::lock_guard lock(guard);
-  return open().size();
+  return open->size();
 }
 
 /// Whether the communicator has all processes that were started with this one.
@@ -36,8 +34,8 @@ bool has_whole_world(MPI_Comm comm) noexcept {
   MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
   {
     const std::lock_guard lock(guard);
-    if (open().empty() ||
-        pmpi::Group_from_session_pset(open().back(), "mpi://WORLD", &world) != MPI_SUCCESS)
+    if (open->empty() ||
+        pmpi::Group_from_session_pset(open->back(), "mpi://WORLD", &world) != MPI_SUCCESS)
       return false;
   }
   int same = MPI_UNEQUAL;
@@ -59,7 +57,7 @@ int init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) noexcep
   const int rc = pmpi::Session_init(info, errhandler, session);
   if (rc != MPI_SUCCESS) return rc;
   const std::lock_guard lock(guard);
-  open().push_back(*session);
+  open->push_back(*session);
   return rc;
 }
 
@@ -67,8 +65,8 @@ int finalize(MPI_Session* session) noexcept {
   bool last = false;
   {
     const std::lock_guard lock(guard);
-    std::erase(open(), *session);
-    last = open().empty();
+    std::erase(*open, *session);
+    last = open->empty();
   }
   if (last && made_job && !host_mpi::world_model) {
     made_job = false;

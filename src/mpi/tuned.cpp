@@ -2,15 +2,15 @@
 #include "mpi/tuned.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <new>
-#include <sstream>
 
 #include "base/library.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/text.hpp"
 #include "base/tuning.hpp"
 #include "coll/exchange/selection.hpp"
 #include "device/registry.hpp"
@@ -20,17 +20,15 @@
 namespace telpher::tuned {
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{1} << 20;
-
 // Of "Open MPI v5.0.11, package: ..." and "MPICH Version:      5.0.2\n..." what names the release.
 std::string mpi_release() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   pmpi::Get_library_version(text, &length);
-  const std::string all(text, static_cast<std::size_t>(length));
-  std::istringstream words(all.substr(0, all.find_first_of(",\n")));
+  const std::string_view all(text, static_cast<std::size_t>(length));
+  words first(all.substr(0, all.find_first_of(",\n")));
   std::string release, word;
-  while (words >> word) release += (release.empty() ? "" : " ") + word;
+  while (first.take(word)) release += (release.empty() ? "" : " ") + word;
   return release;
 }
 
@@ -55,15 +53,6 @@ std::vector<std::string> folders() {
   return all;
 }
 
-bool read(const std::string& file, std::string& text) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return false;
-  text.resize(largest_file + 1);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text.size() <= largest_file;
-}
-
 /// The first fact that differs.
 std::string difference(const std::vector<std::string>& table, const std::vector<std::string>& own) {
   for (std::size_t i = 0; i < table.size() || i < own.size(); ++i) {
@@ -78,7 +67,7 @@ std::string difference(const std::vector<std::string>& table, const std::vector<
 /// Why a table cannot be used, or "".
 std::string take(const std::string& file, const std::vector<std::string>& own) {
   std::string text, why;
-  if (!read(file, text)) return "it cannot be read, or is too long for a table";
+  if (!read_file(file, text)) return "it cannot be read, or is too long for a table";
   tuning::table t;
   if (!tuning::parse(text, t, why)) return why;
   if (why = difference(t.machine, own); !why.empty()) return why;
@@ -101,7 +90,7 @@ void look_for_one() {
     file.clear();
     for (const std::string& folder : places)
       if (const std::string one = folder + '/' + tuning::file_of(own);
-          file.empty() && std::ifstream(one))
+          file.empty() && ::access(one.c_str(), R_OK) == 0)
         file = one;
     if (file.empty()) return;
   }

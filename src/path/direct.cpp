@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "device/registry.hpp"
 #include "host_mpi/test.hpp"
@@ -21,10 +22,7 @@ struct state {
   permission granted = no;
   measured_choice choice;
 };
-state& the_state() noexcept {
-  static auto* one = new state;
-  return *one;
-}
+lasting<state> the_state;
 
 // Asks the program's MPI: MPICH and its descendants by a device type, Open MPI by name.
 bool host_takes(const char* query, int mpich_type) noexcept {
@@ -98,21 +96,21 @@ class handed_over final : public mover {
 void direct::start(MPI_Comm control) noexcept {
   int mine = own_permission(), all = 0;
   if (pmpi::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, control) != MPI_SUCCESS) all = no;
-  the_state().granted = static_cast<permission>(all);
+  the_state->granted = static_cast<permission>(all);
   if (all != no) TELPHER_DEBUG("device pointers may go to the host MPI between nodes");
 }
 
 bool direct::serves() noexcept {
-  return the_state().granted != no && allowed(kind::direct);
+  return the_state->granted != no && allowed(kind::direct);
 }
 
 measured_choice::way direct::choose(std::size_t bytes) noexcept {
-  if (the_state().granted == always || forced() == kind::direct) return measured_choice::second;
-  return the_state().choice.next(bytes);
+  if (the_state->granted == always || forced() == kind::direct) return measured_choice::second;
+  return the_state->choice.next(bytes);
 }
 
 void direct::learn(std::size_t bytes, measured_choice::way chosen, std::uint64_t ns) noexcept {
-  the_state().choice.learn(bytes, chosen, ns);
+  the_state->choice.learn(bytes, chosen, ns);
 }
 
 std::unique_ptr<mover> send_direct(const wire& w, const region& from) noexcept {

@@ -17,6 +17,7 @@ status mapped_send(send_end& e) noexcept;
 status mapped_receive(receive_end& e) noexcept;
 
 bool raw_serves(send_end& e) noexcept;
+status raw_send_by_kernel(send_end& e) noexcept;
 status raw_send(send_end& e) noexcept;
 status raw_receive(receive_end& e) noexcept;
 

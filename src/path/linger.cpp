@@ -4,10 +4,13 @@
 #include <atomic>
 #include <cstring>
 #include <thread>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "kernel/linger.hpp"
+#include "memory/held_streams.hpp"
 #include "path/neighbours.hpp"
 
 namespace telpher::path {
@@ -32,16 +35,23 @@ std::uint32_t load(std::uint32_t* word) noexcept {
 
 bool permitted_here = false;
 
+// Work in the order of streams comes when a device has got to it, and comes late where a copy was
+// started for the piece before: by the time alone no kernel would ever stay. (An 8-byte ping-pong
+// on an H100: a piece every 60 us by the copy engine, every 32 from a kernel that stays.)
+double longest_gap_us() noexcept {
+  constexpr double in_streams = 2;
+  return config().linger_time.value * (memory::held_streams::instance().any() ? in_streams : 1.0);
+}
+
 }  // namespace
 
 bool burst::goes_on(const memory::place& where) noexcept {
   if (config().linger == "off") return false;
   if (config().linger == "on") return true;
   if (!permitted_here || !may_wait_on(where)) return false;
-  const auto now = std::chrono::steady_clock::now();
-  const std::chrono::duration<double, std::micro> since = now - last_;
-  last_ = now;
-  return since.count() < config().linger_time.value;
+  const std::uint64_t now = now_ns();
+  const double since_us = static_cast<double>(now - std::exchange(last_ns_, now)) / 1e3;
+  return since_us < longest_gap_us();
 }
 
 void burst::permit(bool permitted) noexcept {
@@ -118,8 +128,8 @@ status linger_engine::look_for_kernel(std::uint32_t sequence) noexcept {
 linger_engine::~linger_engine() {
   if (!running_) return;
   // The kernel leaves by itself. Its mailbox must not be freed before.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  while (load(gone_) == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  const std::uint64_t begin = now_ns();
+  while (load(gone_) == 0 && us_since(begin) < 2e6) std::this_thread::yield();
   if (load(gone_) == 0) TELPHER_WARN("the lingering copier did not leave within 2 s");
 }
 

@@ -9,7 +9,6 @@
 // that runs fewer streams at once than there are, other work may be waiting behind it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "kernel/kernel.hpp"
@@ -22,15 +21,15 @@ namespace telpher::path {
 class burst {
  public:
   /// To be called at the start of each piece of work. True if TELPHER_LINGER is on, or if the
-  /// previous piece began less than TELPHER_LINGER_TIME ago (so the first piece after a pause does
-  /// not use such a kernel). Never true if another rank uses the device too, unless the setting is
-  /// on.
+  /// previous piece began less than TELPHER_LINGER_TIME ago, or twice that while streams of the
+  /// program wait for us (so the first piece after a pause does not use such a kernel). Never true
+  /// if another rank uses the device too, unless the setting is on.
   bool goes_on(const memory::place& where) noexcept;
   /// Permits or forbids kernels that stay, for all devices.
   static void permit(bool permitted) noexcept;
 
  private:
-  std::chrono::steady_clock::time_point last_;
+  std::uint64_t last_ns_ = 0;
 };
 
 class linger_engine {

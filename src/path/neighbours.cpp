@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/lasting.hpp"
+
 namespace telpher::path {
 namespace {
 
@@ -94,7 +96,7 @@ device::device_properties properties_of(const memory::place& where) noexcept {
     device::device_properties about;
   };
   static std::mutex guard;
-  static auto* const cache = new std::vector<known>;
+  static constinit lasting<std::vector<known>> cache;
   std::lock_guard lock(guard);
   for (const known& k : *cache)
     if (k.where == where) return k.about;

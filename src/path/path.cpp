@@ -39,7 +39,7 @@ const char* to_string(kind k) noexcept {
 kind forced() noexcept {
   static const kind chosen = [] {
     for (int k = 0; k < static_cast<int>(kind::count_); ++k)
-      if (config().path == names[k]) return static_cast<kind>(k);
+      if (config().path.text() == names[k]) return static_cast<kind>(k);
     return kind::none;
   }();
   return chosen;

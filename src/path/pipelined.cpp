@@ -52,7 +52,7 @@ pipelined_send::pipelined_send(const wire& w, const region& from, const intent& 
       meant_(meant),
       decided_(!meant.announces()),
       copies_(from.where, memory::lane::out) {
-  pmpi::Irecv(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
+  pmpi::Irecv(&answer_, sizeof answer_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
 pipelined_send::~pipelined_send() {
@@ -63,26 +63,26 @@ pipelined_send::~pipelined_send() {
   pmpi::Wait(&reply_request_, MPI_STATUS_IGNORE);
 }
 
-status pipelined_send::hear() noexcept {
+status pipelined_send::read_answer() noexcept {
   if (asked_) return status::ok;
   TELPHER_TRY(test(reply_request_));
   asked_ = true;
   clock_.moved();
   if (copies_.started() > 0) --early_blocks_;
-  return reply_.magic == reply_magic ? status::ok : status::corrupt;
+  return answer_.magic == reply_magic ? status::ok : status::corrupt;
 }
 
-// The sender decides with one message how the bytes go. A hurrying sender grants blocks, because
+// The sender decides with one message how the bytes go. A pushing sender grants blocks, because
 // nobody may access its memory any more.
 status pipelined_send::decide() noexcept {
-  if (decided_ || (!asked_ && !hurries_)) return status::ok;
+  if (decided_ || (!asked_ && !pushes_)) return status::ok;
   decided_ = true;
-  const bool may_reach = asked_ && !hurries_;
+  const bool may_reach = asked_ && !pushes_;
   const bool hands_over = may_reach && meant_.hands_over();
   if (hands_over)
     grant_.how = grant::direct;
   else
-    mover_ = grant_rdma(wire_, from_, reply_.target, may_reach && reply_.writable, grant_);
+    mover_ = grant_rdma(wire_, from_, answer_.target, may_reach && answer_.writable, grant_);
   if (pmpi::Isend(&grant_, sizeof grant_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
                   &grant_request_) != MPI_SUCCESS)
     return status::host_mpi_error;
@@ -102,7 +102,7 @@ status pipelined_send::poll_mover() noexcept {
 // The number of blocks that may be started now.
 std::size_t pipelined_send::room() const noexcept {
   const std::size_t left = plan_.count() - copies_.started();
-  if (hurries_) return left;
+  if (pushes_) return left;
   const std::size_t busy = filling_.size() + flying_.size();
   if (asked_) return busy < depth() ? std::min(left, depth() - busy) : 0;
   return decided_ && copies_.started() == 0 && early_blocks_ < most_early_blocks ? 1 : 0;
@@ -113,7 +113,7 @@ status pipelined_send::fill() noexcept {
     const std::size_t k = copies_.started();
     flight f{{}, nullptr, MPI_REQUEST_NULL};
     auto* to = static_cast<std::byte*>(rest_.data()) + (plan_.offset(k) - rest_at_);
-    if (!hurries_) {
+    if (!pushes_) {
       auto block = memory::buffer::host(plan_.size(k), from_.where.owner, true);
       TELPHER_TRY(block);
       f.block = std::move(*block);
@@ -132,7 +132,7 @@ status pipelined_send::launch() noexcept {
   auto finished = copies_.finished();
   TELPHER_TRY(finished);
   copied_ = *finished;
-  if (!asked_ && !hurries_) return status::ok;
+  if (!asked_ && !pushes_) return status::ok;
   for (; sent_ < copied_; ++sent_) {
     flying_.push_back(std::move(filling_.front()));
     filling_.pop_front();
@@ -148,7 +148,7 @@ status pipelined_send::launch() noexcept {
 // After this only the host MPI has work in flight.
 void pipelined_send::fail(status why) noexcept {
   outcome_ = why;
-  hurries_ = true;
+  pushes_ = true;
   copies_.stop();
   filling_.clear();
   copied_ = plan_.count();
@@ -183,7 +183,7 @@ status pipelined_send::reap() noexcept {
 }
 
 status pipelined_send::poll() noexcept {
-  const status heard = hear();
+  const status heard = read_answer();
   if (heard == status::corrupt)
     fail(heard);
   else if (heard != status::ok && heard != status::would_block)
@@ -210,13 +210,12 @@ status pipelined_send::poll() noexcept {
 }
 
 void pipelined_send::learn() const noexcept {
-  if (!meant_.tried || hurries_ || meant_.rdma) return;
-  const auto took = std::chrono::steady_clock::now() - since_;
-  direct::learn(from_.bytes, *meant_.tried, static_cast<std::uint64_t>(took.count()));
+  if (!meant_.tried || pushes_ || meant_.rdma) return;
+  direct::learn(from_.bytes, *meant_.tried, now_ns() - since_ns_);
 }
 
-status pipelined_send::hurry() noexcept {
-  if (hurries_) return status::ok;
+status pipelined_send::push() noexcept {
+  if (pushes_) return status::ok;
   rest_at_ = copies_.started() < plan_.count() ? plan_.offset(copies_.started()) : from_.bytes;
   if (rest_at_ < from_.bytes) {
     auto rest = memory::buffer::host(from_.bytes - rest_at_, from_.where.owner);
@@ -225,7 +224,7 @@ status pipelined_send::hurry() noexcept {
     rest_.filled();
     held_bytes_ += rest_.size();
   }
-  hurries_ = true;
+  pushes_ = true;
   return status::ok;
 }
 
@@ -237,21 +236,21 @@ pipelined_receive::pipelined_receive(const wire& w, const region& to, bool annou
       plan_(plan_of(to.bytes)),
       granted_(!announced),
       copies_(to.where, memory::lane::in) {
-  reply_ = {reply_magic, 0, {}};
+  answer_ = {reply_magic, 0, {}};
   if (announced) {
     target_ = reachable::of(to);
-    if (target_) reply_ = {reply_magic, 1, target_.name()};
+    if (target_) answer_ = {reply_magic, 1, target_.name()};
     pmpi::Irecv(&grant_, sizeof grant_, MPI_BYTE, w.peer, w.block_tag(), w.control,
                 &grant_request_);
   }
-  pmpi::Isend(&reply_, sizeof reply_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
+  pmpi::Isend(&answer_, sizeof answer_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
 pipelined_receive::~pipelined_receive() {
   if (reply_request_ != MPI_REQUEST_NULL) pmpi::Wait(&reply_request_, MPI_STATUS_IGNORE);
 }
 
-status pipelined_receive::hear_grant() noexcept {
+status pipelined_receive::read_grant() noexcept {
   if (granted_) return status::ok;
   TELPHER_TRY(test(grant_request_));
   if (grant_.how == grant::direct && !to_.data) {
@@ -343,7 +342,7 @@ void pipelined_receive::fail(status why) noexcept {
 }
 
 status pipelined_receive::poll() noexcept {
-  if (const status s = hear_grant(); s != status::ok && s != status::would_block) return s;
+  if (const status s = read_grant(); s != status::ok && s != status::would_block) return s;
   if (mover_ && landed_ < plan_.count()) {
     TELPHER_TRY(poll_mover());
   } else if (granted_ && !mover_) {

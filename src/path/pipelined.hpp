@@ -5,7 +5,7 @@
 // sender copies its first block to the host while the ticket and the reply are in flight.
 //
 // A sender that must not wait (its receiver is silent, or the sender is about to block in the host
-// MPI) hurries: it copies the rest to host memory and sends every block as soon as it is there,
+// MPI) pushes: it copies the rest to host memory and sends every block as soon as it is there,
 // whether the receiver has asked or not. The host MPI then moves the blocks without our help.
 //
 // An end that fails (a copy, memory) still completes the exchange of blocks, so that the other end
@@ -18,7 +18,6 @@
 // (quiet()).
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <optional>
 
@@ -32,7 +31,7 @@
 namespace telpher::path {
 
 /// The receiver's message to the sender (CTS).
-struct reply {
+struct clear_to_send {
   std::uint32_t magic;
   std::uint32_t writable;  // 1: `target` may be written by one-sided transfers
   net::remote_memory target;
@@ -72,8 +71,8 @@ class pipelined_send final : public transfer {
   bool announced() const noexcept { return meant_.announces(); }
   /// From the next poll on nothing waits for the receiver. On error (no memory) nothing has
   /// changed.
-  status hurry() noexcept;
-  bool hurries() const noexcept { return hurries_; }
+  status push() noexcept;
+  bool pushes() const noexcept { return pushes_; }
   /// The host MPI has all blocks; it needs nothing more from us.
   bool all_sent() const noexcept { return mover_ ? !mover_->needs_us() : sent_ == plan_.count(); }
   /// All bytes are in host memory, or never will be (outcome()): the send buffer may be reused.
@@ -87,7 +86,7 @@ class pipelined_send final : public transfer {
     return static_cast<int>(sent_) + (meant_.announces() && decided_ ? 1 : 0);
   }
 
-  /// Bytes that all hurrying senders of this process hold in host memory.
+  /// Bytes that all pushing senders of this process hold in host memory.
   static std::size_t held_bytes() noexcept { return held_bytes_; }
 
  private:
@@ -96,7 +95,7 @@ class pipelined_send final : public transfer {
     const std::byte* data;
     MPI_Request request;
   };
-  status hear() noexcept;
+  status read_answer() noexcept;
   status decide() noexcept;
   status poll_mover() noexcept;
   std::size_t room() const noexcept;
@@ -112,12 +111,12 @@ class pipelined_send final : public transfer {
   wire wire_;
   region from_;
   block_plan plan_;
-  reply reply_{};
+  clear_to_send answer_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
   bool asked_ = false;
-  bool hurries_ = false;
+  bool pushes_ = false;
   intent meant_;
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  std::uint64_t since_ns_ = now_ns();
   bool decided_;  // the blocks may be sent, or `mover_` moves the bytes
   grant grant_{};
   MPI_Request grant_request_ = MPI_REQUEST_NULL;
@@ -128,7 +127,7 @@ class pipelined_send final : public transfer {
   std::deque<flight> flying_;
   std::size_t copied_ = 0;
   std::size_t sent_ = 0;
-  memory::buffer rest_;  // the blocks that were not started when hurry() was called
+  memory::buffer rest_;  // the blocks that were not started when push() was called
   std::size_t rest_at_ = 0;
   status outcome_ = status::ok;
   stall_clock clock_;
@@ -157,7 +156,7 @@ class pipelined_receive final : public transfer {
     MPI_Request request;
     std::size_t index;
   };
-  status hear_grant() noexcept;
+  status read_grant() noexcept;
   status advance_blocks() noexcept;
   status poll_mover() noexcept;
   status post() noexcept;
@@ -167,7 +166,7 @@ class pipelined_receive final : public transfer {
   wire wire_;
   region to_;
   block_plan plan_;
-  reply reply_{};
+  clear_to_send answer_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
   bool granted_;
   grant grant_{};

@@ -2,6 +2,7 @@
 #include "path/pull.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "base/log.hpp"
 #include "device/registry.hpp"
@@ -60,10 +61,28 @@ pull::pull(const memory::place& mover, const region& to, const void* from, bool 
   job_.to = to.data;
   job_.from = from;
   job_.bytes = to.bytes;
-  job_.engine_only = !to.where.on_device();
+  if (!to.where.on_device()) land(mover);
 }
 
 pull::~pull() = default;
+
+// A kernel takes less time for a small message than a copy of the driver, but may write to pinned
+// host memory only.
+void pull::land(const memory::place& mover) noexcept {
+  job_.engine_only = true;
+  if (job_.bytes > config().landing_pinned_limit) return;
+  auto landing = memory::buffer::host(job_.bytes, mover.owner);
+  if (!landing || !landing->pinned()) return;
+  landing_ = std::move(*landing);
+  target_ = std::exchange(job_.to, landing_.data());
+  job_.engine_only = false;
+}
+
+status pull::poll() noexcept {
+  const status s = puller_.poll(job_);
+  if (s == status::ok && landing_) std::memcpy(target_, landing_.data(), job_.bytes);
+  return s;
+}
 
 // A kernel can access memory of another device of this process only if peer access was enabled; a
 // copy engine always can.
@@ -71,7 +90,7 @@ std::unique_ptr<pull> pull::local(const region& to, const memory::place& where,
                                   const void* from) noexcept {
   const memory::place& mover = to.where.on_device() ? to.where : where;
   std::unique_ptr<pull> p(new pull(mover, to, from, true));
-  p->job_.engine_only |= !(to.where == where);
+  p->job_.engine_only |= !(mover == where);
   p->puller_.enqueue(p->job_);
   return p;
 }

@@ -23,7 +23,7 @@ class pull final : public transfer, public recycled<pull> {
                                                 const region& to) noexcept;
   ~pull() override;
 
-  status poll() noexcept override { return puller_.poll(job_); }
+  status poll() noexcept override;
   kind moved_by() const noexcept override { return is_local_ ? kind::local : job_.moved_by(); }
   bool in_order() const noexcept override { return true; }
   bool owes_answer() const noexcept override { return true; }
@@ -31,8 +31,12 @@ class pull final : public transfer, public recycled<pull> {
  private:
   pull(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept;
 
+  void land(const memory::place& mover) noexcept;
+
   puller& puller_;
   memory::mapping mapping_;
+  memory::buffer landing_;  // of host memory, where a kernel moves the bytes
+  void* target_ = nullptr;  // where they go then
   copy_job job_;
   bool is_local_;
 };

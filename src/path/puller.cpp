@@ -2,10 +2,13 @@
 #include "path/puller.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <deque>
 #include <limits>
+#include <memory>
+#include <thread>
+#include <vector>
 
+#include "base/clock.hpp"
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
 #include "path/table.hpp"
@@ -23,19 +26,10 @@ constexpr std::size_t gather_bytes_busy = std::size_t{4} << 20;
 // A link needs as long for this much (11 us) as the host needs for a launch and for finding the
 // rest of a window of messages.
 constexpr std::size_t first_bytes = std::size_t{4} << 20;
+// A small copy ends within some thousand looks; later the CPU may be needed by who makes it.
+constexpr int looks_before_yield = 2000;
 
-std::deque<puller>& all() {
-  static auto* one = new std::deque<puller>;  // a deque: elements do not move
-  return *one;
-}
-std::deque<memory::place>& places() {
-  static auto* one = new std::deque<memory::place>;
-  return *one;
-}
-
-std::uint64_t now_ns() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
+lasting<std::vector<std::unique_ptr<puller>>> all;
 
 }  // namespace
 
@@ -43,25 +37,23 @@ puller::puller(const memory::place& where) noexcept
     : where_(where), batch_(where), linger_(where) {}
 
 puller& puller::of(const memory::place& where) noexcept {
-  for (std::size_t i = 0; i < places().size(); ++i)
-    if (places()[i] == where) return all()[i];
-  places().push_back(where);
-  return all().emplace_back(where);
+  for (const auto& p : *all)
+    if (p->where_ == where) return *p;
+  return *all->emplace_back(std::make_unique<puller>(where));
 }
 
 void puller::flush_all(const outlook& o) noexcept {
-  for (puller& p : all()) p.flush(o);
+  for (const auto& p : *all) p->flush(o);
 }
 
 std::size_t puller::bytes_to_start_with() noexcept {
-  const bool moving = std::any_of(all().begin(), all().end(),
-                                  [](const puller& p) { return p.batch_.in_flight() > 0; });
+  const bool moving = std::any_of(all->begin(), all->end(),
+                                  [](const auto& p) { return p->batch_.in_flight() > 0; });
   return moving ? std::numeric_limits<std::size_t>::max() : first_bytes;
 }
 
 void puller::shut_down() noexcept {
-  all().clear();
-  places().clear();
+  all->clear();
 }
 
 void puller::enqueue(copy_job& job) noexcept {
@@ -107,14 +99,25 @@ void puller::flush(const outlook& o) noexcept {
 }
 
 void puller::start_single(copy_job& job) noexcept {
-  if (wants_linger(job)) {
-    if (auto sequence = linger_.submit(job.to, job.from, job.bytes)) {
-      job.sequence_ = *sequence;
-      job.moved_by_ = kind::linger;
-      return;
-    }
+  if (!start_linger(job)) start_engine(job);
+}
+
+bool puller::start_linger(copy_job& job) noexcept {
+  if (!wants_linger(job)) return false;
+  const auto sequence = linger_.submit(job.to, job.from, job.bytes);
+  if (!sequence) return false;
+  job.sequence_ = *sequence;
+  job.moved_by_ = kind::linger;
+  return true;
+}
+
+status puller::copy_by_linger(copy_job& job) noexcept {
+  job.started_ns_ = trace::on() ? now_ns() : 0;
+  if (!start_linger(job)) return status::not_supported;
+  for (int looks = 0;; ++looks) {
+    if (const status s = poll(job); s != status::would_block) return s;
+    if (looks > looks_before_yield) std::this_thread::yield();
   }
-  start_engine(job);
 }
 
 bool puller::wants_linger(const copy_job& job) noexcept {

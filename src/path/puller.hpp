@@ -74,6 +74,9 @@ class puller {
   void enqueue(copy_job& job) noexcept;
   void flush(const outlook& o) noexcept;
   status poll(copy_job& job) noexcept;
+  /// Makes a copy and waits for it, where the kernel that stays is the way for it; not_supported:
+  /// nothing was done.
+  status copy_by_linger(copy_job& job) noexcept;
 
  private:
   bool gathers(const outlook& o) const noexcept;
@@ -82,6 +85,7 @@ class puller {
   void start_engine(copy_job& job) noexcept;
   bool start_batch(copy_job** jobs, std::size_t count) noexcept;
   bool wants_linger(const copy_job& job) noexcept;
+  bool start_linger(copy_job& job) noexcept;
   void look_at(int lane) noexcept;
 
   memory::place where_;

@@ -1,27 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // raw: copied to host memory, sent as an ordinary message, copied to the device.
+#include <cstring>
+
 #include "path/eager.hpp"
-#include "path/staged.hpp"
+#include "path/puller.hpp"
 
 namespace telpher::path {
 namespace {
 
+// Bytes in pinned memory may be moved by a kernel, which takes less time than a copy of the driver.
+// So a small message that landed elsewhere is copied there first.
 class landed_copy final : public transfer {
  public:
-  landed_copy(const region& to, const void* from) noexcept
-      : copies_(to.where, memory::lane::in), started_(copies_.start(to.data, from, to.bytes)) {}
-  status poll() noexcept override {
-    TELPHER_TRY(started_);
-    auto finished = copies_.finished();
-    TELPHER_TRY(finished);
-    return *finished ? status::ok : status::would_block;
+  explicit landed_copy(const receive_end& e) noexcept : puller_(puller::of(e.to.where)) {
+    job_.to = e.to.data;
+    job_.from = e.landed;
+    job_.bytes = e.to.bytes;
+    job_.engine_only = !e.landed_pinned;
+    if (job_.engine_only && job_.bytes <= config().landing_pinned_limit) pin(e);
+    puller_.enqueue(job_);
   }
+  status poll() noexcept override { return puller_.poll(job_); }
   kind moved_by() const noexcept override { return kind::raw; }
+  bool in_order() const noexcept override { return true; }
 
  private:
-  block_copies copies_;
-  status started_;
+  void pin(const receive_end& e) noexcept {
+    auto copy = memory::buffer::host(job_.bytes, e.to.where.owner);
+    if (!copy || !copy->pinned()) return;
+    pinned_ = std::move(*copy);
+    std::memcpy(pinned_.data(), e.landed, job_.bytes);
+    job_.from = pinned_.data();
+    job_.engine_only = false;
+  }
+
+  puller& puller_;
+  memory::buffer pinned_;
+  copy_job job_;
 };
+
+status take_memory(send_end& e) noexcept {
+  if (e.keep) return status::ok;
+  auto copy = memory::buffer::host(e.from.bytes, e.from.where.owner);
+  TELPHER_TRY(copy);
+  copy->filled();
+  e.keep = std::move(*copy);
+  return status::ok;
+}
+
+status copied(send_end& e) noexcept {
+  e.bytes = e.keep.data();
+  count(kind::raw, e.from.bytes);
+  return status::ok;
+}
 
 }  // namespace
 
@@ -30,19 +61,27 @@ bool raw_serves(send_end& e) noexcept {
          (may_wait_for(e) && !e.near && !between_nodes(forced()) && raw_sizes.holds(e.from.bytes));
 }
 
+// What takes the driver some 10 us takes the kernel that stays 4.
+status raw_send_by_kernel(send_end& e) noexcept {
+  if (!linger_sizes.holds(e.from.bytes)) return status::not_supported;
+  TELPHER_TRY(take_memory(e));
+  if (!e.keep.pinned()) return status::not_supported;
+  copy_job job;
+  job.to = e.keep.data();
+  job.from = e.from.data;
+  job.bytes = e.from.bytes;
+  TELPHER_TRY(puller::of(e.from.where).copy_by_linger(job));
+  return copied(e);
+}
+
 status raw_send(send_end& e) noexcept {
-  auto copy = memory::buffer::host(e.from.bytes, e.from.where.owner);
-  TELPHER_TRY(copy);
-  copy->filled();
-  TELPHER_TRY(memory::copy_and_wait(e.from.where, copy->data(), e.from.data, e.from.bytes));
-  e.keep = std::move(*copy);
-  e.bytes = e.keep.data();
-  count(kind::raw, e.from.bytes);
-  return status::ok;
+  TELPHER_TRY(take_memory(e));
+  TELPHER_TRY(memory::copy_and_wait(e.from.where, e.keep.data(), e.from.data, e.from.bytes));
+  return copied(e);
 }
 
 status raw_receive(receive_end& e) noexcept {
-  e.transfer = std::make_unique<landed_copy>(e.to, e.landed);
+  e.transfer = std::make_unique<landed_copy>(e);
   return status::ok;
 }
 

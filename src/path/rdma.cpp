@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "host_mpi/test.hpp"
 #include "path/pipelined.hpp"
@@ -31,24 +32,21 @@ struct state {
   std::unique_ptr<net::fabric> fabric;
   std::vector<std::unique_ptr<staging_block>> spare;
 };
-state& the_state() noexcept {
-  static auto* one = new state;
-  return *one;
-}
+lasting<state> the_state;
 
 /// The empty message which says that the bytes have arrived.
 class finished_message {
  public:
   finished_message(const wire& w, int tag) noexcept
       : control_(w.control), peer_(w.peer), tag_(tag) {}
-  status say() noexcept {
+  status send() noexcept {
     if (!begun_ &&
         pmpi::Isend(nullptr, 0, MPI_BYTE, peer_, tag_, control_, &request_) != MPI_SUCCESS)
       return status::host_mpi_error;
     begun_ = true;
     return test(request_);
   }
-  status hear() noexcept {
+  status receive() noexcept {
     if (!begun_ &&
         pmpi::Irecv(nullptr, 0, MPI_BYTE, peer_, tag_, control_, &request_) != MPI_SUCCESS)
       return status::host_mpi_error;
@@ -76,7 +74,7 @@ class lent final : public one_sided {
  public:
   lent(const wire& w, int tag, reachable memory) noexcept
       : memory_(std::move(memory)), finished_(w, tag) {}
-  status poll() noexcept override { return finished_.hear(); }
+  status poll() noexcept override { return finished_.receive(); }
   std::size_t moved() const noexcept override { return 0; }
 
  private:
@@ -97,7 +95,7 @@ class reader final : public one_sided {
       arrived_ += flying_.front()->bytes;
       flying_.pop_front();
     }
-    return arrived_ == bytes_ ? finished_.say() : status::would_block;
+    return arrived_ == bytes_ ? finished_.send() : status::would_block;
   }
   std::size_t moved() const noexcept override { return arrived_; }
 
@@ -107,7 +105,7 @@ class reader final : public one_sided {
     std::size_t bytes;
   };
   status start() noexcept {
-    net::fabric& f = *the_state().fabric;
+    net::fabric& f = *the_state->fabric;
     while (started_ < bytes_ && flying_.size() < reads_in_flight) {
       auto p = std::make_unique<piece>();
       p->bytes = std::min({bytes_ - started_, piece_bytes, f.largest()});
@@ -147,16 +145,16 @@ class writer final : public one_sided {
     while (!busy_.empty() && busy_.front()->flying && busy_.front()->mark.done) {
       TELPHER_TRY(busy_.front()->mark.outcome);
       written_ += busy_.front()->size;
-      the_state().spare.push_back(std::move(busy_.front()));
+      the_state->spare.push_back(std::move(busy_.front()));
       busy_.pop_front();
     }
-    return written_ == from_.bytes ? finished_.say() : status::would_block;
+    return written_ == from_.bytes ? finished_.send() : status::would_block;
   }
   std::size_t moved() const noexcept override { return written_; }
 
  private:
   result<std::unique_ptr<staging_block>> take_block() noexcept {
-    auto& spare = the_state().spare;
+    auto& spare = the_state->spare;
     if (!spare.empty()) {
       auto b = std::move(spare.back());
       spare.pop_back();
@@ -164,7 +162,7 @@ class writer final : public one_sided {
     }
     auto bytes = memory::buffer::host(config().pipeline_block, from_.where.owner, true);
     TELPHER_TRY(bytes);
-    auto held = the_state().fabric->enrol(bytes->data(), bytes->size(), device::vendor::none, -1);
+    auto held = the_state->fabric->enrol(bytes->data(), bytes->size(), device::vendor::none, -1);
     TELPHER_TRY(held);
     auto b = std::make_unique<staging_block>();
     b->bytes = std::move(*bytes);
@@ -179,7 +177,7 @@ class writer final : public one_sided {
       TELPHER_TRY(b);
       (*b)->at = started_;
       (*b)->size =
-          std::min({from_.bytes - started_, (*b)->bytes.size(), the_state().fabric->largest()});
+          std::min({from_.bytes - started_, (*b)->bytes.size(), the_state->fabric->largest()});
       (*b)->ordinal = copies_.started();
       (*b)->flying = false;
       (*b)->mark = {};
@@ -196,8 +194,8 @@ class writer final : public one_sided {
     for (auto& b : busy_) {
       if (b->flying) continue;
       if (b->ordinal >= *copied) break;
-      const status s = the_state().fabric->write(peer_, {to_.at + b->at, to_.key}, b->bytes.data(),
-                                                 b->size, *b->held, b->mark);
+      const status s = the_state->fabric->write(peer_, {to_.at + b->at, to_.key}, b->bytes.data(),
+                                                b->size, *b->held, b->mark);
       if (s == status::would_block) break;
       TELPHER_TRY(s);
       b->flying = true;
@@ -221,7 +219,7 @@ class writer final : public one_sided {
 
 void rdma::start(MPI_Comm control, int ranks) noexcept {
   // Every rank takes part in the exchange, even if its setting differs.
-  state& s = the_state();
+  state& s = *the_state;
   net::address own{};
   if (config().rdma != "off") {
     if (auto f = net::fabric::open(config().rdma.c_str())) {
@@ -238,26 +236,26 @@ void rdma::start(MPI_Comm control, int ranks) noexcept {
 }
 
 void rdma::stop() noexcept {
-  state& s = the_state();
+  state& s = *the_state;
   s.spare.clear();
   net::withdraw_registrations();
   s.fabric.reset();
 }
 
 bool rdma::serves(int peer, std::size_t bytes) noexcept {
-  const state& s = the_state();
+  const state& s = *the_state;
   if (!s.fabric || !s.fabric->reaches(peer)) return false;
   if (forced() == kind::rdma) return true;
   return forced() == kind::none && rdma_sizes.holds(bytes);
 }
 
 void rdma::progress() noexcept {
-  if (the_state().fabric) the_state().fabric->progress();
+  if (the_state->fabric) the_state->fabric->progress();
 }
 
 reachable reachable::of(const region& r) noexcept {
   reachable out;
-  state& s = the_state();
+  state& s = *the_state;
   if (!s.fabric || !r.where.on_device()) return out;
   const auto info = memory::describe(r.where, r.data);
   if (!info) return out;

@@ -10,7 +10,7 @@
 //                          registered memory, then sends `finished`
 //     direct               path/direct.hpp
 //
-// Only the sender decides, with one message. So it can still hurry (and grant `blocks`) as long as
+// Only the sender decides, with one message. So it can still push (and grant `blocks`) as long as
 // it has granted nothing else, and nobody accesses memory that its owner may have taken back.
 //
 // Tested over the tcp provider with the emulated device. InfiniBand, Slingshot and the registration

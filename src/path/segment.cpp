@@ -2,9 +2,9 @@
 #include "path/segment.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
+#include "base/clock.hpp"
 #include "base/settings.hpp"
 
 namespace telpher::path {
@@ -103,11 +103,11 @@ std::unique_ptr<staging_piece> staging_piece::take_any(own_segment& own, std::si
                                                        device::backend* owner) noexcept {
   if (auto p = take(own, bytes, owner)) return p;
   // If the system has no memory (create() logs that), try again at most once a second.
-  static std::chrono::steady_clock::time_point next_try{};  // under the engine's lock
-  if (std::chrono::steady_clock::now() < next_try) return nullptr;
+  static std::uint64_t next_try_ns = 0;  // under the engine's lock
+  if (now_ns() < next_try_ns) return nullptr;
   auto apart = shared_memory::create(first_apart + bytes, "telpher-staging");
   if (!apart) {
-    next_try = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    next_try_ns = now_ns() + 1'000'000'000;
     return nullptr;
   }
   auto p = std::make_unique<staging_piece>();

@@ -123,6 +123,11 @@ class own_segment : public segment {
     end_plain(tag);
     return false;
   }
+  /// Whether begin_plain would say yes without a change.
+  bool has_begun_plain(int tag) const noexcept {
+    const std::uint64_t mine = tag_class(tag);
+    return (plain_ & mine) && !(header().ticket_tags.load(std::memory_order_relaxed) & mine);
+  }
   /// No receive of the tag's class is plain any more.
   void end_plain(int tag) noexcept {
     if (!(plain_ & tag_class(tag))) return;

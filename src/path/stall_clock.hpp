@@ -3,9 +3,9 @@
 // costs one increment; the clock is read at every 64th poll without progress.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
+#include "base/clock.hpp"
 #include "base/settings.hpp"
 
 namespace telpher::path {
@@ -15,24 +15,19 @@ class stall_clock {
   /// To be called when bytes have moved or the peer has answered.
   void moved() noexcept {
     idle_polls_ = 0;
-    running_ = false;
+    since_ns_ = 0;
   }
   /// To be called at each poll that moved nothing. True when `limit` has passed since the last
   /// progress.
   bool expired(duration_us limit) noexcept {
     if (++idle_polls_ % 64 != 0) return false;
-    const auto now = std::chrono::steady_clock::now();
-    if (!running_) {
-      running_ = true;
-      since_ = now;
-    }
-    return std::chrono::duration<double, std::micro>(now - since_).count() > limit.value;
+    if (since_ns_ == 0) since_ns_ = now_ns();
+    return us_since(since_ns_) > limit.value;
   }
 
  private:
   std::uint32_t idle_polls_ = 0;
-  bool running_ = false;
-  std::chrono::steady_clock::time_point since_;
+  std::uint64_t since_ns_ = 0;
 };
 
 }  // namespace telpher::path

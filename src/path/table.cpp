@@ -13,8 +13,11 @@ namespace {
 
 constexpr record eagerly(kind k, use when, size_range sizes, const char* how,
                          decltype(record::serves) serves, decltype(record::start_send) send,
-                         decltype(record::start_receive) receive) {
-  return {k, eager, when, sizes, how, serves, send, receive};
+                         decltype(record::start_receive) receive,
+                         decltype(record::send_by_kernel) by_kernel = nullptr) {
+  record r{k, eager, when, sizes, how, serves, send, receive};
+  r.send_by_kernel = by_kernel;
+  return r;
 }
 /// A row for messages on a node. The last two: the state by which the receiver asks for the
 /// sender's part, and that part.
@@ -30,7 +33,7 @@ constexpr record table[] = {
             mapped_serves, mapped_send, mapped_receive),
     eagerly(kind::raw, always, raw_sizes,
             "between nodes, copied to the host; any size where nothing can be announced",
-            raw_serves, raw_send, raw_receive),
+            raw_serves, raw_send, raw_receive, raw_send_by_kernel),
     near(kind::ipc_put, node, if_forced, "the sender's copy engine, where it is forced",
          ask_for_put, slot_state::put_asked, push),
     near(kind::local, process, always, "one copy inside the process", get_local),

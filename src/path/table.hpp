@@ -67,6 +67,7 @@ struct receive_end {
   region to;
   // eager
   const void* landed = nullptr;
+  bool landed_pinned = false;
   bool in_place = false;  // `to` is the program's buffer
   // announced
   segment* sender = nullptr;
@@ -90,6 +91,9 @@ struct record {
   /// On a node: the state by which the receiver asks for the sender's part, and that part.
   slot_state asks = slot_state::free;
   std::unique_ptr<transfer> (*answer)(const send_end&) noexcept = nullptr;
+  /// Eager, may be null: what is tried before start_send, under the engine's lock. not_supported:
+  /// start_send is called.
+  status (*send_by_kernel)(send_end&) noexcept = nullptr;
 };
 
 struct rows {

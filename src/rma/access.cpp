@@ -66,6 +66,9 @@ int stage(const access& a, const host_access& host) {
     coll::attach(a.call, MPI_COMM_SELF, a.request, std::move(work), false);
   }
   const std::lock_guard lock(w.guard);
+  // A program may complete operations by their requests alone, and never synchronise.
+  while (!w.pending.empty() && w.pending.front()->finished()) w.pending.pop_front();
+  op->number = ++w.issued;
   w.pending.splice(w.pending.end(), entry);
   return MPI_SUCCESS;
 }

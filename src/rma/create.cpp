@@ -141,6 +141,7 @@ bool make_direct(MPI_Comm comm, window& w) noexcept {
     w.targets.clear();
     return false;
   }
+  w.shared.close_descriptor();
   w.by = window::way::direct;
   w.model = MPI_WIN_UNIFIED;
   w.host_too = w.dynamic() || any(w, [](const exposed& e) { return !e.on_device && e.bytes > 0; });
@@ -321,10 +322,11 @@ int attach(MPI_Win win, void* base, MPI_Aint bytes, const host_call& host) noexc
   if (own.failed) return refuse(MPI_ERR_RMA_ATTACH, "the range does not lie in one allocation");
   attachment* const all = w->shared.attachments(w->rank);
   for (std::size_t i = 0; i < words::most_attached; ++i) {
-    if (all[i].attached.load(std::memory_order_relaxed) != 0) continue;
+    std::uint32_t expected = attachment::free;
+    if (!all[i].attached.compare_exchange_strong(expected, attachment::claimed)) continue;
     all[i].memory = own.memory;
     all[i].bytes = static_cast<std::uint64_t>(bytes);
-    all[i].attached.store(1, std::memory_order_release);
+    all[i].attached.store(attachment::valid, std::memory_order_release);
     return MPI_SUCCESS;
   }
   return refuse(MPI_ERR_RMA_ATTACH, "at most 256 ranges of device memory can be attached");
@@ -335,9 +337,9 @@ int detach(MPI_Win win, const void* base, const host_call& host) noexcept {
   if (!w || w->by != window::way::direct || !w->dynamic()) return host();
   attachment* const all = w->shared.attachments(w->rank);
   for (std::size_t i = 0; i < words::most_attached; ++i)
-    if (all[i].attached.load(std::memory_order_relaxed) != 0 &&
+    if (all[i].attached.load(std::memory_order_acquire) == attachment::valid &&
         all[i].memory.address == reinterpret_cast<std::uintptr_t>(base)) {
-      all[i].attached.store(0, std::memory_order_release);
+      all[i].attached.store(attachment::free, std::memory_order_release);
       return MPI_SUCCESS;
     }
   return host();

@@ -43,8 +43,8 @@ span span_of(const layout& l, MPI_Count count) noexcept {
 const attachment* attached_at(const window& w, int rank, std::uint64_t low, std::uint64_t high) {
   const attachment* const all = w.shared.attachments(rank);
   for (const attachment* a = all; a != all + words::most_attached; ++a)
-    if (a->attached.load(std::memory_order_acquire) != 0 && a->memory.address <= low &&
-        high <= a->memory.address + a->bytes)
+    if (a->attached.load(std::memory_order_acquire) == attachment::valid &&
+        a->memory.address <= low && high <= a->memory.address + a->bytes)
       return a;
   return nullptr;
 }

@@ -32,6 +32,7 @@ status image::start(const memory::place& where, std::byte* device, std::size_t b
 }
 
 status image::merge() noexcept {
+  const std::lock_guard lock(guard_);
   for (std::size_t first = 0; first < bytes_; first += block_bytes)
     TELPHER_TRY(merge_block(first, std::min(block_bytes, bytes_ - first)));
   return status::ok;

@@ -11,6 +11,8 @@
 // what arrived later.
 #pragma once
 
+#include <mutex>
+
 #include "memory/memory.hpp"
 
 namespace telpher::rma {
@@ -38,6 +40,7 @@ class image {
   std::byte* device_ = nullptr;
   std::size_t bytes_ = 0;
   std::byte* public_ = nullptr;
+  std::mutex guard_;           // threads may synchronise side by side
   std::byte* last_ = nullptr;  // the third copy
   memory::buffer block_;       // of device memory, pinned
 };

@@ -4,7 +4,7 @@
 // images are merged before a call that lets others see what the program stored (fence, post,
 // unlock), and after one that lets the program see what others wrote (fence, wait, lock).
 #include <algorithm>
-#include <iterator>
+#include <atomic>
 
 #include "host_mpi/error.hpp"
 #include "rma/rma.hpp"
@@ -50,26 +50,47 @@ int merge(window& w, const char* call) noexcept {
                                           "the window's device memory could not be copied");
 }
 
-// The host MPI has completed the operations at this rank, or at everyone.
-int finish(window& w, const char* call, int rank) noexcept {
-  std::list<std::shared_ptr<staged_operation>> done;
-  {
+// The operations at a rank, or at everyone, that were issued before a call which completes them.
+// Those that other threads issue meanwhile are not complete when the host MPI returns.
+class completion {
+ public:
+  completion(window& w, int rank) noexcept : w_(w), rank_(rank) {
     const std::lock_guard lock(w.guard);
-    for (auto at = w.pending.begin(); at != w.pending.end();) {
-      const auto next = std::next(at);
-      if (rank == everyone || (*at)->target == rank) done.splice(done.end(), w.pending, at);
-      at = next;
+    last_ = w.issued;
+  }
+
+  /// The host MPI has completed them.
+  int finish(const char* call) noexcept {
+    status first = status::ok;
+    while (const auto op = next()) {
+      const status s = op->finish();
+      if (!failed(first)) first = s;
     }
+    return first == status::ok
+               ? MPI_SUCCESS
+               : host_mpi::fail(host_mpi::error_owner::window(w_.handle), call, first,
+                                "results could not be copied to device memory");
   }
-  status first = status::ok;
-  for (const auto& op : done) {
-    const status s = op->finish();
-    if (!failed(first)) first = s;
+
+ private:
+  // An operation stays in the list until it is finished, so that no other thread passes it by.
+  std::shared_ptr<staged_operation> next() noexcept {
+    const std::lock_guard lock(w_.guard);
+    for (auto at = w_.pending.begin(); at != w_.pending.end() && (*at)->number <= last_;) {
+      if (rank_ != everyone && (*at)->target != rank_)
+        ++at;
+      else if ((*at)->finished())
+        at = w_.pending.erase(at);
+      else
+        return *at;
+    }
+    return nullptr;
   }
-  return first == status::ok ? MPI_SUCCESS
-                             : host_mpi::fail(host_mpi::error_owner::window(w.handle), call, first,
-                                              "results could not be copied to device memory");
-}
+
+  window& w_;
+  const int rank_;
+  std::uint64_t last_ = 0;
+};
 
 bool group_ranks(const window& w, MPI_Group group, std::vector<int>& out) {
   MPI_Group all = MPI_GROUP_NULL;
@@ -118,6 +139,7 @@ int fence(int assertion, MPI_Win win, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_fence";
   window* const w = find(win);
   if (!w) return call_host(host);
+  completion done(*w, everyone);
   if (const int code = merge(*w, call); code != MPI_SUCCESS) return code;
   if (w->by == way::direct) {
     meet(*w, call);
@@ -125,7 +147,7 @@ int fence(int assertion, MPI_Win win, const host_call& host) noexcept {
   }
   if (w->by != way::direct || w->host_too)
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
-  if (const int code = finish(*w, call, everyone); code != MPI_SUCCESS) return code;
+  if (const int code = done.finish(call); code != MPI_SUCCESS) return code;
   return merge(*w, call);
 }
 
@@ -167,9 +189,10 @@ int complete(MPI_Win win, const host_call& host) noexcept {
   window* const w = find(win);
   if (!w) return call_host(host);
   if (w->by == way::direct && !w->accesses) return wrong_epoch(*w, call);
+  completion done(*w, everyone);
   if (w->by != way::direct || w->host_too)
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
-  const int code = finish(*w, call, everyone);
+  const int code = done.finish(call);
   if (w->by != way::direct) return code;
   for (const int t : w->started) {
     enter_epoch(*w, t, call);  // a rank that has not exposed its memory must not see the end
@@ -236,7 +259,9 @@ int lock(int type, int rank, int assertion, MPI_Win win, const host_call& host) 
   }
   if (!w->host_at(rank)) return MPI_SUCCESS;
   const int code = call_host(host);
-  return code == MPI_SUCCESS && rank == w->rank ? merge(*w, call) : code;
+  if (code != MPI_SUCCESS) return code;
+  ++w->host_locks;
+  return rank == w->rank ? merge(*w, call) : MPI_SUCCESS;
 }
 
 static void let_go(window& w, int rank) noexcept {
@@ -251,9 +276,13 @@ int unlock(int rank, MPI_Win win, const host_call& host) noexcept {
   if (!w) return call_host(host);
   if (w->direct_at(rank) && w->held[index(rank)] == hold::none) return wrong_epoch(*w, call);
   const bool own = rank == w->rank;
+  completion done(*w, rank);
   int code = own ? merge(*w, call) : MPI_SUCCESS;
-  if (code == MPI_SUCCESS && w->host_at(rank)) code = call_host(host);
-  if (code == MPI_SUCCESS) code = finish(*w, call, rank);
+  if (code == MPI_SUCCESS && w->host_at(rank)) {
+    code = call_host(host);
+    if (code == MPI_SUCCESS) --w->host_locks;
+  }
+  if (code == MPI_SUCCESS) code = done.finish(call);
   if (w->direct_at(rank)) let_go(*w, rank);
   return code == MPI_SUCCESS && own ? merge(*w, call) : code;
 }
@@ -277,6 +306,7 @@ int lock_all(int assertion, MPI_Win win, const host_call& host) noexcept {
     if (!w->host_too) return MPI_SUCCESS;
   }
   if (const int code = call_host(host); code != MPI_SUCCESS) return code;
+  ++w->host_locks;
   return merge(*w, call);
 }
 
@@ -285,9 +315,13 @@ int unlock_all(MPI_Win win, const host_call& host) noexcept {
   window* const w = find(win);
   if (!w) return call_host(host);
   if (w->by == way::direct && w->held.front() == hold::none) return wrong_epoch(*w, call);
+  completion done(*w, everyone);
   int code = merge(*w, call);
-  if (code == MPI_SUCCESS && (w->by != way::direct || w->host_too)) code = call_host(host);
-  if (code == MPI_SUCCESS) code = finish(*w, call, everyone);
+  if (code == MPI_SUCCESS && (w->by != way::direct || w->host_too)) {
+    code = call_host(host);
+    if (code == MPI_SUCCESS) --w->host_locks;
+  }
+  if (code == MPI_SUCCESS) code = done.finish(call);
   if (w->by == way::direct)
     for (int r = 0; r < w->size(); ++r) let_go(*w, r);
   return code == MPI_SUCCESS ? merge(*w, call) : code;
@@ -299,16 +333,20 @@ int flush(const char* call, int rank, MPI_Win win, const host_call& host) noexce
   const bool all = rank == everyone;
   if (!all && w->direct_at(rank) && w->held[index(rank)] == hold::none)
     return wrong_epoch(*w, call);
+  completion done(*w, rank);
   if (all ? w->by != way::direct || w->host_too : w->host_at(rank))
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
-  return finish(*w, call, rank);
+  return done.finish(call);
 }
 
+// Device memory of a direct window needs no more than an order of this rank's accesses. The host
+// MPI refuses the call outside its own epochs.
 int sync(MPI_Win win, const host_call& host) noexcept {
   window* const w = find(win);
   if (!w) return host();
   if (const int code = merge(*w, "MPI_Win_sync"); code != MPI_SUCCESS) return code;
-  return host();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return w->by == way::direct && w->host_locks == 0 ? MPI_SUCCESS : host();
 }
 
 }  // namespace telpher::rma

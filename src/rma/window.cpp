@@ -17,9 +17,10 @@ std::unordered_map<MPI_Win, std::unique_ptr<window>>& records() noexcept {
 
 status staged_operation::finish() noexcept {
   const std::lock_guard lock(guard_);
-  if (std::exchange(done_, true)) return status::ok;
+  if (finished()) return status::ok;
   const status s = images.copy_out();
   images = coll::staging(path::kind::none);
+  finished_.store(true, std::memory_order_release);
   return s;
 }
 
@@ -37,11 +38,15 @@ window& keep(std::unique_ptr<window> w) {
   return *place;
 }
 
+// Two threads may make the first record of a window: the one that comes second takes the other's.
 window& record_of(MPI_Win handle) {
   if (window* known = find(handle)) return *known;
   auto made = std::make_unique<window>();
   made->handle = handle;
-  return keep(std::move(made));
+  const std::lock_guard lock(guard);
+  const auto there = records().try_emplace(handle, std::move(made)).first;
+  known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
+  return *there->second;
 }
 
 std::unique_ptr<window> take(MPI_Win handle) noexcept {

@@ -21,6 +21,7 @@
 // needs another rank's help.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -57,12 +58,14 @@ class staged_operation {
   explicit staged_operation(int target_) noexcept : target(target_) {}
   coll::staging images{path::kind::none};
   const int target;
-  /// The host MPI has completed the operation.
+  std::uint64_t number = 0;  // in the order of the calls on its window
+  /// The host MPI has completed the operation. Where another thread finishes it, waits for that.
   status finish() noexcept;
+  bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
 
  private:
   std::mutex guard_;
-  bool done_ = false;
+  std::atomic<bool> finished_{false};
 };
 
 enum class hold : std::uint8_t { none, shared, exclusive, unchecked };
@@ -92,12 +95,14 @@ struct window {
   bool fenced = false;                     // an epoch between fences may be open
   bool accesses = false, exposes = false;  // between start and complete, post and wait
   std::vector<hold> held;
-  std::vector<int> started, posted;          // the groups of the epochs that are open
+  std::atomic<int> host_locks{0};    // epochs of MPI_Win_lock and _lock_all that the host MPI has
+  std::vector<int> started, posted;  // the groups of the epochs that are open
   std::vector<std::uint64_t> starts, posts;  // how often, for each rank
 
   // --- operations of the host MPI with images, until they are completed ---
   std::mutex guard;
-  std::list<std::shared_ptr<staged_operation>> pending;
+  std::list<std::shared_ptr<staged_operation>> pending;  // by number
+  std::uint64_t issued = 0;
 
   int size() const noexcept { return static_cast<int>(ranks.size()); }
   bool dynamic() const noexcept { return flavour == MPI_WIN_FLAVOR_DYNAMIC; }

@@ -8,7 +8,7 @@
 //   exclusion of t       whoever accumulates at t        0 free, 1 taken: for the time of one call
 //   posted[t][o]         t, in MPI_Win_post              how often t exposed its memory to o
 //   completed[t][o]      o, in MPI_Win_complete          how often o ended its access to t
-//   attachment of t      t, in attach and detach         `memory` holds while `attached` is 1
+//   attachment of t      t, in attach and detach         `memory` holds while `attached` is `valid`
 //
 // Writes that announce something have release order, reads have acquire order: a rank that sees the
 // word also sees what was complete before it. Counters only grow. Each side counts its own calls,
@@ -24,6 +24,7 @@
 namespace telpher::rma {
 
 struct attachment {
+  enum : std::uint32_t { free, claimed, valid };  // claimed: a thread of t is writing `memory`
   std::atomic<std::uint32_t> attached;
   path::exported_memory memory;
   std::uint64_t bytes;
@@ -42,6 +43,7 @@ class words {
 
   explicit operator bool() const noexcept { return static_cast<bool>(segment_); }
   const shared_memory& segment() const noexcept { return segment_; }
+  void close_descriptor() noexcept { segment_.close_descriptor(); }
 
   std::atomic<std::uint64_t>& arrived() const noexcept;
   std::atomic<std::uint32_t>& lock(int target) const noexcept;

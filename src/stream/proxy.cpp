@@ -1,75 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream/proxy.hpp"
 
-#include <sched.h>
 #include <signal.h>
-#include <time.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/settings.hpp"
-#include "device/registry.hpp"
 #include "memory/held_streams.hpp"
-#include "memory/streams.hpp"
+#include "stream/health.hpp"
+#include "stream/queue.hpp"
+#include "stream/waiting.hpp"
 #include "stream/words.hpp"
 
 namespace telpher::stream {
 namespace {
 
 constexpr int device_failed = -1;  // in place of an MPI code; take_failure's caller knows
-
-struct item {
-  std::unique_ptr<operation> op;
-  memory::pooled_event reached;   // done when the stream has got there
-  std::uint64_t call = 0;         // in the order of the enqueuing calls
-  std::uint32_t* word = nullptr;  // null: the stream does not wait
-  std::uint32_t number = 0;       // what is written there
-};
-
-/// A stream of the program. `thread` is 0, or the thread whose stream it is where the handle names
-/// another one in each thread.
-struct stream_id {
-  void* native;
-  std::uint64_t thread;
-  friend bool operator==(const stream_id&, const stream_id&) = default;
-};
-
-// Never used again, unlike addresses and the system's numbers of threads.
-std::uint64_t this_thread() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  thread_local const std::uint64_t own = last.fetch_add(1, std::memory_order_relaxed) + 1;
-  return own;
-}
-
-stream_id id_of(device::backend& owner, void* native) noexcept {
-  return {native, owner.one_for_each_thread(native) ? this_thread() : 0};
-}
-
-/// A stream of the program, as long as the process lives: a stream that gets the handle of one that
-/// is gone goes on with its numbers.
-struct queue {
-  queue(const stream_id& i, const memory::place& w) noexcept : id(i), where(w) {}
-
-  const stream_id id;
-  const memory::place where;
-  std::mutex order_mutex;
-  std::uint32_t* word = nullptr;  // under order_mutex
-  std::uint32_t last = 0;         // under order_mutex
-  // Operations for which the stream waits: callers add under order_mutex, the proxy takes away.
-  std::atomic<int> held{0};
-  std::atomic<int> failure{0};
-  std::deque<item> waiting;  // the proxy's
-};
 
 struct arrival {
   queue* to;
@@ -79,6 +30,7 @@ struct arrival {
 struct running {
   queue* of;
   item what;
+  replayed* replay;  // or null
 };
 
 class proxy {
@@ -87,30 +39,40 @@ class proxy {
   queue* add_queue(const stream_id& id, const memory::place& where) noexcept;
   int take_failure(const stream_id& id) noexcept;
   status add(queue& q, item&& i) noexcept;
+  status add(replayed&& r) noexcept;
   bool idle() const noexcept { return open_.load(std::memory_order_acquire) == 0; }
-  void stop() noexcept;
+  /// False: graphs of the program still have words.
+  bool stop() noexcept;
 
  private:
   void run() noexcept;
   queue* find_locked(const stream_id& id, const memory::place& where) noexcept;
   bool start_thread() noexcept;
+  void wait_for_arrivals() noexcept;
   bool take_arrivals() noexcept;
   bool begin_next() noexcept;
+  void begin(queue& q, item next, replayed* replay) noexcept;
+  void forget_graphs() noexcept;
   bool advance() noexcept;
-  void end(queue& q, item& i, int code) noexcept;
+  bool give_up_failed() noexcept;
+  void end(queue& q, item& i, replayed* replay, int code) noexcept;
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::unique_ptr<queue>> queues_;  // under mutex_
-  std::vector<arrival> arrivals_;               // under mutex_
-  std::uint64_t calls_ = 0;                     // under mutex_
-  bool stopping_ = false;                       // under mutex_
-  std::thread thread_;                          // under mutex_
-  std::atomic<std::size_t> open_{0};            // items that are not over
+  std::vector<std::unique_ptr<queue>> queues_;             // under mutex_
+  std::vector<arrival> arrivals_;                          // under mutex_
+  std::vector<std::unique_ptr<replayed>> graphs_arrived_;  // under mutex_
+  std::uint64_t calls_ = 0;                                // under mutex_
+  bool stopping_ = false;                                  // under mutex_
+  std::thread thread_;                                     // under mutex_
+  std::atomic<bool> arrived_{false};                       // something has, or it shall end
+  std::atomic<std::size_t> open_{0};                       // items that are not over
   // The proxy's own.
   std::vector<arrival> taken_;
   std::vector<queue*> busy_;  // with waiting items
   std::vector<running> running_;
+  std::vector<std::unique_ptr<replayed>> graphs_;  // in the order of the capturing calls
+  std::vector<health> devices_;
 };
 
 proxy& the_proxy() {
@@ -170,20 +132,43 @@ status proxy::add(queue& q, item&& i) noexcept {
   i.call = ++calls_;
   open_.fetch_add(1, std::memory_order_relaxed);
   arrivals_.push_back({&q, std::move(i)});
+  arrived_.store(true, std::memory_order_release);
+  wake_.notify_one();
+  return status::ok;
+}
+
+status proxy::add(replayed&& r) noexcept {
+  std::lock_guard lock(mutex_);
+  if (!thread_.joinable() && !start_thread()) return status::out_of_memory;
+  graphs_arrived_.push_back(std::make_unique<replayed>(std::move(r)));
+  arrived_.store(true, std::memory_order_release);
   wake_.notify_one();
   return status::ok;
 }
 
 // --- the thread ---
 
-// False: it shall end.
+// A program that waits for its stream after each operation enqueues the next one soon.
+void proxy::wait_for_arrivals() noexcept {
+  for (int looks = 0; looks < patient_passes; ++looks) {
+    if (arrived_.load(std::memory_order_acquire)) break;
+    pause(looks, nap_ns);
+  }
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [&] { return arrived_.load(std::memory_order_relaxed); });
+}
+
+// False: the thread shall end.
 bool proxy::take_arrivals() noexcept {
+  if (!arrived_.load(std::memory_order_acquire)) return true;
+  forget_graphs();
   {
     std::unique_lock lock(mutex_);
-    if (busy_.empty() && running_.empty())
-      wake_.wait(lock, [&] { return stopping_ || !arrivals_.empty(); });
-    if (arrivals_.empty()) return !stopping_;
+    if (stopping_) return false;
     taken_.swap(arrivals_);
+    for (auto& r : graphs_arrived_) graphs_.push_back(std::move(r));
+    graphs_arrived_.clear();
+    arrived_.store(false, std::memory_order_relaxed);
   }
   for (arrival& a : taken_) {
     if (a.to->waiting.empty()) busy_.push_back(a.to);
@@ -193,30 +178,39 @@ bool proxy::take_arrivals() noexcept {
   return true;
 }
 
-// Failed work of the stream is the operation's failure: what it would read may not be there.
+// What a program enqueues before it launches a graph has arrived by the time a replay is seen.
 bool proxy::begin_next() noexcept {
+  replayed* replay = nullptr;
+  for (const auto& r : graphs_)
+    if (r->is_idle() && r->what.reached()) {
+      replay = r.get();
+      break;
+    }
+  if (replay) take_arrivals();
   std::sort(busy_.begin(), busy_.end(), [](const queue* a, const queue* b) {
     return a->waiting.front().call > b->waiting.front().call;
   });
   queue* oldest = nullptr;
-  status reached = status::ok;
   for (queue* q : busy_)
-    if (const status s = q->waiting.front().reached.query(); s != status::would_block)
-      oldest = q, reached = s;
-  if (!oldest) return false;
-  item next = std::move(oldest->waiting.front());
-  oldest->waiting.pop_front();
-  if (oldest->waiting.empty()) std::erase(busy_, oldest);
-  if (failed(reached)) {
-    next.op->abandon();
-    end(*oldest, next, device_failed);
-    return true;
+    if (q->waiting.front().reached()) oldest = q;
+  if (oldest) {
+    item next = std::move(oldest->waiting.front());
+    oldest->waiting.pop_front();
+    if (oldest->waiting.empty()) std::erase(busy_, oldest);
+    begin(*oldest, std::move(next), nullptr);
+  } else if (replay) {
+    replay->answer();
+    open_.fetch_add(1, std::memory_order_relaxed);
+    begin(*replay->of, std::move(replay->what), replay);
   }
+  return oldest || replay;
+}
+
+void proxy::begin(queue& q, item next, replayed* replay) noexcept {
   if (const int code = next.op->begin(); code != 0)
-    end(*oldest, next, code);
+    end(q, next, replay, code);
   else
-    running_.push_back({oldest, std::move(next)});
-  return true;
+    running_.push_back({&q, std::move(next), replay});
 }
 
 bool proxy::advance() noexcept {
@@ -224,64 +218,78 @@ bool proxy::advance() noexcept {
   std::erase_if(running_, [&](running& r) {
     int code = 0;
     if (!r.what.op->poll(code)) return false;
-    end(*r.of, r.what, code);
+    end(*r.of, r.what, r.replay, code);
     return true;
   });
   return running_.size() != before;
 }
 
-void proxy::end(queue& q, item& i, int code) noexcept {
+// Failed work of the stream is the operation's failure: what it would read may not be there.
+bool proxy::give_up_failed() noexcept {
+  for (const queue* q : busy_)
+    if (std::none_of(devices_.begin(), devices_.end(),
+                     [&](const health& d) { return d.where() == q->where; }))
+      devices_.emplace_back(q->where);
+  bool any = false;
+  for (health& d : devices_) {
+    if (!d.failed()) continue;
+    std::erase_if(busy_, [&](queue* q) {
+      if (q->where != d.where()) return false;
+      for (item& i : q->waiting) {
+        i.op->abandon();
+        end(*q, i, nullptr, device_failed);
+      }
+      q->waiting.clear();
+      return any = true;
+    });
+  }
+  return any;
+}
+
+// The stream goes on first: the rest is not in its way.
+void proxy::end(queue& q, item& i, replayed* replay, int code) noexcept {
   int none = 0;
   if (code != 0) q.failure.compare_exchange_strong(none, code, std::memory_order_release);
-  i.op.reset();
-  i.reached = {};
-  if (i.word) {
-    std::atomic_ref<std::uint32_t>(*i.word).store(i.number, std::memory_order_release);
+  if (replay) {
+    i.let_go();
+    replay->what = std::move(i);
+  } else if (i.holds) {
+    i.let_go();
     memory::held_streams::instance().end();
     q.held.fetch_sub(1, std::memory_order_release);
   }
+  i.op.reset();
   open_.fetch_sub(1, std::memory_order_release);
 }
 
-/// Rings each time that another TELPHER_STALL_WARNING has passed.
-class stall_clock {
- public:
-  double seconds() const noexcept {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-  bool rings() noexcept {
-    if (seconds() < next_) return false;
-    next_ += config().stall_warning.value / 1e6;
+// Once no replay of them can come any more.
+void proxy::forget_graphs() noexcept {
+  std::erase_if(graphs_, [](const auto& r) {
+    if (!r->is_idle() || !r->gone->load(std::memory_order_acquire)) return false;
+    give_word(r->of->where.owner, r->what.words.reached);
+    give_word(r->of->where.owner, r->what.words.over);
+    memory::held_streams::instance().end();
     return true;
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double next_ = config().stall_warning.value / 1e6;
-};
-
-// A pass that moves nothing is followed by a pause: none, then the processor is offered to others,
-// and after a millisecond or so the thread sleeps between passes, for kernels that take long.
-void pause(int idle_passes) noexcept {
-  constexpr int brisk = 64, patient = 4096;
-  if (idle_passes < brisk) return;
-  if (idle_passes < patient) {
-    sched_yield();
-    return;
-  }
-  constexpr timespec nap{0, 20'000};
-  nanosleep(&nap, nullptr);
+  });
 }
 
 void proxy::run() noexcept {
   is_proxy = true;
+  prctl(PR_SET_TIMERSLACK, 1000ul);  // ns: it sleeps for microseconds
+  constexpr int passes_between_looks = 1024;
   stall_clock clock;
-  for (int idle_passes = 0; take_arrivals();) {
+  for (long idle_passes = 0;;) {
+    if (busy_.empty() && running_.empty() && graphs_.empty()) wait_for_arrivals();
+    if (!take_arrivals()) break;
     bool moved = false;
     while (begin_next()) moved = true;
     moved |= advance();
     idle_passes = moved ? 0 : idle_passes + 1;
-    pause(idle_passes);
+    if (idle_passes > 0 && idle_passes % passes_between_looks == 0) {
+      forget_graphs();
+      if (idle_passes >= patient_passes) moved = give_up_failed();
+    }
+    pause(idle_passes, nap_ns);
     if (moved || running_.empty())
       clock = {};
     else if (clock.rings())
@@ -290,150 +298,58 @@ void proxy::run() noexcept {
           "is of stream %p",
           running_.size(), clock.seconds(), running_.front().of->id.native);
   }
+  devices_.clear();
 }
 
-void proxy::stop() noexcept {
+bool proxy::stop() noexcept {
   {
     std::lock_guard lock(mutex_);
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) return true;
     stopping_ = true;
+    arrived_.store(true, std::memory_order_release);
     wake_.notify_one();
   }
   thread_.join();
   std::lock_guard lock(mutex_);
   thread_ = {};
   stopping_ = false;
+  arrived_.store(false, std::memory_order_relaxed);
   for (const auto& q : queues_)
     if (q->failure.load() != 0)
       TELPHER_WARN(
           "an operation that was enqueued in stream %p failed, and the program did not ask",
           q->id.native);
   queues_.clear();
-}
-
-// --- the callers' side ---
-
-/// One of the program's streams, as ours.
-class adopted {
- public:
-  explicit adopted(void* native) noexcept : owner_(device::active_backend()) {
-    if (!owner_) return;
-    if (auto s = owner_->adopt_stream(native, device_)) stream_ = *s;
-  }
-  ~adopted() {
-    if (stream_) owner_->disown_stream(stream_);
-  }
-  adopted(const adopted&) = delete;
-  adopted& operator=(const adopted&) = delete;
-
-  memory::place where() const noexcept { return {owner_, device_}; }
-  device::stream get() const noexcept { return stream_; }
-
- private:
-  device::backend* owner_;
-  int device_ = -1;
-  device::stream stream_;
-};
-
-// A word is used until its numbers would need the 32nd bit: back ends differ in what that means.
-constexpr std::uint32_t last_number = 0x7fffffff;
-
-status make_wait(queue& q, device::stream s, item& i) noexcept {
-  if (!q.word || q.last == last_number) {
-    const auto word = take_word(q.where.owner);
-    TELPHER_TRY(word);
-    q.word = *word;
-    q.last = 0;
-  }
-  i.word = q.word;
-  i.number = q.last + 1;
-  memory::held_streams::instance().begin();
-  const status made = q.where.owner->wait_value(s, i.word, i.number);
-  if (failed(made)) {
-    memory::held_streams::instance().end();
-    return made;
-  }
-  q.last = i.number;
-  q.held.fetch_add(1, std::memory_order_relaxed);
-  return made;
-}
-
-// The proxy's own calls, out of an error handler say, cannot wait for the proxy.
-void wait_for_room(queue& q) noexcept {
-  if (is_proxy) return;
-  const auto most = static_cast<int>(config().stream_ahead);
-  stall_clock clock;
-  for (int looks = 0; q.held.load(std::memory_order_acquire) >= most; ++looks) {
-    pause(looks);
-    if (clock.rings())
-      TELPHER_WARN(
-          "a call that enqueues in stream %p has waited for %.0f s: %d operations that the stream "
-          "waits for are not complete (TELPHER_STREAM_AHEAD)",
-          q.id.native, clock.seconds(), most);
-  }
-}
-
-refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool holds) noexcept {
-  item made;
-  made.op = std::move(op);
-  std::lock_guard order(q.order_mutex);
-  if (holds) wait_for_room(q);
-  auto event = memory::pooled_event::acquire(q.where);
-  if (!event) return {event.error(), "no event could be made"};
-  made.reached = std::move(*event);
-  if (const status r = made.reached.record(s); failed(r)) return {r, "its event was refused"};
-  if (holds)
-    if (const status w = make_wait(q, s, made); failed(w))
-      return {w, "the stream could not be made to wait"};
-  std::uint32_t* const word = made.word;
-  const std::uint32_t number = made.number;
-  const status added = the_proxy().add(q, std::move(made));
-  // What waits in the stream already must not wait for ever.
-  if (failed(added) && word) {
-    std::atomic_ref<std::uint32_t>(*word).store(number, std::memory_order_release);
-    memory::held_streams::instance().end();
-    q.held.fetch_sub(1, std::memory_order_release);
-  }
-  return {added, failed(added) ? "the thread that serves streams could not be started" : nullptr};
+  forget_graphs();
+  const bool no_graphs = graphs_.empty();
+  for (; !graphs_.empty(); graphs_.pop_back()) memory::held_streams::instance().end();
+  return no_graphs;
 }
 
 }  // namespace
 
-refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcept {
-  const adopted s(native);
-  if (!s.where().owner)
-    return {status::not_supported, "no device back end is active; 'telpher info' says why"};
-  if (!s.get())
-    return {status::invalid_argument,
-            "it is no stream of the active back end (telpher_choose_backend chooses another), or "
-            "that back end cannot order operations in a stream"};
-  device::backend& owner = *s.where().owner;
-  if (owner.is_captured(s.get()))
-    return {status::not_supported,
-            "the stream is being captured, and a graph cannot hold operations of MPI: enqueue it "
-            "outside of the capture"};
-  if (holds && !owner.streams_wait(s.where().device))
-    return {status::not_supported,
-            "streams of this device cannot wait for memory (its driver or back end lacks it): use "
-            "the call without _enqueue after synchronising"};
-  const stream_id id = id_of(owner, native);
-  queue* q = the_proxy().find(id, s.where());
-  if (!q) {
-    if (const status made = memory::make_streams(s.where()); failed(made))
-      return {made, "our own streams on its device could not be made"};
-    q = the_proxy().add_queue(id, s.where());
-  }
-  if (!q) return {status::out_of_memory, "host memory"};
-  return put(*q, s.get(), std::move(op), holds);
+queue* find_queue(const stream_id& id, const memory::place& where) noexcept {
+  return the_proxy().find(id, where);
+}
+
+queue* add_queue(const stream_id& id, const memory::place& where) noexcept {
+  return the_proxy().add_queue(id, where);
+}
+
+status hand_over(queue& q, item&& i) noexcept {
+  return the_proxy().add(q, std::move(i));
+}
+
+status hand_over(replayed&& r) noexcept {
+  return the_proxy().add(std::move(r));
+}
+
+int take_failure(const stream_id& id) noexcept {
+  return the_proxy().take_failure(id);
 }
 
 bool idle() noexcept {
   return the_proxy().idle();
-}
-
-int take_failure(void* native) noexcept {
-  device::backend* const owner = device::active_backend();
-  return owner ? the_proxy().take_failure(id_of(*owner, native)) : 0;
 }
 
 bool in_proxy() noexcept {
@@ -441,8 +357,7 @@ bool in_proxy() noexcept {
 }
 
 void stop() noexcept {
-  the_proxy().stop();
-  release_words();
+  if (the_proxy().stop()) release_words();
 }
 
 }  // namespace telpher::stream

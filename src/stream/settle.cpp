@@ -10,6 +10,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "device/adopted_stream.hpp"
 #include "device/registry.hpp"
 #include "memory/memory.hpp"
 #include "stream/proxy.hpp"
@@ -71,13 +72,9 @@ int delete_attribute(MPI_Comm, int key, void* value, void*) {
 
 // Streams end without our knowledge: one that is not known any more has no work.
 void wait_for_stream(void* native) noexcept {
-  device::backend* const owner = device::active_backend();
-  int device = -1;
-  if (!owner) return;
-  const auto s = owner->adopt_stream(native, device);
-  if (!s) return;
-  if (!owner->is_captured(*s)) static_cast<void>(owner->synchronise(*s));
-  owner->disown_stream(*s);
+  const device::adopted_stream s(native);
+  if (s.get() && !s.owner()->is_captured(*s.get()))
+    static_cast<void>(s.owner()->synchronise(*s.get()));
 }
 
 // Managed memory is the host MPI's to move, but a kernel may be writing it.
@@ -119,7 +116,7 @@ std::vector<void*> streams_for(MPI_Comm comm) noexcept {
 }  // namespace
 
 void begin_settling() noexcept {
-  const std::string& text = config().sync;
+  const auto text = config().sync;
   chosen = text == "off"      ? mode::off
            : text == "stream" ? mode::stream
            : text == "device" ? mode::device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream/words.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -8,7 +9,9 @@
 namespace telpher::stream {
 namespace {
 
-constexpr std::size_t page_bytes = 4096, line_bytes = 64;
+// Pinning memory may wait for the device, and streams that wait may be there: one page is enough
+// for most programs.
+constexpr std::size_t page_bytes = 64 * 1024, line_bytes = 64;
 
 struct page {
   device::backend* owner;
@@ -16,7 +19,16 @@ struct page {
   std::size_t used;
 };
 
+struct free_word {
+  device::backend* owner;
+  std::uint32_t* word;
+};
+
 std::mutex guard;
+std::vector<free_word>& free_words() {
+  static auto* const one = new std::vector<free_word>;
+  return *one;
+}
 std::vector<page>& pages() {
   static auto* const one = new std::vector<page>;
   return *one;
@@ -26,6 +38,15 @@ std::vector<page>& pages() {
 
 result<std::uint32_t*> take_word(device::backend* owner) noexcept {
   std::lock_guard lock(guard);
+  auto& free = free_words();
+  if (const auto found = std::find_if(free.begin(), free.end(),
+                                      [&](const free_word& f) { return f.owner == owner; });
+      found != free.end()) {
+    std::uint32_t* const word = found->word;
+    free.erase(found);
+    *word = 0;
+    return word;
+  }
   for (page& p : pages()) {
     if (p.owner != owner || p.used == page_bytes) continue;
     auto* const word = reinterpret_cast<std::uint32_t*>(p.bytes + p.used);
@@ -39,8 +60,14 @@ result<std::uint32_t*> take_word(device::backend* owner) noexcept {
   return static_cast<std::uint32_t*>(*memory);
 }
 
+void give_word(device::backend* owner, std::uint32_t* word) noexcept {
+  std::lock_guard lock(guard);
+  free_words().push_back({owner, word});
+}
+
 void release_words() noexcept {
   std::lock_guard lock(guard);
+  free_words().clear();
   for (const page& p : pages()) static_cast<void>(p.owner->release_pinned(p.bytes));
   pages().clear();
 }

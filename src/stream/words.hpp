@@ -13,6 +13,9 @@ namespace telpher::stream {
 /// A word of the back end's pinned memory, which is 0.
 result<std::uint32_t*> take_word(device::backend* owner) noexcept;
 
+/// Nothing waits for the word or writes it any more: it may be taken again.
+void give_word(device::backend* owner, std::uint32_t* word) noexcept;
+
 /// Gives all back. Nothing may wait for any of them.
 void release_words() noexcept;
 

@@ -4,16 +4,24 @@
 #include <numeric>
 
 #include "device/registry.hpp"
+#include "host_mpi/error.hpp"
 #include "host_mpi/received.hpp"
 #include "path/direct.hpp"
 #include "path/puller.hpp"
 #include "ticket/plain_receives.hpp"
 #include "ticket/receives.hpp"
 #include "ticket/sends.hpp"
+#include "ticket/stash.hpp"
 
 namespace telpher::ticket {
 
 status start(bool threaded, MPI_Comm world) noexcept {
+  the_peers.make();
+  the_progress_engine.make(peers());
+  the_send_list.make(peers(), progress());
+  the_receive_list.make(peers(), progress());
+  the_plain_receives.make(peers());
+  the_stash.make(receives());
   progress().start(threaded);
   if (config().enable) device::discover();
   peer_table& p = peers();
@@ -52,6 +60,22 @@ void wait_for_all(held_lock& held, void (*meanwhile)()) noexcept {
   });
 }
 
+/// Receives a message of anybody's, if there is one, and throws it away. False: the host MPI
+/// failed.
+bool throw_one_away(MPI_Comm comm, bool& there) {
+  int flag = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status s;
+  progress().listen();
+  if (pmpi::Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &message, &s) != MPI_SUCCESS)
+    return false;
+  there = flag != 0;
+  if (!there) return true;
+  std::vector<std::byte> scratch(host_mpi::bytes_of(s));
+  return pmpi::Mrecv(scratch.data(), static_cast<int>(scratch.size()), MPI_BYTE, &message,
+                     MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
 // Collective. Blocks that were sent ahead for messages without a receive: a host MPI may not end
 // while they lie on the private communicator. Doorbells lie there too.
 void take_unasked() noexcept {
@@ -61,19 +85,18 @@ void take_unasked() noexcept {
   sends().add_unasked(sent);
   if (pmpi::Alltoall(sent.data(), 1, MPI_INT, here.data(), 1, MPI_INT, control) != MPI_SUCCESS)
     return;
-  std::vector<std::byte> scratch;
-  for (int left = std::accumulate(here.begin(), here.end(), 0); left > 0;) {
-    int flag = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status s;
-    progress().listen();
-    if (pmpi::Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &flag, &message, &s) != MPI_SUCCESS)
-      return;
-    if (!flag) continue;
-    scratch.resize(host_mpi::bytes_of(s));
-    pmpi::Mrecv(scratch.data(), static_cast<int>(scratch.size()), MPI_BYTE, &message,
-                MPI_STATUS_IGNORE);
-    --left;
+  bool there = false;
+  for (int left = std::accumulate(here.begin(), here.end(), 0); left > 0; left -= there)
+    if (!throw_one_away(control, there)) return;
+}
+
+// Messages that the program has not received. MPICH refuses to end while one lies on
+// MPI_COMM_WORLD. Without Telpher it has mostly not seen them by then; waiting for all has shown
+// them to it.
+void take_unreceived() noexcept {
+  if (!host_mpi::world_model) return;
+  bool there = true;
+  while (there && throw_one_away(MPI_COMM_WORLD, there)) {
   }
 }
 
@@ -93,6 +116,7 @@ void end_messages(held_lock& held, void (*meanwhile)()) noexcept {
   progress().poll();  // hears the last answers
   progress().wait_until(held, "MPI_Finalize (sends)", [] { return !sends().copying(); });
   take_unasked();
+  take_unreceived();
   sends().leave_rest();
 }
 

@@ -169,7 +169,7 @@ void offer::advance_off_node() noexcept {
   if (!heard && remote_->asked()) peers_.note_answer(peer_);
   if (bytes_safe() && !complete_ && (!message_.synchronous || remote_->asked() || carrier_gone()))
     complete(remote_->outcome());
-  if (!remote_->asked() && !remote_->hurries()) consider_hurry();
+  if (!remote_->asked() && !remote_->pushes()) consider_push();
 }
 
 // The program may go away once a send is complete. A copy in our memory is enough then if somebody
@@ -183,23 +183,23 @@ bool offer::bytes_safe() const noexcept {
 // The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,
 // from where the host MPI moves them. Blocks would go there anyway, so the cost is memory alone,
 // and the patience is short while little of it is in use; what can go without a copy waits longer.
-void offer::consider_hurry() noexcept {
+void offer::consider_push() noexcept {
   const std::uint64_t waited = now_ns() - std::max(since_ns_, peers_.last_answer_of(peer_));
   if (!rung_ && waited > nanoseconds(config().eager_patience)) {
     rung_ = true;
     if (!peers_.shares_node(peer_)) peers_.ring(peer_);
   }
   const std::size_t bytes = path::pipelined_send::held_bytes() + message_.payload.bytes;
-  const bool cheap = bytes <= config().hurry_memory && !remote_->announced();
-  if (hasty_ || waited > nanoseconds(cheap ? config().hurry_patience : config().rescue_patience))
-    hurry();
+  const bool cheap = bytes <= config().push_memory && !remote_->announced();
+  if (hasty_ || waited > nanoseconds(cheap ? config().push_patience : config().rescue_patience))
+    push();
 }
 
 // --- ends ---
 
 // No memory: it stays as it is, and is asked again.
-void offer::hurry() noexcept {
-  if (remote_ && !remote_->asked() && remote_->hurry() == status::ok) advance_off_node();
+void offer::push() noexcept {
+  if (remote_ && !remote_->asked() && remote_->push() == status::ok) advance_off_node();
 }
 
 void offer::hasten() noexcept {
@@ -210,7 +210,7 @@ void offer::hasten() noexcept {
 
 bool offer::copying() const noexcept {
   if (retired_) return false;
-  return on_node() ? transfer_ != nullptr : remote_ && remote_->hurries() && !remote_->copied();
+  return on_node() ? transfer_ != nullptr : remote_ && remote_->pushes() && !remote_->copied();
 }
 
 // That a receiver has taken our messages by itself so far is no promise: it may be unable to open
@@ -220,7 +220,7 @@ bool offer::copying() const noexcept {
 bool offer::detach() noexcept {
   if (!needs_us()) return true;
   if (!on_node()) {
-    hurry();
+    push();
     return !needs_us();
   }
   if (message_.ready) prepare();

@@ -100,8 +100,8 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   bool advance_on_node(std::uint64_t now) noexcept;
   void advance_off_node() noexcept;
   void consider_staging(std::uint64_t now) noexcept;
-  void consider_hurry() noexcept;
-  void hurry() noexcept;
+  void consider_push() noexcept;
+  void push() noexcept;
   bool bytes_safe() const noexcept;
   bool needs_us() const noexcept;
   void stage(std::unique_ptr<path::staging_piece> room) noexcept;

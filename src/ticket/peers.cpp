@@ -2,15 +2,10 @@
 #include "ticket/peers.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "device/registry.hpp"
 
 namespace telpher::ticket {
-
-std::uint64_t now_ns() noexcept {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
 
 status peer_table::join(MPI_Comm world) noexcept {
   job_ = {};

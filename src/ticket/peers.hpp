@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "base/lasting.hpp"
 #include "host_mpi/job.hpp"
 #include "path/neighbours.hpp"
 #include "path/path.hpp"
@@ -15,8 +17,6 @@
 #include "ticket/bell.hpp"
 
 namespace telpher::ticket {
-
-std::uint64_t now_ns() noexcept;
 
 class peer_table {
  public:
@@ -117,10 +117,10 @@ class peer_table {
   int reply_tag_ = 0;
 };
 
-/// Of this process; outlives static destructors, as its siblings do.
+// Of this process, as its siblings are: start() makes them (job_life.hpp).
+inline made_at_start<peer_table> the_peers;
 inline peer_table& peers() noexcept {
-  static auto* const one = new peer_table;
-  return *one;
+  return *the_peers;
 }
 inline const host_mpi::job& job() noexcept {
   return peers().job();

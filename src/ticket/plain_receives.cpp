@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ticket/plain_receives.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace telpher::ticket {
-namespace {
-
-using range = written_ranges::range;
-
-range hull_of(const range& a, const range& b) noexcept {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  return {std::min(a.first, b.first), std::max(a.end, b.end)};
-}
-
-}  // namespace
-
-void plain_receives::enter(MPI_Request request, int tag, const range& r) noexcept {
-  hull_ = requests_.size() == 0 ? r : hull_of(hull_, r);
-  enter(tag);
-  // A handle that is known already was ended without a word, and given out again.
-  if (const auto before = requests_.enter(request, {tag, r})) [[unlikely]]
-    leave(before->tag);
-}
-
-void plain_receives::ended(MPI_Request request) noexcept {
-  if (const auto gone = requests_.take(request)) leave(gone->tag);
-}
 
 // The class's bit is kept when its last receive ends, because the next one mostly comes soon. It is
 // taken back when a ticket is wanted.
@@ -43,9 +19,9 @@ void plain_receives::expect_tickets(int tag) noexcept {
 }
 
 // Makes the hull as small as it can be.
-bool plain_receives::some_write_to(const range& r) noexcept {
+bool plain_receives::some_write_to(const written_ranges::range& r) noexcept {
   bool found = false;
-  range all;
+  written_ranges::range all;
   requests_.for_each([&](const one& p) {
     found |= p.range.first < r.end && r.first < p.range.end;
     all = hull_of(all, p.range);

@@ -81,14 +81,20 @@ void progress_engine::detach(held_lock& held) noexcept {
 
 // --- waiting ---
 
-void progress_engine::waiter::pause(progress_engine& e) noexcept {
+void progress_engine::pass_unlocked(std::uint32_t polls) noexcept {
+  auto held = lock();
+  poll();
+  if (polls % 64 == 63) listen();
+}
+
+bool progress_engine::waiter::pause(progress_engine& e) noexcept {
   ++polls_;
   if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
   if (e.crowded() || polls_ > 2000)
     sched_yield();
   else if (polls_ > brisk_polls)
     relax();
-  if (polls_ % 256 != 0) return;
+  if (polls_ % 256 != 0) return false;
   const std::uint64_t now = now_ns();
   if (since_ns_ == 0) {
     since_ns_ = now;
@@ -97,11 +103,13 @@ void progress_engine::waiter::pause(progress_engine& e) noexcept {
   const double waited_us = static_cast<double>(now - since_ns_) / 1e3;
   const double limit = config().wait_timeout.value;
   const bool too_long = limit > 0 && waited_us > limit;
-  if (waited_us < next_report_us_ && !too_long) return;
+  if (too_long) {
+    auto held = e.lock();
+    e.give_up(what_, waited_us / 1e6);
+  }
+  if (waited_us < next_report_us_) return false;
   next_report_us_ *= 2;
-  auto held = e.lock();
-  if (too_long) e.give_up(what_, waited_us / 1e6);
-  e.report(what_, waited_us / 1e6, log::level::info);
+  return true;
 }
 
 void progress_engine::report(const char* what, double seconds, log::level details) noexcept {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/clock.hpp"
 #include "base/linked_list.hpp"
 #include "base/log.hpp"
 #include "base/thread_local.hpp"
@@ -129,13 +130,31 @@ class progress_engine {
       poll(true);
       if (done()) return;
       if (held) held.unlock();
-      w.pause(*this);
+      const bool late = w.pause(*this);
       if (threaded_) held.lock();
+      if (late) [[unlikely]]
+        report(what, w.seconds(), log::level::info);
     }
+  }
+  /// The same where `done()` needs no lock, or takes it; the passes between move messages on.
+  /// `late(seconds)` is the stall report.
+  template <class Done, class Late>
+  void wait_unlocked(const char* what, Done&& done, Late&& late) noexcept {
+    for (waiter w(what); !done();) {
+      pass_unlocked(w.polls());
+      if (w.pause(*this)) late(w.seconds());
+    }
+  }
+  template <class Done>
+  void wait_unlocked(const char* what, Done&& done) noexcept {
+    wait_unlocked(what, done, [&](double seconds) {
+      auto held = lock();
+      report(what, seconds, log::level::info);
+    });
   }
 
  private:
-  // How a waiting thread spends its time: spins, then yields; reports a stall.
+  // How a waiting thread spends its time: spins, then yields; sees a stall.
   class waiter {
    public:
     explicit waiter(const char* what) noexcept : what_(what) {}
@@ -145,7 +164,10 @@ class progress_engine {
     }
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;
-    void pause(progress_engine& e) noexcept;
+    /// Between two polls; true when a report is due. Ends the job after TELPHER_WAIT_TIMEOUT.
+    bool pause(progress_engine& e) noexcept;
+    std::uint32_t polls() const noexcept { return polls_; }
+    double seconds() const noexcept { return us_since(since_ns_) / 1e6; }
 
    private:
     const char* what_;
@@ -155,6 +177,7 @@ class progress_engine {
     double next_report_us_ = 0;
   };
 
+  void pass_unlocked(std::uint32_t polls) noexcept;
   void report(const char* what, double seconds, log::level details) noexcept;
   [[noreturn]] void give_up(const char* what, double seconds) noexcept;
 
@@ -165,9 +188,9 @@ class progress_engine {
   std::uint64_t passes_ = 0;
 };
 
+inline made_at_start<progress_engine> the_progress_engine;
 inline progress_engine& progress() noexcept {
-  static auto* const one = new progress_engine(peers());
-  return *one;
+  return *the_progress_engine;
 }
 
 /// A call of the program that may touch messages; `held` is the lock. See progress_engine::leave.

@@ -89,7 +89,8 @@ void receive::raw_arrived(const std::byte* landed) noexcept {
   }
   auto to = destination();
   if (!to) return settle(to.error());
-  path::receive_end e{path::eager, *to, landed, one_run()};
+  path::receive_end e{.between = path::eager, .to = *to, .landed = landed, .in_place = one_run()};
+  e.landed_pinned = more_ && landed == more_->landing.data() && more_->landing.pinned();
   const path::record* const chosen = path::start_receive(e);
   if (!e.transfer) {
     moved_by_ = chosen->name;

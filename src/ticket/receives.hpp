@@ -85,9 +85,9 @@ class receive_list final : public worker {
 
 inline receive::receive(receive_list& all) noexcept : all_(all), peers_(all.peers()) {}
 
+inline made_at_start<receive_list> the_receive_list;
 inline receive_list& receives() noexcept {
-  static auto* const one = new receive_list(peers(), progress());
-  return *one;
+  return *the_receive_list;
 }
 
 }  // namespace telpher::ticket

@@ -61,9 +61,9 @@ class send_list final : public worker {
   const offer* copied_ahead_ = nullptr;
 };
 
+inline made_at_start<send_list> the_send_list;
 inline send_list& sends() noexcept {
-  static auto* const one = new send_list(peers(), progress());
-  return *one;
+  return *the_send_list;
 }
 
 }  // namespace telpher::ticket

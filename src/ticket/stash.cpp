@@ -15,11 +15,6 @@ bool matches(const MPI_Status& envelope, int source, int tag) noexcept {
 
 }  // namespace
 
-stash& stash::instance() noexcept {
-  static auto* one = new stash(receives());
-  return *one;
-}
-
 stash::iterator stash::find(int source, int tag, MPI_Comm comm) noexcept {
   for (auto e = entries_.begin(); e != entries_.end(); ++e)
     if (e->comm == comm && matches(e->envelope, source, tag)) return e;

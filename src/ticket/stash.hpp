@@ -67,4 +67,9 @@ class stash {
   std::unordered_map<MPI_Message, MPI_Comm> origins_;  // of all that the program has matched
 };
 
+inline made_at_start<stash> the_stash;
+inline stash& stash::instance() noexcept {
+  return *the_stash;
+}
+
 }  // namespace telpher::ticket

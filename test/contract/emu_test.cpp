@@ -40,6 +40,37 @@ int in_child(F body) {
   return WIFEXITED(how) ? WEXITSTATUS(how) : -WTERMSIG(how);
 }
 
+TEST_CASE(freeing_memory_waits_for_every_stream_and_keeps_other_calls_out) {
+  if (!subject_is_emulated()) return;
+  const memory words(memory_kind::pinned, 64), m(memory_kind::device, 64);
+  auto* const word = reinterpret_cast<std::uint32_t*>(words.data());
+  *word = 0;
+  const scoped_stream held, other;
+  void* const freed = subject().allocate(0, 4096).value_or(nullptr);
+  CHECK_OK(subject().wait_value(held, word, 1));
+  std::atomic<bool> is_freed{false}, stops{false};
+  std::atomic<int> given{0};
+  std::thread frees([&] {
+    CHECK_OK(subject().release(0, freed));
+    is_freed = true;
+  });
+  std::thread gives([&] {
+    for (; !stops; ++given) CHECK_OK(subject().fill(m.data(), 1, 64, other));
+  });
+  CHECK(eventually([&] {
+    const int before = given;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return given == before;
+  }));
+  CHECK(!is_freed);
+  const int before = given;
+  std::atomic_ref(*word).store(1);
+  frees.join();
+  CHECK(eventually([&] { return given > before; }));
+  stops = true;
+  gives.join();
+}
+
 TEST_CASE(the_cpu_cannot_touch_device_memory) {
   if (!subject_is_emulated()) return;
   const memory m(memory_kind::device, 100);

@@ -129,6 +129,26 @@ TEST_CASE(a_stream_writes_a_word_in_its_turn) {
   }
 }
 
+TEST_CASE(a_stream_writes_and_then_waits) {
+  if (!subject().streams_wait(0)) return;
+  const scoped_stream s;
+  const memory words(memory_kind::pinned, 128), m(memory_kind::device, 4096);
+  std::memset(words.data(), 0, 128);
+  auto* const written = reinterpret_cast<std::uint32_t*>(words.data());
+  auto* const awaited = reinterpret_cast<std::uint32_t*>(words.data() + 64);
+  for (std::uint32_t round = 1; round <= 20; ++round) {
+    const scoped_event e;
+    CHECK_OK(subject().fill(m.data(), static_cast<int>(round), 4096, s));
+    CHECK_OK(subject().write_and_wait(s, written, awaited, round));
+    CHECK_OK(subject().record(e, s));
+    REQUIRE(eventually([&] { return std::atomic_ref<std::uint32_t>(*written).load() == round; }));
+    CHECK(!e.done());
+    std::atomic_ref<std::uint32_t>(*awaited).store(round);
+    CHECK_OK(subject().synchronise(s));
+    CHECK(read(m.data(), 4096, s) == bytes(4096, static_cast<std::uint8_t>(round)));
+  }
+}
+
 TEST_CASE(a_stream_of_the_program_is_adopted) {
   const scoped_stream s;
   void* const native = subject().native_stream(s);
@@ -177,6 +197,50 @@ TEST_CASE(copies_between_devices) {
   CHECK_OK(subject().copy(b.data(), a.data(), size, there));
   CHECK_OK(subject().synchronise(there));
   CHECK(read(b.data(), size, there) == pattern(size, 8));
+}
+
+/// One of the program's streams.
+class adopted_stream {
+ public:
+  explicit adopted_stream(void* native) {
+    int device = -1;
+    stream_ = subject().adopt_stream(native, device).value_or({});
+    CHECK(stream_);
+  }
+  ~adopted_stream() { subject().disown_stream(stream_); }
+  adopted_stream(const adopted_stream&) = delete;
+  adopted_stream& operator=(const adopted_stream&) = delete;
+  operator device::stream() const { return stream_; }
+
+ private:
+  device::stream stream_;
+};
+
+TEST_CASE(a_threads_own_default_stream_and_the_legacy_one_wait_for_each_other) {
+  void* const own_handle = reinterpret_cast<void*>(2);
+  if (!subject().streams_wait(0) || !subject().one_for_each_thread(own_handle)) return;
+  const memory words(memory_kind::pinned, 128), m(memory_kind::pinned, 64);
+  const adopted_stream own(own_handle), legacy(nullptr);
+  const scoped_stream ours;
+  std::memset(words.data(), 0, 128);
+  std::memset(m.data(), 0, 64);
+  auto* const word = reinterpret_cast<std::uint32_t*>(words.data());
+  const scoped_event e;
+  for (const auto& [first, second] : {std::pair{&own, &legacy}, std::pair{&legacy, &own}}) {
+    std::atomic_ref(*word).store(0);
+    m.data()[0] = 0;
+    CHECK_OK(subject().wait_value(*first, word, 1));
+    CHECK_OK(subject().fill(m.data(), 7, 1, *second));
+    CHECK_OK(subject().record(e, *second));
+    // A stream of ours waits for neither.
+    CHECK_OK(subject().fill(m.data() + 1, 5, 1, ours));
+    CHECK_OK(subject().synchronise(ours));
+    CHECK(!e.done());
+    CHECK_EQ(m.data()[0], 0);
+    std::atomic_ref(*word).store(1);
+    REQUIRE(eventually([&] { return e.done(); }));
+    CHECK_EQ(m.data()[0], 7);
+  }
 }
 
 }  // namespace

@@ -34,6 +34,30 @@ def run(*command, **more) -> str:
     return answer.stdout
 
 
+# As Julia's ccall and ctypes do: functions by the handle of a library that leads to Telpher and then to the MPI.
+BY_HANDLE = """
+import ctypes, sys
+both, telpher, mpi = map(ctypes.CDLL, sys.argv[1:4])
+address = lambda function: ctypes.cast(function, ctypes.c_void_p).value
+assert address(both.MPI_Send) == address(telpher.MPI_Send) != address(mpi.MPI_Send)
+assert address(both.MPI_Comm_set_name) == address(mpi.MPI_Comm_set_name)
+world, byte, count, rank = 0x44000000, 0x4c00010d, ctypes.c_int(1 << 16), ctypes.c_int()
+both.MPI_Init(None, None)
+both.MPI_Comm_rank(world, ctypes.byref(rank))
+host, device = (ctypes.c_char * count.value)(*([rank.value + 1] * count.value)), ctypes.c_void_p()
+telpher.telpher_malloc(ctypes.byref(device), ctypes.c_size_t(count.value), 3)
+telpher.telpher_memcpy(device, host, ctypes.c_size_t(count.value))
+if rank.value == 0:
+    both.MPI_Send(device, count, byte, 1, 7, world)
+else:
+    both.MPI_Recv(device, count, byte, 0, 7, world, ctypes.c_void_p(1))
+telpher.telpher_memcpy(host, device, ctypes.c_size_t(count.value))
+assert set(host.raw) == {1}
+both.MPI_Finalize()
+print("right")
+"""
+
+
 class Prefix(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -114,6 +138,18 @@ class Prefix(unittest.TestCase):
             f"-Wl,-rpath,{MPICH}/lib",
         )
         self.runs(program)
+
+    def test_functions_by_the_handle_of_a_library(self):
+        both, libmpi = self.folder / "libmpi_telpher.so", f"{MPICH}/lib/libmpi.so.12"
+        folders = f"-Wl,-rpath,{self.prefix}/lib:{MPICH}/lib"
+        line = ["-shared", "-o", both, "-Wl,--no-as-needed", f"-L{self.prefix}/lib", "-ltelpher-mpich", libmpi, folders]
+        run(SETUP["compiler"], *line)
+        script = self.folder / "by_handle.py"
+        script.write_text(BY_HANDLE)
+        own = self.prefix / "lib/libtelpher-mpich.so"
+        launch = [self.prefix / "bin/telpher", "run", "-n", 2, "--mpi", MPICH, "--backend", "emu"]
+        # The launcher may put the lines of two ranks into one.
+        self.assertEqual(run(*launch, sys.executable, script, both, own, libmpi).count("right"), 2)
 
     def test_module_file(self):
         sys.path.insert(0, SETUP["lupa"])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The agreement (coll/exchange/agreement.hpp) in every interleaving of two and three ranks:
-// blocking calls with words, descriptions and votes, slots that are used again, deferred calls
-// whose offers are taken back. All ranks must take every call for the same, and read nothing that
-// is not theirs.
+// blocking calls with proposals, descriptions and votes, slots that are used again, non-blocking
+// calls whose proposals are withdrawn. All ranks must take every call for the same, and read
+// nothing that is not theirs.
 #define CHECK_NO_MAIN
 #include "coll/exchange/agreement.hpp"
 
@@ -34,9 +34,9 @@ std::shared_ptr<node> make_node(model::world& w, int ranks) {
   auto n = std::make_shared<node>(ranks);
   for (agreement_line& line : n->lines) {
     w.name(&line.read, "read");
-    w.name(&line.passed, "passed");
+    w.name(&line.declined, "declined");
     for (agreement_slot& s : line.slot) {
-      w.name(&s.said, "said");
+      w.name(&s.proposed, "proposed");
       w.name(&s.voted, "voted", sizeof s.voted);
       w.name(&s.what, "description", sizeof s.what);
     }
@@ -70,24 +70,24 @@ void read_descriptions(const agreement& a, int ranks) {
 struct plan {
   int ranks = 2;
   std::uint64_t calls = 1;
-  /// The word of a rank in a call.
-  word (*said)(int rank, std::uint64_t call);
+  /// The proposal of a rank in a call.
+  proposal (*proposed)(int rank, std::uint64_t call);
   bool votes = false;
-  bool waits = true;  // for may_say()
+  bool waits = true;  // for may_propose()
 };
 
 void blocking_call(node& n, agreement& a, int me, const plan& p) {
-  a.begin();
+  a.begin(a.next_call());
   const std::uint64_t call = a.call();
-  while (p.waits && !a.may_say()) model::yield();
-  if (p.said(me, call) == word::host) return a.say(word::host);
+  while (p.waits && !a.may_propose()) model::yield();
+  if (p.proposed(me, call) == proposal::host) return a.propose(proposal::host);
   a.own_description().signature = mark_of(call, me);
-  a.say(word::device);
+  a.propose(proposal::device);
   bool all = true;
-  for (int r = 0; r < p.ranks; ++r) all = all && p.said(r, call) == word::device;
+  for (int r = 0; r < p.ranks; ++r) all = all && p.proposed(r, call) == proposal::device;
   answer heard = answer::pending;
-  while ((heard = a.words()) == answer::pending) model::yield();
-  expect((heard == answer::yes) == all, "the words of all");
+  while ((heard = a.proposals()) == answer::pending) model::yield();
+  expect((heard == answer::yes) == all, "the proposals of all");
   n.taken[static_cast<std::size_t>(me)][call % 8] = heard == answer::yes ? 2 : 1;
   if (heard == answer::yes) read_descriptions(a, p.ranks);
   if (heard == answer::yes && p.votes) {
@@ -113,56 +113,56 @@ void make_blocking(model::world& w, const plan& p) {
   w.finally([n, p] { all_took_the_same(*n, p.ranks); });
 }
 
-word mixed(int rank, std::uint64_t call) {
-  return call == 1 || (call == 2 && rank == 0) ? word::device : word::host;
+proposal mixed(int rank, std::uint64_t call) {
+  return call == 1 || (call == 2 && rank == 0) ? proposal::device : proposal::host;
 }
-word all_devices(int, std::uint64_t) {
-  return word::device;
+proposal all_devices(int, std::uint64_t) {
+  return proposal::device;
 }
 /// Rank 1 runs ahead through all the slots after a call of both, and comes back to the first.
-word far_ahead(int rank, std::uint64_t call) {
-  return rank == 0 ? (call == 1 ? word::device : word::host)
-                   : (call % agreement_line::slots == 1 ? word::device : word::host);
+proposal far_ahead(int rank, std::uint64_t call) {
+  return rank == 0 ? (call == 1 ? proposal::device : proposal::host)
+                   : (call % agreement_line::slots == 1 ? proposal::device : proposal::host);
 }
 
 void make_mixed(model::world& w) {
-  make_blocking(w, {.ranks = 2, .calls = 3, .said = mixed});
+  make_blocking(w, {.ranks = 2, .calls = 3, .proposed = mixed});
 }
 void make_votes(model::world& w) {
-  make_blocking(w, {.ranks = 2, .calls = 1, .said = all_devices, .votes = true});
+  make_blocking(w, {.ranks = 2, .calls = 1, .proposed = all_devices, .votes = true});
 }
 void make_three(model::world& w) {
-  make_blocking(w, {.ranks = 3, .calls = 1, .said = all_devices});
+  make_blocking(w, {.ranks = 3, .calls = 1, .proposed = all_devices});
 }
 void make_reuse(model::world& w) {
-  make_blocking(w, {.ranks = 2, .calls = agreement_line::slots + 1, .said = far_ahead});
+  make_blocking(w, {.ranks = 2, .calls = agreement_line::slots + 1, .proposed = far_ahead});
 }
 void make_overwriting(model::world& w) {
   make_blocking(
-      w, {.ranks = 2, .calls = agreement_line::slots + 1, .said = far_ahead, .waits = false});
+      w, {.ranks = 2, .calls = agreement_line::slots + 1, .proposed = far_ahead, .waits = false});
 }
 
-// --- deferred calls ---
+// --- non-blocking calls ---
 
-/// A call is offered or passed, and an offer may be taken back while it is pending. Calls that do
-/// not meet the first one's cell are passed.
-void deferred_call(node& n, agreement& a, int me, int ranks) {
-  const std::uint64_t call = a.take();
+/// A call is proposed or declined, and a proposal may be withdrawn while it is pending. Calls that
+/// do not meet the first one's cell are declined.
+void nonblocking_call(node& n, agreement& a, int me, int ranks) {
+  const std::uint64_t call = a.next_call();
   int& taken = n.taken[static_cast<std::size_t>(me)][call % 8];
   if (call % agreement_line::slots != 1 || choose(2) == 1) {
     taken = 1;
-    return a.pass(call);
+    return a.decline(call);
   }
   a.begin(call);
-  while (!a.may_say()) model::yield();
+  while (!a.may_propose()) model::yield();
   a.own_description().signature = mark_of(a.call(), me);
-  a.offer();
+  a.propose_revocably();
   answer heard = a.decision();
   while (heard == answer::pending) {
     if (choose(2) == 1) {
       if (a.withdraw()) {
         taken = 1;
-        return a.pass(a.call());
+        return a.decline(a.call());
       }
     } else {
       model::yield();
@@ -174,34 +174,34 @@ void deferred_call(node& n, agreement& a, int me, int ranks) {
   a.finish();
 }
 
-void make_deferred(model::world& w, int ranks, int calls) {
+void make_nonblocking(model::world& w, int ranks, int calls) {
   auto n = make_node(w, ranks);
   for (int me = 0; me < ranks; ++me)
     w.thread([=] {
       agreement a(n->pointers, ranks, me);
-      for (int c = 0; c < calls; ++c) deferred_call(*n, a, me, ranks);
+      for (int c = 0; c < calls; ++c) nonblocking_call(*n, a, me, ranks);
     });
   w.finally([n, ranks] { all_took_the_same(*n, ranks); });
 }
 
-void make_offers(model::world& w) {
-  make_deferred(w, 2, 1);
+void make_revocable(model::world& w) {
+  make_nonblocking(w, 2, 1);
 }
-void make_offers_of_three(model::world& w) {
-  make_deferred(w, 3, 1);
+void make_revocable_of_three(model::world& w) {
+  make_nonblocking(w, 3, 1);
 }
-void make_many_offers(model::world& w) {
-  make_deferred(w, 2, static_cast<int>(agreement_line::slots) + 1);
+void make_many_revocable(model::world& w) {
+  make_nonblocking(w, 2, static_cast<int>(agreement_line::slots) + 1);
 }
 
 }  // namespace
 
-TEST_CASE(words_of_all_interleavings) {
-  model::holds("host and device words", {}, make_mixed);
+TEST_CASE(proposals_in_all_interleavings) {
+  model::holds("host and device proposals", {}, make_mixed);
   model::holds("three ranks", {.deviations = 2}, make_three);
 }
 
-TEST_CASE(votes_of_all_interleavings) {
+TEST_CASE(votes_in_all_interleavings) {
   model::holds("votes", {.deviations = 3}, make_votes);
 }
 
@@ -210,19 +210,20 @@ TEST_CASE(slots_used_again) {
   model::finds("slots written without waiting", {.deviations = 3}, make_overwriting);
 }
 
-TEST_CASE(offers_of_all_interleavings) {
-  model::holds("offers", {.deviations = 4}, make_offers);
-  model::holds("offers of three", {.deviations = 1}, make_offers_of_three);
-  model::holds("offers in cells used again", {.deviations = 1}, make_many_offers);
+TEST_CASE(revocable_proposals_in_all_interleavings) {
+  model::holds("revocable proposals", {.deviations = 4}, make_revocable);
+  model::holds("revocable proposals of three", {.deviations = 1}, make_revocable_of_three);
+  model::holds("revocable proposals in cells used again", {.deviations = 1}, make_many_revocable);
 }
 
 TEST_CASE(defects_of_the_agreement_are_found) {
   using enum model::mutation;
-  model::finds_all("words", {}, make_mixed, {{"said", store_relaxed}, {"said", load_relaxed}});
+  model::finds_all("proposals", {}, make_mixed,
+                   {{"proposed", store_relaxed}, {"proposed", load_relaxed}});
   model::finds_all("votes", {.deviations = 3}, make_votes,
                    {{"voted", store_relaxed}, {"voted", load_relaxed}});
   model::finds_all("reuse", {.deviations = 3}, make_reuse,
                    {{"read", store_relaxed}, {"read", load_relaxed}});
-  model::finds_all("offers", {.deviations = 3}, make_offers,
+  model::finds_all("revocable proposals", {.deviations = 3}, make_revocable,
                    {{"cell", swap_split}, {"cell", swap_relaxed}});
 }

@@ -37,8 +37,12 @@ int seek(MPI_File f, MPI_Offset at) {
 #define SHARED(Name) [](ARGUMENTS) { (void)at; return MPI_File_##Name(f, b, n, t, s); }
 #define WAITED(call) { MPI_Request q; const int code = call; \
                        return code == MPI_SUCCESS ? MPI_Wait(&q, s) : code; }
+#define TESTED(call) { MPI_Request q; const int code = call; int flag = 0; \
+                       while (code == MPI_SUCCESS && !flag) MPI_Test(&q, &flag, s); \
+                       return code; }
 #define LATER_AT(Name) [](ARGUMENTS) WAITED(MPI_File_##Name(f, at, b, n, t, &q))
 #define LATER(Name) [](ARGUMENTS) { seek(f, at); WAITED(MPI_File_##Name(f, b, n, t, &q)) }
+#define LATER_TESTED(Name) [](ARGUMENTS) { seek(f, at); TESTED(MPI_File_##Name(f, b, n, t, &q)) }
 #define LATER_SHARED(Name) [](ARGUMENTS) { (void)at; WAITED(MPI_File_##Name(f, b, n, t, &q)) }
 #define SPLIT_AT(Name) [](ARGUMENTS) { const int code = MPI_File_##Name##_begin(f, at, b, n, t); \
                                        return code ? code : MPI_File_##Name##_end(f, b, s); }
@@ -54,6 +58,7 @@ const pair pairs[] = {
     {"iat", LATER_AT(iwrite_at), LATER_AT(iread_at)},
     {"iat_all", LATER_AT(iwrite_at_all), LATER_AT(iread_at_all)},
     {"i", LATER(iwrite), LATER(iread)},
+    {"i, tested", LATER_TESTED(iwrite), LATER_TESTED(iread)},
     {"iall", LATER(iwrite_all), LATER(iread_all)},
     {"shared", SHARED(write_shared), SHARED(read_shared), who::one_after_the_other},
     {"ishared", LATER_SHARED(iwrite_shared), LATER_SHARED(iread_shared), who::one_after_the_other},

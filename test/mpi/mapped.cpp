@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Small messages through the CPU's window against the same messages through the driver: the calls
 // that the emulated device counted, and every byte. Run with windows (streaming or not) and, for
-// the comparison, with the word driver where mapped copies are switched off.
+// the comparison, with the word driver where mapped copies are switched off. With the word staying:
+// messages between host and device memory, which the kernel that stays moves.
+#include <algorithm>
+
 #include "emulated.hpp"
 #include "suite.hpp"
 
@@ -31,8 +34,8 @@ struct round_trips {
   suite& s;
   buffer out, in;
 
-  round_trips(suite& all, std::size_t bytes)
-      : s(all), out(kind::device, bytes), in(kind::device, bytes) {}
+  round_trips(suite& all, std::size_t bytes, kind memory = kind::device)
+      : s(all), out(memory, bytes), in(memory, bytes) {}
 
   void one(std::size_t bytes, int tag) {
     const int peer = 1 - s.rank, count = as_int(bytes);
@@ -69,6 +72,22 @@ void count_calls(suite& s, std::size_t bytes, bool by_driver) {
   }
 }
 
+/// Between rank 0's memory of a kind and rank 1's device memory.
+void count_copies(suite& s, std::size_t bytes, kind memory) {
+  round_trips trips(s, bytes, s.rank == 0 ? memory : kind::device);
+  trips.in.clear();
+  trips.one(bytes, 1);  // goes as bytes: rank 0's first receive is the host MPI's own
+  const long long before = counter("copies");
+  for (int i = 0; i < messages; ++i) {
+    trips.out.fill(static_cast<std::uint64_t>(s.rank + 2 * i));
+    const long long own = counter("copies");
+    trips.one(bytes, 1);
+    s.expect_equal(counter("copies") - own, 0, "copies of the driver");
+    s.expect_none(trips.in.compare(static_cast<std::uint64_t>(1 - s.rank + 2 * i), bytes));
+  }
+  s.expect(s.rank == 0 || counter("copies") > before, "the counter counts the test's own copies");
+}
+
 /// Between two devices of this process: no kernel, because it may reach its own device only.
 void self_messages(suite& s) {
   using set_device = int(int);
@@ -100,16 +119,24 @@ void self_messages(suite& s) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
-  bool by_driver = false;
-  for (int i = 1; i < argc; ++i) by_driver = by_driver || std::string_view(argv[i]) == "driver";
+  const auto told = [&](std::string_view word) {
+    return std::find(argv + 1, argv + argc, word) != argv + argc;
+  };
+  const bool by_driver = told("driver"), staying = told("staying");
   if (counter("copies") < 0) {
     std::printf("no emulated device here\n");
     return s.finish();
   }
   for (const std::size_t bytes : sizes)
-    s.run((by_driver ? "driver calls " : "mapped ") + std::to_string(bytes) +
-              (by_driver ? " driver" : ""),
-          [&] { count_calls(s, bytes, by_driver); });
-  if (!by_driver) s.run("self messages", [&] { self_messages(s); });
+    if (staying)
+      for (const kind memory : {kind::host, kind::device})
+        s.run(
+            (memory == kind::host ? "staying, from the host " : "staying ") + std::to_string(bytes),
+            [&] { count_copies(s, bytes, memory); });
+    else
+      s.run((by_driver ? "driver calls " : "mapped ") + std::to_string(bytes) +
+                (by_driver ? " driver" : ""),
+            [&] { count_calls(s, bytes, by_driver); });
+  if (!by_driver && !staying) s.run("self messages", [&] { self_messages(s); });
   return s.finish();
 }

@@ -524,8 +524,7 @@ void set_unlike() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i)
-    if (std::string_view(argv[i]) == "unlike") set_unlike();
+  if (std::getenv("TEST_UNLIKE")) set_unlike();
   suite s(&argc, &argv, 2);
   open_common_file(s);
   for (blocker b : blockers) {

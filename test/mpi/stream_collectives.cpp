@@ -217,8 +217,8 @@ void crossing(suite& s) {
           c->log.data() + static_cast<std::size_t>(round) * static_cast<std::size_t>(c->n) * block,
           c->in.data(), block);
     }
+  for (scene* c : {&a, &b}) c->stream.wait();
   for (scene* c : {&a, &b}) {
-    c->stream.wait();
     check(s, *c, one);
     MPI_Comm_free(&c->comm);
   }

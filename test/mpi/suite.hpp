@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstdarg>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <thread>
 
@@ -102,6 +103,12 @@ class suite {
     va_end(arguments);
   }
 
+  /// Whether the running case has failed at this rank.
+  bool failing() {
+    const std::lock_guard lock(mutex_);
+    return failures_ > 0;
+  }
+
   /// What this rank is about to do; printed when the watchdog bites, and by context().
   [[gnu::format(printf, 2, 3)]] void note(const char* format, ...) {
     const std::lock_guard lock(mutex_);
@@ -153,6 +160,7 @@ class suite {
 
   /// Prints the totals, ends MPI and gives the exit code.
   int finish() {
+    fail_for_unknown_words();
     {
       const std::lock_guard lock(mutex_);
       closing_ = true;
@@ -211,11 +219,25 @@ class suite {
     std::_Exit(2);
   }
 
-  bool wanted(const std::string& label) const {
-    if (opt.words.empty()) return true;
+  bool wanted(const std::string& label) {
+    bool named = opt.words.empty();
     for (const std::string& word : opt.words)
-      if (label.find(word) != std::string::npos) return true;
-    return false;
+      if (label.find(word) != std::string::npos) {
+        named = true;
+        known_.insert(word);
+      }
+    return named;
+  }
+
+  // A test of a case that is not there would pass for ever. Some cases are for the emulated device
+  // only.
+  void fail_for_unknown_words() {
+    if (std::string_view(backend_name()) != "emu") return;
+    for (const std::string& word : opt.words) {
+      if (known_.contains(word)) continue;
+      ++failed_;
+      if (rank == 0) std::printf("FAILED %s: no case has that name\n", word.c_str());
+    }
   }
 
   std::string note_copy() {
@@ -268,6 +290,7 @@ class suite {
   std::condition_variable wake_;
   std::thread watchdog_;
   std::string label_ = "start";
+  std::set<std::string> known_;  // words of the options that cases have
   char why_[320] = "";
   char state_[200] = "";
   int failures_ = 0;

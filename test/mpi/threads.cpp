@@ -2,7 +2,9 @@
 // MPI_THREAD_MULTIPLE: threads with communicators or tags of their own exchange messages of all
 // kinds at the same time, probe, wait and send to other threads of their own process. Skipped where
 // the host MPI does not provide the level.
+#include <array>
 #include <atomic>
+#include <barrier>
 #include <functional>
 
 #include "forms.hpp"
@@ -253,6 +255,75 @@ void started_beside_a_blocked_thread(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+// --- one-sided ---
+
+/// Each thread has a part of its peer's host memory, and completes what it has issued itself.
+void one_sided(suite& s, int rounds) {
+  constexpr std::size_t bytes = 8000;
+  const int peer = (s.rank + 1) % s.ranks;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<std::byte> memory(thread_count * bytes);
+    MPI_Win win;
+    MPI_Win_create(memory.data(), static_cast<MPI_Aint>(memory.size()), 1, MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+    std::barrier all(thread_count);
+    in_threads([&](int t) {
+      buffer out(kind::device, bytes), in(kind::device, bytes);
+      const MPI_Aint at = t * static_cast<MPI_Aint>(bytes);
+      all.arrive_and_wait();
+      for (int i = 0; i < 3; ++i) {
+        out.fill(identity(s, s.rank, t, round + i));
+        in.clear();
+        MPI_Put(out.data(), as_int(bytes), MPI_BYTE, peer, at, as_int(bytes), MPI_BYTE, win);
+        MPI_Win_flush(peer, win);
+        MPI_Get(in.data(), as_int(bytes), MPI_BYTE, peer, at, as_int(bytes), MPI_BYTE, win);
+        MPI_Win_flush(peer, win);
+        s.expect_none(in.compare(identity(s, s.rank, t, round + i), bytes));
+      }
+    });
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+  }
+}
+
+/// Each thread attaches pieces of device memory, all as fast as they can.
+void attached_by_threads(suite& s, int rounds) {
+  constexpr int pieces = 60;
+  const int to = (s.rank + 1) % s.ranks, from = (s.rank + s.ranks - 1) % s.ranks;
+  buffer memory(kind::device, std::size_t{thread_count} * pieces * 64), out(kind::device, 64);
+  MPI_Aint own = 0, theirs = 0;
+  MPI_Get_address(memory.data(), &own);
+  MPI_Sendrecv(&own, 1, MPI_AINT, from, 1, &theirs, 1, MPI_AINT, to, 1, s.control,
+               MPI_STATUS_IGNORE);
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  const auto each_piece = [&](int t, const std::function<int(int)>& body) {
+    for (int i = t * pieces; i < (t + 1) * pieces; ++i)
+      s.expect(body(i) == MPI_SUCCESS, "a call for a piece");
+  };
+  for (int round = 0; round < rounds; ++round) {
+    std::barrier all(thread_count);
+    in_threads([&](int t) {
+      all.arrive_and_wait();
+      each_piece(t, [&](int i) { return MPI_Win_attach(win, memory.data() + i * 64, 64); });
+    });
+    MPI_Barrier(s.control);
+    MPI_Win_lock_all(0, win);
+    for (int t = 0; t < thread_count; ++t)
+      each_piece(t, [&](int i) {
+        return MPI_Put(out.data(), 64, MPI_BYTE, to, theirs + i * 64, 64, MPI_BYTE, win);
+      });
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(s.control);
+    in_threads([&](int t) {
+      each_piece(t, [&](int i) { return MPI_Win_detach(win, memory.data() + i * 64); });
+    });
+  }
+  MPI_Win_free(&win);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -260,7 +331,7 @@ int main(int argc, char** argv) {
   const int rounds = s.opt.messages > 0 ? static_cast<int>(s.opt.messages) : 100;
   if (s.provided < MPI_THREAD_MULTIPLE) {
     if (s.rank == 0) std::printf("# skipped: this MPI does not provide MPI_THREAD_MULTIPLE\n");
-    s.run("started beside a blocked thread", [&] { started_beside_a_blocked_thread(s); });
+    s.opt.words.clear();
     return s.finish();
   }
   s.run("own communicators", [&] { ping_pong(s, true, rounds); });
@@ -269,5 +340,9 @@ int main(int argc, char** argv) {
   s.run("to other threads", [&] { to_other_threads(s, rounds); });
   s.run("shared Mprobe", [&] { shared_mprobe(s, rounds); });
   s.run("one thread blocked", [&] { one_thread_blocked(s, rounds); });
+  s.run("started beside a blocked thread", [&] { started_beside_a_blocked_thread(s); });
+  s.run("one-sided", [&] { one_sided(s, rounds / 2); });
+  if (std::getenv("TELPHER_PRETENDED_NODES") == nullptr)
+    s.run("attached by threads", [&] { attached_by_threads(s, rounds * 2); });
   return s.finish();
 }

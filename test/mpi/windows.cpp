@@ -198,6 +198,9 @@ void own_stores(suite& s, const setting& t) {
   MPI_Win_flush_local(right(s), w.handle);
   expect_ints(s, in.read(), row(right(s) * 7, n), "stored by the target");
   MPI_Win_unlock(right(s), w.handle);
+  MPI_Win_lock(MPI_LOCK_SHARED, s.rank, 0, w.handle);
+  s.expect_class(MPI_Win_sync(w.handle), MPI_SUCCESS, "MPI_Win_sync");
+  MPI_Win_unlock(s.rank, w.handle);
   w.publish();
 }
 

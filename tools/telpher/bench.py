@@ -3,6 +3,8 @@
 `telpher bench memcpy` and `codec` need no MPI: they become telpher-memcpy and telpher-bench-codec."""
 import os
 import subprocess
+import sys
+import tempfile
 
 from . import UserError, host_mpi, libraries
 from .run import run
@@ -60,10 +62,26 @@ def alone(name: str, arguments: list) -> int:
     return subprocess.run([path, *rest], env=env).returncode
 
 
+def json_alone(arguments: list, at: int) -> int:
+    """`--json -` as word `at`: stdout has the document and nothing else, what is printed meanwhile goes to stderr."""
+    telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
+    with tempfile.TemporaryDirectory(prefix="telpher-bench-") as folder:
+        file = os.path.join(folder, "rows.json")
+        words = [*arguments[:at], "--json", file, *arguments[at + 2:]]
+        code = subprocess.run([*telpher, "bench", *words], stdout=sys.stderr).returncode
+        if os.path.exists(file):
+            with open(file) as document:
+                print(document.read(), end="")
+    return code
+
+
 def bench(arguments: list) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE)
         return 0
+    for at in range(len(arguments) - 1):
+        if arguments[at:at + 2] == ["--json", "-"]:
+            return json_alone(arguments, at)
     if arguments[0] in ALONE:
         return alone(ALONE[arguments[0]], arguments[1:])
     if arguments[0] == "compare":

@@ -18,6 +18,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--best", action="store_true", help="compare the best batches and not the medians")
     p.add_argument("--mode", default="", help="only rows of this mode, e.g. telpher")
     p.add_argument("--flagged", action="store_true", help="print flagged rows only")
+    p.add_argument("--json", action="store_true", help="one JSON object, with all rows")
     return p
 
 
@@ -68,20 +69,32 @@ def main(arguments: list) -> int:
     if options.threshold < 0:
         raise UserError(f"--threshold {options.threshold}: a part of 1, such as 0.1")
     before, after = read(options.before), read(options.after)
-    for key in SAME:
-        if before["about"].get(key) != after["about"].get(key):
-            print(f"# {key} differs: {before['about'].get(key)} | {after['about'].get(key)}")
     lines = compare(before, after, options)
     if not lines:
         raise UserError(f"{options.before} and {options.after} have no row in common")
+    counted = {
+        "slower": sum(line[4] == "SLOWER" for line in lines),
+        "faster": sum(line[4] == "faster" for line in lines),
+        "wrong": sum(line[0].get("validated") is False for line in lines),
+    }
+    pairs = {key: [one["about"].get(key) for one in (before, after)] for key in SAME}
+    differs = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+    if options.json:
+        rows = [{**row, "us_before": old, "us_after": new, "ratio": ratio} for row, old, new, ratio, _ in lines]
+        print(json.dumps({**counted, "differs": differs, "rows": rows}, indent=1))
+    else:
+        print_lines(differs, lines, counted, options)
+    return 1 if counted["slower"] or counted["wrong"] else 0
+
+
+def print_lines(differs: dict, lines: list, counted: dict, options) -> None:
+    for key, (old, new) in differs.items():
+        print(f"# {key} differs: {old} | {new}")
     width = max(len(name(line[0])) for line in lines)
     print(f"# {'row':{width}} {'bytes':>9} {'before us':>12} {'after us':>12} {'ratio':>7}")
     for row, old, new, ratio, flag in lines:
         if flag or not options.flagged:
             print(f"  {name(row):{width}} {row['bytes']:9} {old:12.2f} {new:12.2f} {ratio:7.2f} {flag}".rstrip())
-    slower = sum(line[4] == "SLOWER" for line in lines)
-    faster = sum(line[4] == "faster" for line in lines)
-    wrong = sum(line[0].get("validated") is False for line in lines)
-    print(f"{len(lines)} rows: {slower} slower, {faster} faster by more than {options.threshold:.0%}"
-          + (f"; {wrong} WRONG" if wrong else ""))
-    return 1 if slower or wrong else 0
+    print(f"{len(lines)} rows: {counted['slower']} slower, {counted['faster']} faster "
+          f"by more than {options.threshold:.0%}"
+          + (f"; {counted['wrong']} WRONG" if counted["wrong"] else ""))

@@ -1,23 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The checks of `telpher doctor`: each takes the facts and says ok, note or bad, why, and what to do."""
+"""The checks of `telpher doctor`: each takes the facts and says ok, note or bad, why, and what to do. Here are those
+of the installation and the job; doctor_machine.py has those of the machine."""
 
 import os
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 
 from . import host_mpi
-
-MEGABYTE = 1 << 20
-LARGE_BAR = 1 << 30
-
-
-@dataclass
-class Check:
-    name: str
-    state: str  # ok, note, bad
-    why: str
-    remedy: str = ""
+from .doctor_machine import Check, hidden_peers, ipc, links, network, nvidia, room, tuned_table
 
 
 def installation(facts: dict) -> list:
@@ -49,12 +39,23 @@ def settings(facts: dict) -> list:
     return [Check("settings", "ok", ", ".join(changed) or "all as they come")]
 
 
+def opened_backend(name: str, devices: int, wanted: bool) -> Check:
+    if devices:
+        return Check(f"back end {name}", "ok", f"{devices} devices")
+    return Check(
+        f"back end {name}",
+        "bad" if wanted else "note",
+        "its driver shows no device to this process",
+        "ask the vendor's tool (nvidia-smi, rocminfo, sycl-ls); variables such as CUDA_VISIBLE_DEVICES hide devices",
+    )
+
+
 def backends(facts: dict) -> list:
-    """Named back ends must be there, and those whose devices the system has."""
+    """Named back ends must be there with a device, and those whose devices the system has."""
     opened = {one["name"]: one for one in facts.get("backends", [])}
-    checks = [Check(f"back end {name}", "ok", f"{len(one['devices'])} devices") for name, one in opened.items()]
     wanted = {word for word in facts["asked"]["backend"].split(",") if word not in ("", "auto", "none")}
     wanted |= {facts["visibility"]["vendor"]} - {""} if "auto" in facts["asked"]["backend"] else set()
+    checks = [opened_backend(name, len(one["devices"]), name in wanted) for name, one in opened.items()]
     extras = {"cuda": "cuda13", "hip": "rocm", "sycl": "sycl"}
     for name in sorted(wanted - set(opened)):
         reason = next((text for text in facts.get("absent", []) if text.startswith(name + ":")), f"{name}: unknown")
@@ -65,6 +66,8 @@ def backends(facts: dict) -> list:
         )
         if name in facts["libraries"]:
             remedy = "its driver or runtime is missing or too old for this plug-in"
+            if name == "cuda" and any("cuda13" in wheel for wheel in facts["plugin_wheels"]):
+                remedy += ", which needs one of CUDA 13 (580 or newer); the wheel telpher_cuda12 serves older ones"
         checks.append(Check(f"back end {name}", "bad", reason, remedy))
     if not checks:
         checks.append(
@@ -115,6 +118,8 @@ def version_text(rank: dict) -> str:
 def launch(facts: dict) -> list:
     """The launcher starts the ranks, and they are one job."""
     look, job, wanted = facts["look"], facts["job"], facts["asked"]["ranks"]
+    if not facts["mpi"]["abi"]:
+        return []  # said by another check
     if not look["ranks"]:
         return [
             Check("launch", "bad", complaint(look), "mend what the line says; telpher run --print shows the command")
@@ -164,10 +169,15 @@ def cores(rank: dict) -> list:
     return [path for path in rank["telphers"] if _abi_of(path)]
 
 
+def families(rank: dict) -> set:
+    """Of the MPIs in a rank; one of the standard ABI may stand beside what it is made of."""
+    return {host_mpi.abi_of_library(path) for path in rank["mpis"]} - {None, "mpi_abi"}
+
+
 def may_meet(facts: dict) -> bool:
-    """Ranks of which one lacks the library, or has two, could wait for each other for ever."""
+    """Ranks of which one lacks the library, or has two, could wait for each other for ever; with two MPIs they end."""
     ranks = facts["look"]["ranks"]
-    return bool(ranks) and all(len(cores(rank)) == 1 for rank in ranks)
+    return bool(ranks) and all(len(cores(rank)) == 1 and len(families(rank)) < 2 for rank in ranks)
 
 
 def loaded(facts: dict) -> list:
@@ -235,8 +245,7 @@ def version_of(facts: dict, ranks: list) -> "Check | None":
 
 def one_mpi(facts: dict) -> list:
     for rank in facts["look"]["ranks"]:
-        abis = sorted({host_mpi.abi_of_library(path) for path in rank["mpis"]} - {None})
-        if len(set(abis) - {"mpi_abi"}) > 1:
+        if len(families(rank)) > 1:
             return [
                 Check(
                     "one MPI",
@@ -286,139 +295,6 @@ def messages(facts: dict) -> list:
     return [Check("device messages", "ok", f"{len(ranks)} ranks sent device memory round the ring")]
 
 
-def ipc(facts: dict) -> list:
-    """Whether ranks of one node open each other's memory, and if not, which of the known causes it is."""
-    job, ranks = facts["job"], facts["look"]["ranks"]
-    hosts = {rank["host"] for rank in ranks}
-    if not any(rank["devices"] for rank in job.get("ranks", [])) or len(hosts) == len(ranks):
-        return []
-    if not job["refused"] and set(job["paths"]) & {"ipc_get", "ipc_put", "batch", "linger"}:
-        return [Check("direct copies", "ok", "ranks of a node open each other's device memory")]
-    chosen = ranks[0]["settings"]
-    for name, value in (("TELPHER_IPC", "off"), ("TELPHER_PATH", "staged")):
-        if chosen.get(name, "").lower() in (value, "0", "no", "false"):
-            return [
-                Check(
-                    "direct copies",
-                    "note",
-                    f"{name}={chosen[name]}: messages are staged through host memory",
-                    f"unset {name}",
-                )
-            ]
-    if any(
-        len({r[kind] for r in ranks if r["host"] == host}) > 1 for kind in ("pid_space", "ipc_space") for host in hosts
-    ):
-        return [
-            Check(
-                "direct copies",
-                "bad",
-                "ranks of one node are in different PID or IPC namespaces",
-                "start one container a node, or share them: docker run --ipc=host --pid=host; apptainer does",
-            )
-        ]
-    scope = facts["system"]["ptrace_scope"]
-    if scope not in ("", "0"):
-        return [
-            Check(
-                "direct copies",
-                "note",
-                f"device memory is staged; kernel.yama.ptrace_scope is {scope}",
-                "if the log names descriptors: sysctl kernel.yama.ptrace_scope=0, or docker run --cap-add=SYS_PTRACE",
-            )
-        ]
-    where = "in this container " if facts["system"]["container"] else ""
-    return [
-        Check(
-            "direct copies",
-            "note",
-            f"{where}the devices' memory cannot be opened by other processes: it is staged",
-            "docker run --ipc=host, and all GPUs shown to every rank; TELPHER_LOG=info names the refused call",
-        )
-    ]
-
-
-def links(facts: dict) -> list:
-    checks = []
-    for one in facts.get("backends", []):
-        without = [f"{p['from']}-{p['to']}" for p in one["pairs"] if not p["peer"] and p["from"] < p["to"]]
-        kinds = sorted({p["distance"] for p in one["pairs"] if p["peer"]})
-        if without:
-            checks.append(
-                Check(
-                    f"peers {one['name']}",
-                    "note",
-                    f"no direct access between {', '.join(without[:6])}",
-                    "their messages are staged; IOMMU or ACS of the bridge between them may forbid it",
-                )
-            )
-        elif kinds:
-            checks.append(Check(f"peers {one['name']}", "ok", f"all pairs reach each other ({', '.join(kinds)})"))
-    return checks
-
-
-def hidden_peers(facts: dict) -> list:
-    """Slurm's ways of showing a rank its own GPU only also hide the peers that it could copy to."""
-    ranks, slurm = facts["job"].get("ranks", []), facts["system"]["slurm"]
-    culprits = [
-        f"{name}={slurm[name]}"
-        for name in ("SLURM_GPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_GPU_BIND")
-        if name in slurm
-    ]
-    if (
-        len(ranks) > 1
-        and all(rank["devices"] == 1 for rank in ranks)
-        and (culprits or facts["visibility"]["devices"] > 1)
-    ):
-        return [
-            Check(
-                "visible devices",
-                "note",
-                f"each rank sees one device ({', '.join(culprits) or 'by its launcher'})",
-                "where messages are staged: srun --gpus-per-node=N --gpu-bind=none, and let telpher exec choose",
-            )
-        ]
-    return []
-
-
-def nvidia(facts: dict) -> list:
-    found = facts["nvidia"]
-    if not found:
-        return []
-    small = [bus for bus, size in found["bars"].items() if 0 < size < LARGE_BAR]
-    checks = [
-        Check(
-            "BAR",
-            "note",
-            f"{', '.join(small)}: {found['bars'][small[0]] // MEGABYTE} MB",
-            "enable large BARs in the firmware",
-        )
-        if small
-        else Check("BAR", "ok", "large enough for all of the memory")
-    ]
-    if not found["gdrcopy"]:
-        checks.append(
-            Check("GDRCopy", "note", "not loaded: small messages cost a driver call", "install gdrcopy and load gdrdrv")
-        )
-    if facts["system"]["nics"] and not (found["peermem"] or found["open_driver"]):
-        checks.append(
-            Check(
-                "GPU to network",
-                "note",
-                "neither nvidia_peermem nor the open driver's dma-buf",
-                "modprobe nvidia_peermem",
-            )
-        )
-    if found["mig"]:
-        checks.append(
-            Check("MIG", "note", "GPUs are split: parts cannot open each other's memory, messages are staged")
-        )
-    if not found["mps"] and len(facts["look"]["ranks"]) > found["gpus"]:
-        checks.append(
-            Check("MPS", "note", "ranks share GPUs without MPS: they take turns", "nvidia-cuda-mps-control -d")
-        )
-    return checks
-
-
 def host_alone(facts: dict) -> list:
     found = facts["host_alone"]
     if not found:
@@ -437,20 +313,6 @@ def host_alone(facts: dict) -> list:
     return [Check("host MPI", "ok", "does not move device memory; Telpher does")]
 
 
-def room(facts: dict) -> list:
-    free = facts["system"]["shm_free"]
-    if free < 64 * MEGABYTE:
-        return [
-            Check(
-                "shared memory",
-                "note",
-                f"/dev/shm has {free // MEGABYTE} MB free, which the host MPI may need",
-                "docker run --shm-size=1g, or --ipc=host",
-            )
-        ]
-    return [Check("shared memory", "ok", f"/dev/shm has {free // MEGABYTE} MB free")]
-
-
 ALL = (
     installation,
     settings,
@@ -465,7 +327,9 @@ ALL = (
     links,
     hidden_peers,
     nvidia,
+    network,
     host_alone,
+    tuned_table,
     room,
 )
 

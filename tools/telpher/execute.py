@@ -87,11 +87,27 @@ def abi_of(options: dict, program: str) -> str:
 
 
 def place(environment, visible: str, bind: str, devices) -> None:
-    """Chooses the rank's device and binds it near that."""
+    """Chooses the rank's device, binds it near that, and tells the program that device pointers may be passed."""
     if set(environment.get("TELPHER_BACKEND", "auto").split(",")) - {"emu", "none"}:
         chosen = devices.choose(local_rank(environment), visible, environment)
-        if bind == "auto" and chosen:
+        if not chosen:
+            return
+        if bind == "auto":
             devices.bind_near(chosen)
+        from . import answers, libraries
+        answers.give(environment, chosen.vendor, libraries.present())
+
+
+def set_stream_variables(environment, root: str = "/") -> None:
+    """A device's streams share few queues, under MPS two, and one that waits for a message holds up all of its queue.
+    Where streams wait, a kernel that is loaded at its first launch holds up all that comes after it.
+    CUDA reads both when it starts, which may be before MPI_Init."""
+    mps = "CUDA_MPS_PIPE_DIRECTORY" in environment or os.path.exists(root + "tmp/nvidia-mps/control")
+    streams = environment.get("TELPHER_STREAMS", "").lower() in ("1", "on", "yes", "true", "y")
+    if mps or streams:
+        environment.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
+    if streams:
+        environment.setdefault("CUDA_MODULE_LOADING", "EAGER")
 
 
 def with_telpher(before: str, library: str) -> str:
@@ -112,6 +128,7 @@ def execute(arguments: list) -> int:
     library = libraries.preload(abi_of(options, command[0]))
     environment["LD_PRELOAD"] = with_telpher(environment.get("LD_PRELOAD", ""), library)
     place(environment, options["--visible"], options["--bind"], devices)
+    set_stream_variables(environment)
     sys.stdout.flush()
     try:
         os.execvp(command[0], command)

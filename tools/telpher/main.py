@@ -10,7 +10,7 @@ telpher exec [options] program [arguments]        the wrapper for one rank, for 
 telpher info [--json] [--settings [--all]]        devices, back ends, host MPIs, settings
 telpher doctor [--json] [-n N] [options]          is everything in order here, and what to do if not
 telpher bench [-n N] test [options]               measure; arguments go to the bench program
-telpher coll list|verify|simulate                 the collectives' algorithms, without a GPU
+telpher coll list|verify|simulate [--json]        the collectives' algorithms, without a GPU
 telpher bench matrix | compare a.json b.json      every pair of ranks; two measurements against each other
 telpher tune [-n N,N] [options]                   measure what is fastest here, write a table that is then used
 telpher report [-n N] [-o FOLDER]                 measure a set of benchmarks, write one HTML page and PNGs

@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--again", action="store_true", help="forget what was measured before")
     p.add_argument("--render", action="store_true", help="measure nothing, make the page anew")
     p.add_argument("--plot-python", default="", metavar="PATH", help="a Python that has matplotlib, for the PNGs")
+    p.add_argument("--json", action="store_true", help="print one JSON object at the end; progress goes to stderr")
     p.add_argument("--list", action="store_true", help="print the steps and stop")
     return p
 
@@ -142,6 +143,10 @@ def remaining(times: list, left: int) -> str:
     return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
 
 
+def say(options, *words: str, **more) -> None:
+    print(*words, file=sys.stderr if options.json else sys.stdout, flush=True, **more)
+
+
 def measure(options, state: State, steps: list) -> None:
     data = os.path.join(options.output, "data")
     os.makedirs(data, exist_ok=True)
@@ -149,9 +154,9 @@ def measure(options, state: State, steps: list) -> None:
     for number, (name, arguments, environment) in enumerate(steps, 1):
         head = f"[{number}/{len(steps)}] {name}"
         if state.done(name):
-            print(f"{head}: done before", flush=True)
+            say(options, f"{head}: done before")
             continue
-        print(f"{head} ...", end="", flush=True)
+        say(options, f"{head} ...", end="")
         file = os.path.join(data, file_name(name))
         command = command_of(options, arguments, file)
         # As the page shows it, the file lies where the reader stands.
@@ -165,7 +170,7 @@ def measure(options, state: State, steps: list) -> None:
         state.note(name, state="done" if right else "failed", seconds=round(seconds, 1), command=shown,
                    file=os.path.relpath(file, options.output), output="" if right else output[-2000:])
         verdict = "" if right else f" FAILED (exit code {code})"
-        print(f" {seconds:.1f} s{verdict}{remaining(times, len(steps) - number)}", flush=True)
+        say(options, f" {seconds:.1f} s{verdict}{remaining(times, len(steps) - number)}")
 
 
 def results(options, state: State) -> list:
@@ -187,9 +192,11 @@ def render(options, state: State) -> None:
     title = options.title or "Telpher: what was measured"
     with open(page, "w") as out:
         out.write(report_page.page(title, found, failed, state.content))
-    print(f"page: {page}")
-    print(report_figures.draw(found, os.path.join(options.output, "figures"),
-                              options.plot_python))
+    figures = os.path.join(options.output, "figures")
+    drawn = report_figures.draw(found, figures, options.plot_python)
+    say(options, f"page: {page}\n{drawn}")
+    if options.json:
+        print(json.dumps({"page": page, "figures": figures, **state.content}, indent=1))
 
 
 def report(arguments: list) -> int:
@@ -200,7 +207,8 @@ def report(arguments: list) -> int:
     if not steps:
         raise UserError(f"--only {options.only}: no step has that in its name; --list prints them")
     if options.list:
-        print("\n".join(name for name, _, _ in steps))
+        names = [name for name, _, _ in steps]
+        print(json.dumps(names) if options.json else "\n".join(names))
         return 0
     os.makedirs(options.output, exist_ok=True)
     asked = {"ranks": options.ranks, "set": options.chosen, "min_time": min_time(options), "mpi": options.mpi,
@@ -210,11 +218,11 @@ def report(arguments: list) -> int:
         if not options.render:
             measure(options, state, steps)
     except KeyboardInterrupt:
-        print("\nstopped; the same command goes on from here")
+        say(options, "\nstopped; the same command goes on from here")
         render(options, state)
         return 130
     render(options, state)
     failed = [name for name, step in state.content["steps"].items() if step["state"] == "failed"]
     if failed:
-        print(f"failed: {', '.join(failed)}; the page and {state.path} have their output")
+        say(options, f"failed: {', '.join(failed)}; the page and {state.path} have their output")
     return 1 if failed else 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`telpher run`: starts a program under Telpher with the launcher of the program's own MPI."""
 import argparse
+import json
 import os
 import shlex
 import sys
@@ -28,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--mpirun-args", action="append", default=[], metavar="'ARGS'",
                    help="arguments passed on to mpirun; may be repeated")
     p.add_argument("--print", action="store_true", dest="only_print", help="print the command and start nothing")
+    p.add_argument("--json", action="store_true", help="with --print: one JSON object, the environment with it")
     p.add_argument("command", nargs=argparse.REMAINDER, metavar="program [arguments]")
     return p
 
@@ -107,10 +109,16 @@ def run(arguments: list) -> int:
         raise UserError("run needs a program to start, e.g. telpher run -n 2 ./app")
     if options.ranks < 1:
         raise UserError(f"-n {options.ranks}: at least one rank is needed")
+    if options.json and not options.only_print:
+        raise UserError("run --json goes with --print: what a program prints is its own")
     environment = dict(os.environ) | settings_of(options)
     line = command_line(options, environment)
-    if options.only_print:
+    if options.json:
+        own = {name: value for name, value in sorted(environment.items()) if os.environ.get(name) != value}
+        print(json.dumps({"command": line, "environment": own}, indent=1))
+    elif options.only_print:
         print(shlex.join(line))
+    if options.only_print:
         return 0
     sys.stdout.flush()
     os.execve(line[0], line, environment)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import UserError, libraries, trace_report
+from . import UserError, libraries, run, trace_report
 from .trace_merge import merge, read_rank
 
 EPILOG = """Other options before the program are those of telpher run, e.g. --backend emu. `telpher trace merge` takes
@@ -22,8 +22,26 @@ def parser() -> argparse.ArgumentParser:
                                       "       telpher trace merge [-o FILE] rank-files...")
     p.add_argument("-o", "--output", default="telpher-trace.json", metavar="FILE", help="the timeline (%(default)s)")
     p.add_argument("--summary", metavar="FILE", help="also write the summary as JSON")
+    p.add_argument("--json", action="store_true", help="print the summary as one JSON object; the program's output and "
+                                                       "all else goes to stderr")
     p.add_argument("--keep", metavar="FOLDER", help="keep the ranks' files there")
     return p
+
+
+def split(arguments: list) -> tuple:
+    """(options of trace; those of run, and the program, whose own options may have the same names)"""
+    of_trace, of_run = parser()._option_string_actions, run.parser()._option_string_actions
+    known = of_run | of_trace
+    own, rest, at = [], [], 0
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "--":
+        name, joined, _ = arguments[at].partition("=")
+        if name not in known:  # as -n2
+            name, joined = name[:2], name[2:]
+        takes_value = name in known and known[name].nargs is None
+        end = at + (2 if takes_value and not joined else 1)
+        (own if name in of_trace else rest).extend(arguments[at:end])
+        at = end
+    return own, [*rest, *arguments[at:]]
 
 
 def write(files: list, options) -> int:
@@ -40,15 +58,17 @@ def write(files: list, options) -> int:
         with open(options.summary, "w") as out:
             json.dump(summary, out, indent=1)
             out.write("\n")
-    print(trace_report.text(summary))
-    print(f"{options.output}: open it at ui.perfetto.dev or chrome://tracing")
+    print(json.dumps(summary, indent=1) if options.json else trace_report.text(summary))
+    print(f"{options.output}: open it at ui.perfetto.dev or chrome://tracing",
+          file=sys.stderr if options.json else sys.stdout)
     return 0
 
 
 def traced_run(options, rest: list, folder: str) -> int:
     telpher = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher")]
     environment = dict(os.environ) | {"TELPHER_TRACE": os.path.join(folder, "rank-%r.jsonl")}
-    code = subprocess.run([*telpher, "run", *rest], env=environment).returncode
+    out = sys.stderr if options.json else None
+    code = subprocess.run([*telpher, "run", *rest], env=environment, stdout=out).returncode
     if code != 0:
         print(f"telpher: the program ended with {code}; what was recorded until then follows", file=sys.stderr)
     written = write(sorted(glob.glob(os.path.join(folder, "rank-*.jsonl"))), options)
@@ -59,7 +79,8 @@ def trace(arguments: list) -> int:
     if arguments[:1] == ["merge"]:
         options, files = parser().parse_known_args(arguments[1:])
         return write(files, options)
-    options, rest = parser().parse_known_args(arguments)
+    own, rest = split(arguments)
+    options = parser().parse_args(own)
     if not rest:
         raise UserError("trace needs a program, e.g. telpher trace -n 2 ./app")
     if options.keep:

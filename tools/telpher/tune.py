@@ -193,8 +193,8 @@ def measure(options, variants: list, folder: str) -> int:
         except KeyboardInterrupt:
             say(options, f"interrupted: {number} whole rounds count")
             return number
-        for variant, rows in zip(variants, found, strict=True):
-            variant.rounds.append(rows)
+        for at, variant in enumerate(variants):
+            variant.rounds.append(found[at])
     return options.rounds
 
 

@@ -9,6 +9,25 @@
 #include "coll/algorithms/nodes.hpp"
 
 namespace telpher::coll {
+namespace {
+
+// Leaders, then the root, tell that they read no more.
+void end(builder& b, const node_map& map, const lane& own, std::int32_t root, bool leads) {
+  const auto& members = map.members_of(own.node);
+  const bool in_root_node = own.node == map.node_of(root);
+  if (leads && !in_root_node) b.signal(members);
+  if (leads && in_root_node)
+    for (const std::int32_t r : members)
+      if (r != root) b.signal(r);
+  for (std::int32_t j = 0; j < map.lanes; ++j)
+    if (b.is_root())
+      b.signal(map.leader(own.node, j));
+    else
+      b.wait(map.leader(own.node, j));
+  if (leads && in_root_node) b.wait(root);
+}
+
+}  // namespace
 
 schedule reduce_two_level(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
@@ -64,15 +83,7 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
       b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), held(0, j)));
     }
   }
-  if (p.count == 0) return b.take();
-  // Leaders, then the root, tell that they read no more.
-  if (leads && own.node != root_node) b.signal(members);
-  if (leads && own.node == root_node)
-    for (const std::int32_t r : members)
-      if (r != p.root) b.signal(r);
-  for (std::int32_t j = 0; (!b.is_root()) && j < map.lanes; ++j) b.wait(map.leader(own.node, j));
-  for (std::int32_t j = 0; b.is_root() && j < map.lanes; ++j) b.signal(map.leader(own.node, j));
-  if (leads && own.node == root_node) b.wait(p.root);
+  if (p.count > 0) end(b, map, own, p.root, leads);
   return b.take();
 }
 

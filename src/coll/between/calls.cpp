@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "codec/accounting.hpp"
+#include "coll/between/packed.hpp"
 #include "host_mpi/error.hpp"
 #include "path/path.hpp"
 
@@ -41,11 +42,12 @@ status count_errors(const site& s, std::optional<int> own) noexcept {
   return code == MPI_SUCCESS ? status::ok : status::host_mpi_error;
 }
 
-status run(site& s, call&& c, bool sums) {
+/// `mine`: if it has failed, this rank takes part so that no other waits for it.
+status run(site& s, call&& c, bool sums, status mine) {
   if (s.room->abandoned()) return status::peer_lost;
   const char* const name = c.name;
   const bool rounds = static_cast<bool>(c.how);
-  runner one(*s.room, std::move(c));
+  runner one(*s.room, std::move(c), mine);
   auto& e = ticket::progress();
   {
     auto held = e.lock();
@@ -65,14 +67,19 @@ bool run_blocking(const char* name, MPI_Comm comm, const exchange::arguments& a,
   if (!way) return false;
   try {
     site& s = *way->at;
-    auto made = call_of(name, a, *s.room, s.among, s.plans, way->all, way->how);
+    std::optional<packed_buffers> packed;
+    if (!lies_plain(a)) packed.emplace(a, block_bytes(a, bytes), way->all.grain);
+    auto made = call_of(name, packed ? packed->arguments() : a, *s.room, s.among, s.plans, way->all,
+                        way->how);
     if (!made) return false;
     const std::uint64_t volume = made->bytes;
     s.settle(name, false);
-    const status came = run(s, std::move(*made), is_reduction(a.what));
+    const status mine = packed ? packed->load() : status::ok;
+    status came = run(s, std::move(*made), is_reduction(a.what), mine);
+    if (packed && !failed(came)) came = packed->store();
     *code = failed(came) ? host_mpi::fail(comm, name, came, "a collective between nodes failed")
                          : MPI_SUCCESS;
-    if (!failed(came)) path::count(path::kind::coll_levels, volume);
+    if (!failed(came) && !packed) path::count(path::kind::coll_levels, volume);
   } catch (const std::bad_alloc&) {
     give_up(name, comm);
   }

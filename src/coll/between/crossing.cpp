@@ -71,13 +71,13 @@ void crossing::decide() noexcept {
   const terms all = terms::of(all_);
   try {
     auto agreed = all.able && all.any_device
-                      ? call_of(call(), arguments_, room_, among_, plans_, all, {})
+                      ? call_of(name(), arguments_, room_, among_, plans_, all, {})
                       : std::nullopt;
     if (!agreed) return start_by_host();
     now_ = stage::running;
     runs_ = std::make_unique<runner>(room_, std::move(*agreed));
   } catch (const std::bad_alloc&) {
-    TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", call());
+    TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", name());
     pmpi::Abort(room_.wire, 1);
   }
 }
@@ -120,7 +120,7 @@ crossing_queue::~crossing_queue() {
 
 void crossing_queue::add(ticket::held_lock& held, std::shared_ptr<crossing> c, bool at_once) {
   auto& e = ticket::progress();
-  const char* const name = c->call();
+  const char* const name = c->name();
   by_host_.reserve(by_host_.size() + waiting_.size() + 1);
   waiting_.push_back(std::move(c));
   e.enlist(*this);
@@ -160,8 +160,8 @@ bool crossing_queue::detach() noexcept {
 
 void crossing_queue::report(log::level at) const noexcept {
   const char* const name = settled()          ? "no collective"
-                           : waiting_.empty() ? by_host_.front()->call()
-                                              : waiting_.front()->call();
+                           : waiting_.empty() ? by_host_.front()->name()
+                                              : waiting_.front()->name();
   log::write(at, TELPHER_SUBSYSTEM, "  %s between nodes, %zu behind it, %zu with the host MPI",
              name, waiting_.empty() ? 0 : waiting_.size() - 1, by_host_.size());
 }

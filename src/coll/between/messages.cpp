@@ -149,9 +149,13 @@ status messages::take(const block& b, std::size_t got, std::byte* to) noexcept {
   return b.through->copied.record(in_stream_);
 }
 
-status messages::receive(std::byte* to, bool free) noexcept {
+status messages::receive(std::byte* to, bool free) {
   coming& m = in_.front();
   if (direct_ && !free) return status::would_block;
+  if (direct_ && failed(status_)) {  // the place may be none that the host MPI can reach
+    unwanted_.resize(std::max(unwanted_.size(), m.bytes));
+    to = unwanted_.data();
+  }
   for (; direct_ && m.posted < m.bytes; m.posted += posted_.back().bytes) {
     block b{nullptr, to + m.posted, next_block(m.bytes, m.posted)};
     if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=

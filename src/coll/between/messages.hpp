@@ -44,7 +44,7 @@ class messages {
   }
   /// The next expected message: ok when all of it is where it belongs, for work that follows on the
   /// stream. `free`: work that used the place is done.
-  status receive(std::byte* to, bool free) noexcept;
+  status receive(std::byte* to, bool free);
 
   /// Does what can be done; `done`: all device work up to this number is. True if something moved.
   bool advance(std::uint64_t done) noexcept;
@@ -105,8 +105,9 @@ class messages {
   std::deque<block> copying_;  // in the order of the copies
   std::deque<block> sent_;     // with the host MPI
   std::deque<coming> in_;
-  std::deque<block> posted_;    // in the order of the schedule
-  std::deque<block> emptying_;  // slots whose copies are on the stream
+  std::deque<block> posted_;         // in the order of the schedule
+  std::deque<block> emptying_;       // slots whose copies are on the stream
+  std::vector<std::byte> unwanted_;  // what comes when this rank has failed
   path::stall_clock full_;
 };
 

@@ -2,6 +2,7 @@
 #include "coll/between/problems.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "coll/exchange/call_problem.hpp"
 #include "path/compression.hpp"
@@ -53,6 +54,25 @@ void put_alltoallv(const exchange::arguments& a, const terms& all, problem& p) {
 
 }  // namespace
 
+bool lies_plain(const exchange::arguments& a) noexcept {
+  return a.possible && exchange::has_buffers(a) && !a.gaps && own_block_fits(a);
+}
+
+std::uint64_t block_bytes(const exchange::arguments& a, std::uint64_t bytes) noexcept {
+  const bool of_blocks = a.what == operation::allgather || a.what == operation::alltoall ||
+                         a.what == operation::reduce_scatter_block;
+  return of_blocks ? bytes / static_cast<std::uint64_t>(a.ranks) : bytes;
+}
+
+terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t widest = 16;
+  terms t;
+  t.able = t.any_device = true;
+  t.grain = a.reduce.known ? kernel::value_bytes(a.reduce.type)
+                           : std::uint64_t{1} << std::countr_zero(block_bytes(a, bytes) | widest);
+  return t;
+}
+
 terms::words terms::as_words() const noexcept {
   const auto k = static_cast<std::int64_t>(kind);
   return {able,
@@ -81,7 +101,7 @@ terms terms_of(const exchange::arguments& a, const memory::place& device) noexce
                     (!device.on_device() || device == a.where) &&
                     (!a.reduce.known || reduces_on(a.where, a.reduce));
   terms t;
-  t.able = a.possible && exchange::has_buffers(a) && !a.gaps && own_block_fits(a);
+  t.able = lies_plain(a);
   t.on_device = here || moves_nothing;
   t.any_device = a.where.on_device();
   t.grain = a.grain;

@@ -26,8 +26,17 @@ struct terms {
   static terms of(const words& least) noexcept;
 };
 
+/// Whether a schedule can use this rank's buffers as they lie. `a` was read with host memory.
+bool lies_plain(const exchange::arguments& a) noexcept;
+
 /// `a` was read with host memory. `device`: that the communicator's room uses, if it does.
 terms terms_of(const exchange::arguments& a, const memory::place& device) noexcept;
+
+/// Of a call that runs in host memory whatever memory and types its ranks have, `bytes` long: no
+/// rank need ask the others.
+terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept;
+/// Bytes of the vector, or of a block, of such a call.
+std::uint64_t block_bytes(const exchange::arguments& a, std::uint64_t bytes) noexcept;
 
 /// `all`: the terms of all ranks, who are able. May throw std::bad_alloc.
 problem problem_of(const exchange::arguments& a, const shape& among, const terms& all);

@@ -93,7 +93,9 @@ std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node, co
   pmpi::Comm_set_errhandler(made->wire, MPI_ERRORS_RETURN);
   const bool good = made->share_flags(comm, own.made);
   const bool shared = made->share_host_scratch(own.made);
-  return all(good && shared) ? std::move(made) : nullptr;
+  if (!all(good && shared)) return nullptr;
+  made->host_spaces_[made->own_].close_descriptor();
+  return made;
 }
 
 bool room::equip(MPI_Comm comm, const memory::place& device, const vote& all) {

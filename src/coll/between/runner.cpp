@@ -13,13 +13,14 @@
 
 namespace telpher::coll::between {
 
-runner::runner(room& r, call&& c) : room_(r), call_(std::move(c)) {
+runner::runner(room& r, call&& c, status mine) : room_(r), call_(std::move(c)) {
   if (call_.on_host) {
     messages_.emplace(r);
     images_.emplace(*call_.plan, call_.unit, call_.input, call_.output);
   } else {
     start_on_device();
   }
+  keep(mine);
   for (const step& s : steps())
     if (s.kind == step_kind::receive)
       messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
@@ -27,7 +28,7 @@ runner::runner(room& r, call&& c) : room_(r), call_(std::move(c)) {
 
 void runner::start_on_device() {
   loaded_ = stored_ = true;
-  auto common = exchange::lane::common(room_.where);
+  auto common = exchange::launch_context::common(room_.where);
   if (common) lane_ = std::move(*common);
   messages_.emplace(room_, lane_ ? lane_.stream() : device::stream{});
   if (!lane_) messages_->fail(status::device_error);

@@ -53,7 +53,8 @@ struct call {
 
 class runner final : public ticket::worker {
  public:
-  runner(room& r, call&& c);
+  /// `mine`: what this rank has failed with before it began, if it has.
+  runner(room& r, call&& c, status mine = status::ok);
   ~runner() override;
   runner(const runner&) = delete;
   runner& operator=(const runner&) = delete;
@@ -114,7 +115,7 @@ class runner final : public ticket::worker {
   room& room_;
   call call_;
   std::optional<images> images_;  // where it runs in host memory
-  exchange::lane lane_;
+  exchange::launch_context lane_;
   exchange::run launched_;
   std::optional<messages> messages_;
   std::vector<const std::byte*> sources_;  // of the reduction at hand

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/algorithms/catalogue.hpp"
@@ -52,16 +53,13 @@ std::uint64_t least_bytes(const row& r) {
 
 std::mutex guard;
 /// In the order in which they were made, so that all ranks give them back in the same order.
-std::vector<std::unique_ptr<site>>& sites() {
-  static auto* one = new std::vector<std::unique_ptr<site>>;
-  return *one;
-}
+lasting<std::vector<std::unique_ptr<site>>> sites;
 
 site& site_of(MPI_Comm comm) {
   std::lock_guard lock(guard);
-  for (const auto& one : sites())
+  for (const auto& one : *sites)
     if (one->comm == comm && !one->channel) return *one;
-  return *sites().emplace_back(std::make_unique<site>(comm));
+  return *sites->emplace_back(std::make_unique<site>(comm));
 }
 
 std::int64_t settings_mark(const codec::choices& compression) {
@@ -94,12 +92,24 @@ bool least(MPI_Comm comm, std::array<std::int64_t, N>& values) {
   return true;
 }
 
-/// A call that is voted on.
+/// A call that is decided on.
 struct voted {
   const char* name;
   const exchange::arguments& a;
   std::uint64_t bytes;
+  bool adapts;  // each rank fits its own buffers to the schedule
 };
+
+/// In host memory every kind of memory and type can take part. Of a v-form each rank knows only its
+/// own part.
+bool adapts(operation what, std::uint64_t bytes) {
+  return what != operation::allgatherv && what != operation::alltoallv && fits_the_host(bytes);
+}
+
+/// The same at all ranks, who name the same one.
+bool reduces_otherwise(const exchange::arguments& a) {
+  return is_reduction(a.what) && (!a.reduce.known || a.gaps);
+}
 
 void explain(const voted& c, site& s, const char* why) {
   if (!config().explain || c.a.rank != 0) return;
@@ -136,7 +146,13 @@ std::optional<agreed> refuse(const voted& c, site& s, const char* why) {
 std::optional<agreed> vote(const voted& c, site& s, site::record& known) {
   const codec::choices compression = path::choices_of(s.comm);
   const std::int64_t mark = settings_mark(compression);
-  const terms own = terms_of(c.a, s.room ? s.room->where : memory::place{});
+  known.coded = compression.any();
+  terms own = terms_of(c.a, s.room ? s.room->where : memory::place{});
+  if (c.adapts) {
+    own.on_device = own.on_device && own.able;
+    own.able = true;
+    own.grain = known_terms(c.a, c.bytes).grain;
+  }
   const terms::words w = own.as_words();
   std::array<std::int64_t, std::tuple_size_v<terms::words> + 2> words{mark, -mark};
   std::copy(w.begin(), w.end(), words.begin() + 2);
@@ -162,6 +178,7 @@ std::optional<agreed> vote(const voted& c, site& s, site::record& known) {
     return refuse(c, s, "staged: no room can be made between its nodes");
   }
   const coding how = all.on_device ? coding(compression, all.kind, c.a.what, bytes) : coding();
+  if (!config().explain) return agreed{&s, all, how, bytes};
   char text[160];
   std::snprintf(text, sizeof text, "two_level over %zu nodes, %d leaders a node%s",
                 s.among.nodes.size(), s.among.lanes,
@@ -201,7 +218,7 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept {
 bool spans_nodes(MPI_Comm comm) noexcept {
   int inter = 0;
   return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-         host_mpi::is_ours(ticket::job(), comm) && !exchange::communicator::of(comm);
+         host_mpi::is_ours(ticket::job(), comm) && !exchange::communicator::ready(comm);
 }
 
 std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
@@ -209,10 +226,16 @@ std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arg
   try {
     site& s = site_of(comm);
     if (s.refused) return std::nullopt;
+    const voted c{name, a, bytes, adapts(a.what, bytes)};
+    if (reduces_otherwise(a)) return refuse(c, s, "staged: not a reduction of Telpher's");
     const auto size_class = static_cast<std::uint32_t>(std::bit_width(bytes));
     site::record& known = s.of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
-    if (!std::has_single_bit(++known.calls) && !known.devices) return std::nullopt;
-    auto way = vote({name, a, bytes}, s, known);
+    if (!std::has_single_bit(++known.calls)) {
+      if (!known.devices) return std::nullopt;
+      if (c.adapts && s.room && !(known.coded && bytes >= config().compression_threshold))
+        return agreed{&s, known_terms(a, bytes), {}, bytes};
+    }
+    auto way = vote(c, s, known);
     if (way) equip(*s.room, comm, *way, a.where);
     return way;
   } catch (const std::bad_alloc&) {
@@ -227,7 +250,7 @@ std::optional<agreed> agree_on_request(const char* name, MPI_Comm comm,
     site& s = site_of(comm);
     site::record unknown;
     if (s.refused) return std::nullopt;
-    auto way = vote({name, a, bytes}, s, unknown);
+    auto way = vote({name, a, bytes, false}, s, unknown);
     if (way) way->how = {};
     return way;
   } catch (const std::bad_alloc&) {
@@ -238,13 +261,30 @@ std::optional<agreed> agree_on_request(const char* name, MPI_Comm comm,
 
 namespace {
 
+constexpr std::size_t most_channels = 8;  // of a communicator
+
 /// The communicator's channels, in the order in which all ranks have made them.
 std::vector<site*> channels_of(MPI_Comm comm) {
   std::lock_guard lock(guard);
   std::vector<site*> found;
-  for (const auto& one : sites())
+  for (const auto& one : *sites)
     if (one->comm == comm && one->channel) found.push_back(one.get());
   return found;
+}
+
+/// Collective: which of them no rank uses.
+bool find_unused(MPI_Comm comm, const std::vector<site*>& channels,
+                 std::array<std::int64_t, most_channels>& unused) {
+  for (std::size_t i = 0; i < channels.size(); ++i) unused[i] = !channels[i]->in_use;
+  return least(comm, unused);
+}
+
+/// Moves it to `gone`. Under `guard`.
+void take(const site* which, std::vector<std::unique_ptr<site>>& gone) {
+  const auto at = std::find_if(sites->begin(), sites->end(),
+                               [&](const auto& one) { return one.get() == which; });
+  gone.push_back(std::move(*at));
+  sites->erase(at);
 }
 
 site* make_channel(const agreed& way) {
@@ -254,24 +294,22 @@ site* make_channel(const agreed& way) {
   made->room = room::make(comm, made->among.own_node(), all_of(comm));
   if (!made->room) return nullptr;
   std::lock_guard lock(guard);
-  return sites().emplace_back(std::move(made)).get();
+  return sites->emplace_back(std::move(made)).get();
 }
 
 }  // namespace
 
 site* take_channel(const agreed& way, const memory::place& device) noexcept {
-  constexpr std::size_t most = 8;
   const MPI_Comm comm = way.at->comm;
   try {
     const std::vector<site*> there = channels_of(comm);
-    std::array<std::int64_t, most> free{};
-    for (std::size_t i = 0; i < there.size(); ++i) free[i] = !there[i]->in_use;
-    if (!least(comm, free)) return nullptr;
-    const auto first = std::find(free.begin(), free.end(), 1);
+    std::array<std::int64_t, most_channels> unused{};
+    if (!find_unused(comm, there, unused)) return nullptr;
+    const auto first = std::find(unused.begin(), unused.end(), 1);
     site* taken = nullptr;
-    if (first != free.end())
-      taken = there[static_cast<std::size_t>(first - free.begin())];
-    else if (there.size() < most)
+    if (first != unused.end())
+      taken = there[static_cast<std::size_t>(first - unused.begin())];
+    else if (there.size() < most_channels)
       taken = make_channel(way);
     if (!taken) return nullptr;
     equip(*taken->room, comm, way, device);
@@ -287,7 +325,7 @@ site* take_channel(const agreed& way, const memory::place& device) noexcept {
 
 site* made_site(MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
-  for (const auto& one : sites())
+  for (const auto& one : *sites)
     if (one->comm == comm && !one->channel) return !one->refused && one->room ? one.get() : nullptr;
   return nullptr;
 }
@@ -302,23 +340,41 @@ site::~site() {
   settle("MPI_Comm_free", true);
 }
 
-void forget(MPI_Comm comm) noexcept {
-  std::unique_ptr<site> gone;  // after the lock: other ranks are waited for
+namespace {
+
+// A persistent request may live longer than its communicator: its channel stays.
+void forget_channels(MPI_Comm comm, std::vector<std::unique_ptr<site>>& gone) {
+  const std::vector<site*> there = channels_of(comm);
+  std::array<std::int64_t, most_channels> unused{};
+  if (there.empty()) return;
+  const bool agreed = find_unused(comm, there, unused);
   std::lock_guard lock(guard);
-  // A persistent request may live longer than its communicator: its channel stays.
-  for (const auto& one : sites())
-    if (one->comm == comm && one->channel) one->comm = MPI_COMM_NULL;
-  const auto found = std::find_if(sites().begin(), sites().end(),
-                                  [&](const auto& one) { return one->comm == comm; });
-  if (found == sites().end()) return;
-  gone = std::move(*found);
-  sites().erase(found);
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    there[i]->comm = MPI_COMM_NULL;
+    if (agreed && unused[i]) take(there[i], gone);
+  }
+}
+
+}  // namespace
+
+void forget(MPI_Comm comm) noexcept {
+  std::vector<std::unique_ptr<site>> gone;  // after the lock: other ranks are waited for
+  forget_channels(comm, gone);
+  {
+    std::lock_guard lock(guard);
+    for (const auto& one : *sites)
+      if (one->comm == comm && !one->channel) {
+        take(one.get(), gone);
+        break;
+      }
+  }
+  for (auto& one : gone) one.reset();
 }
 
 void shut_down() noexcept {
   std::lock_guard lock(guard);
-  for (auto& one : sites()) one.reset();
-  sites().clear();
+  for (auto& one : *sites) one.reset();
+  sites->clear();
 }
 
 }  // namespace telpher::coll::between

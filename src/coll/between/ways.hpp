@@ -2,13 +2,17 @@
 // Which way a call on a communicator that spans nodes goes: by a schedule between nodes, or staged.
 // Every rank knows the operation and its size, but only its own memory, so a vote decides: one
 // small MPI_Iallreduce of the host MPI. The calls of each operation and size class are counted.
-// Calls 1, 2, 4, 8, … vote, and from the first vote on in which a rank has shown device memory each
-// call does: programs with host memory pay nothing, and in those with devices no call depends on
-// what others before it were. A call in which not all ranks can take part is staged by all of them;
-// one in which no rank has device memory is the host MPI's.
+// Calls 1, 2, 4, 8, … vote, so programs with host memory pay nothing. From the first vote on in
+// which a rank has shown device memory no call depends on what others before it were:
 //
-// What a rank decides here without a vote depends only on the operation, its size and settings that
-// are the same at all ranks.
+// - What runs in host memory runs so without a vote. A rank whose memory or type differs adapts its
+//   own buffers (images.hpp, packed.hpp), host memory at all ranks included.
+// - Other calls (on the devices, compressed, v-forms) vote each time. One in which not all ranks
+//   can take part is staged by all of them; one in which no rank has device memory is the host
+//   MPI's.
+//
+// What a rank decides here without a vote depends only on the operation, its size, what earlier
+// votes came to, and settings that are the same at all ranks.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +45,7 @@ struct site {
   struct record {
     std::uint64_t calls = 0;
     bool devices = false;  // some rank had device memory in a vote
+    bool coded = false;    // compression was asked for in the last one
   };
   MPI_Comm comm;  // none: of a channel that no other request may take over
   const bool channel;

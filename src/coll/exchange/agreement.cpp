@@ -36,26 +36,26 @@ void agreement::begin(std::uint64_t call) noexcept {
   devices_ = 0;
 }
 
-bool agreement::may_say() noexcept {
-  promise& p = owed_[call_ % agreement_line::slots];
+bool agreement::may_propose() noexcept {
+  unread& slot = unread_[call_ % agreement_line::slots];
   for (int r = 0; r < ranks_; ++r) {
-    if (!(p.readers >> r & 1)) continue;
-    if (line(r).read.load(std::memory_order_acquire) < p.call) return false;
-    p.readers &= ~(std::uint64_t{1} << r);
+    if (!(slot.readers >> r & 1)) continue;
+    if (line(r).read.load(std::memory_order_acquire) < slot.call) return false;
+    slot.readers &= ~(std::uint64_t{1} << r);
   }
   return true;
 }
 
-void agreement::say(word w) noexcept {
-  own_slot().said.store(pack(call_, static_cast<unsigned>(w)), std::memory_order_release);
+void agreement::propose(proposal p) noexcept {
+  own_slot().proposed.store(pack(call_, static_cast<unsigned>(p)), std::memory_order_release);
 }
 
 // A later number than the call's stands for host: see the head of agreement.hpp.
-agreement::answer agreement::words() noexcept {
+agreement::answer agreement::proposals() noexcept {
   for (; seen_ < ranks_; ++seen_) {
-    const std::uint64_t said = slot_of(seen_).said.load(std::memory_order_acquire);
-    if (said >> 8 < call_) return answer::pending;
-    if (said == pack(call_, static_cast<unsigned>(word::device)))
+    const std::uint64_t proposed = slot_of(seen_).proposed.load(std::memory_order_acquire);
+    if (proposed >> 8 < call_) return answer::pending;
+    if (proposed == pack(call_, static_cast<unsigned>(proposal::device)))
       devices_ |= std::uint64_t{1} << seen_;
     else
       all_ = false;
@@ -63,8 +63,8 @@ agreement::answer agreement::words() noexcept {
   return all_ ? answer::yes : answer::no;
 }
 
-void agreement::offer() noexcept {
-  say(word::device);
+void agreement::propose_revocably() noexcept {
+  propose(proposal::device);
   std::uint64_t seen = cell().load(std::memory_order_acquire), next = 0;
   do {
     const bool this_call = seen >> 8 == call_;
@@ -76,17 +76,17 @@ void agreement::offer() noexcept {
 
 agreement::answer agreement::decision() noexcept {
   const std::uint64_t full = pack(call_, static_cast<unsigned>(ranks_));
-  bool passed = false;
+  bool declined = false;
   if (cell().load(std::memory_order_acquire) != full)
-    for (seen_ = 0; seen_ < ranks_ && !passed; ++seen_)
-      passed = line(seen_).passed.load(std::memory_order_acquire) >= call_;
+    for (seen_ = 0; seen_ < ranks_ && !declined; ++seen_)
+      declined = line(seen_).declined.load(std::memory_order_acquire) >= call_;
   const std::uint64_t seen = cell().load(std::memory_order_acquire);
   if (seen == full) {
     devices_ = ~std::uint64_t{0} >> (64 - ranks_);
     return answer::yes;
   }
   const bool over = seen >> 8 > call_ || (seen >> 8 == call_ && (seen & closed));
-  return passed || over ? answer::no : answer::pending;
+  return declined || over ? answer::no : answer::pending;
 }
 
 bool agreement::withdraw() noexcept {
@@ -100,8 +100,8 @@ bool agreement::withdraw() noexcept {
   return true;
 }
 
-void agreement::pass(std::uint64_t call) noexcept {
-  own().passed.store(call, std::memory_order_release);
+void agreement::decline(std::uint64_t call) noexcept {
+  own().declined.store(call, std::memory_order_release);
 }
 
 void agreement::vote(bool yes) noexcept {
@@ -132,14 +132,14 @@ bool agreement::refused() const noexcept {
 
 void agreement::finish() noexcept {
   const std::uint64_t self = std::uint64_t{1} << me_;
-  owed_[call_ % agreement_line::slots] = {call_, devices_ & ~self};
+  unread_[call_ % agreement_line::slots] = {call_, devices_ & ~self};
   own().read.store(call_, std::memory_order_release);
 }
 
 int agreement::missing() const noexcept {
   if (seen_ < ranks_) return seen_;
   for (int r = 0; r < ranks_; ++r)
-    if (slot_of(r).said.load(std::memory_order_relaxed) >> 8 < call_) return r;
+    if (slot_of(r).proposed.load(std::memory_order_relaxed) >> 8 < call_) return r;
   return -1;
 }
 

@@ -5,42 +5,44 @@
 // Every rank has a line in shared memory, written by it alone, read by all (rank 0's line has the
 // cells besides). Calls, blocking or not, are numbered from 1, the same at all ranks, because MPI
 // has all ranks initiate them in the same order. In a blocking call n a rank
-//   1. says its word in slot n % slots of its line: `host` or `device`. A rank that says host is
-//      done: it goes to the host MPI at once, waits for nobody, and may be any number of calls
-//      ahead.
-//   2. A rank that says device reads the words of all, then, if all said device, takes part in as
-//      many votes as the call needs (all ranks hold the same votes, since all know the same), and
-//      at last sets `read` to n. Then it runs the call, on the devices or staged as the host ranks
-//      do.
+//   1. writes its proposal into slot n % slots of its line: `host` or `device`. A rank that
+//   proposes
+//      host is done: it goes to the host MPI at once, waits for nobody, and may be any number of
+//      calls ahead.
+//   2. A rank that proposes device reads the proposals of all, then, if all are device, takes part
+//      in as many votes as the call needs (all ranks hold the same votes, since all know the same),
+//      and at last sets `read` to n. Then it runs the call, on the devices or staged as the host
+//      ranks do.
 //
-// Overwriting. A slot that holds a device word for call m is written again only when every rank
-// that said device in m has `read` >= m. So a reader of call n that finds a later number than n in
-// a slot knows that the word for n was host: had it been device, it would still be there. A device
-// rank remembers who else said device; a host word needs no such wait.
+// Overwriting. A slot that holds a device proposal for call m is written again only when every rank
+// that proposed device in m has `read` >= m. So a reader of call n that finds a later number than n
+// in a slot knows that the proposal for n was host: had it been device, it would still be there. A
+// device rank remembers who else proposed device; a host proposal needs no such wait.
 //
-// That wait never blocks for long: the writer read all words and votes of m before it left m, so
-// they are all there, and a rank that said device in m finishes reading them without anybody's
-// help. No rank waits for a rank that waits elsewhere.
+// That wait never blocks for long: the writer read all proposals and votes of m before it left m,
+// so they are all there, and a rank that proposed device in m finishes reading them without
+// anybody's help. No rank waits for a rank that waits elsewhere.
 //
-// Deferred calls (non-blocking ones). Here a rank that said device goes on with something else, and
-// may have to block in the host MPI before all have come: it must be able to take its word back,
-// and no peer may then believe that all said device. So one cell for all ranks decides:
-//   cell[n % slots] of rank 0's line: n << 8 | closed << 7 | how many said device. Written by all,
-//   by compare-and-swap. The call is the devices' when the count becomes the number of ranks, for
-//   good. A rank takes its word back by setting `closed`, which fails if all have said device.
-//   passed, in each line: the owner has said device in no call up to this one, or has taken it
-//   back, or the call is decided. A rank that goes to the host MPI from the start stores this only.
-// offer() fills the slot and then counts (release); who finds the count full (acquire) may read all
-// descriptions. A reader looks at all `passed` before its last look at the cell: who passed n did
-// so after n was decided or closed, or never counts. A call is the host's when somebody has passed
-// it, when its cell is closed, or when the cell has a later number. The cell of a call that is the
-// devices' is written again only by ranks that know it to be read by all (may_say, as for slots).
-// Votes and the end are those of a blocking call.
+// Non-blocking calls. Here a rank that proposed device goes on with something else, and may have to
+// block in the host MPI before all have come: it must be able to withdraw its proposal, and no peer
+// may then believe that all proposed device. So one cell for all ranks decides:
+//   cell[n % slots] of rank 0's line: n << 8 | closed << 7 | how many proposed device. Written by
+//   all, by compare-and-swap. The call is the devices' when the count becomes the number of ranks,
+//   for good. A rank withdraws by setting `closed`, which fails if all have proposed device.
+//   declined, in each line: the owner has proposed device in no call up to this one, or has
+//   withdrawn, or the call is decided. A rank that goes to the host MPI from the start stores this
+//   only.
+// propose_revocably() fills the slot and then counts (release); who finds the count full (acquire)
+// may read all descriptions. A reader looks at all `declined` before its last look at the cell: who
+// declined n did so after n was decided or closed, or never counts. A call is the host's when
+// somebody has declined it, when its cell is closed, or when the cell has a later number. The cell
+// of a call that is the devices' is written again only by ranks that know it to be read by all
+// (may_propose, as for slots). Votes and the end are those of a blocking call.
 //
-// What follows for the devices: when all said device in n, all have ended every call before n (a
-// deferred call is offered when those before it have ended). So nothing of an earlier call is still
-// being read or written: scratch space, flags and inboxes of the communicator are free at the start
-// of each call (kernel/exchange.hpp relies on it).
+// What follows for the devices: when all proposed device in n, all have ended every call before n
+// (a non-blocking call is proposed when those before it have ended). So nothing of an earlier call
+// is still being read or written: scratch space, flags and inboxes of the communicator are free at
+// the start of each call (kernel/exchange.hpp relies on it).
 #pragma once
 
 #include <array>
@@ -66,7 +68,7 @@ struct description {
   std::uint8_t has_output;
   std::uint8_t in_place;
   std::uint8_t library_failed;              // a call of the vendor's library, before this one
-  std::uint8_t forgot;                      // the rank has unmapped known allocations
+  std::uint8_t lost_mappings;               // the rank has unmapped known allocations
   std::int8_t device;                       // which of the rank's devices
   std::uint64_t block_bytes[most_ranks];    // of the blocks that only this rank knows
   std::uint64_t block_offsets[most_ranks];  // of these blocks in its input
@@ -74,26 +76,26 @@ struct description {
   std::uint64_t places;                     // hash of where it puts them, which peers need not know
 };
 
-enum class word : std::uint8_t { host = 1, device = 2 };
+enum class proposal : std::uint8_t { host = 1, device = 2 };
 
 struct alignas(64) agreement_slot {
   /// The most that a call needs: workspaces made and opened and then buffers mapped, or two kinds
   /// of workspace made and opened; a choice made, a library opened and joined, and a choice made
   /// after each thing that was refused.
   static constexpr int votes = 8;
-  std::atomic<std::uint64_t> said;                      // call << 8 | word
+  std::atomic<std::uint64_t> proposed;                  // call << 8 | proposal
   std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes
-  description what;                                     // with word::device
+  description what;                                     // with proposal::device
 };
 
 struct alignas(64) agreement_line {
   static constexpr std::uint64_t slots = 4;
-  /// The last call whose words and votes the owner has read for good.
+  /// The last call whose proposals and votes the owner has read for good.
   alignas(64) std::atomic<std::uint64_t> read;
   /// The last call in which the owner's device failed: nobody need wait for it.
   alignas(64) std::atomic<std::uint64_t> failed;
-  /// The last deferred call that the owner has passed.
-  alignas(64) std::atomic<std::uint64_t> passed;
+  /// The last non-blocking call that the owner has declined.
+  alignas(64) std::atomic<std::uint64_t> declined;
   path::exported_memory workspace;  // of the owner's call; written before a vote on it
   bool may_wait;                    // and whether kernels of its device may wait
   bool runs_together;               // see device_properties
@@ -115,36 +117,38 @@ class agreement {
   agreement_line& line(int rank) const noexcept { return *lines_[static_cast<std::size_t>(rank)]; }
   agreement_line& own() const noexcept { return line(me_); }
 
-  /// Before the lines of others are known: passes only.
+  /// Before the lines of others are known: declines only.
   agreement(agreement_line& own, int ranks, int me) noexcept;
   void know(agreement_line* const* lines) noexcept;
 
   /// Takes the number of the next call.
-  std::uint64_t take() noexcept { return ++taken_; }
+  std::uint64_t next_call() noexcept { return ++taken_; }
 
-  /// Begins a call. May the slot be written? Poll until it may, then say.
+  /// Begins a call. May the slot be written? Poll until it may, then propose.
   void begin(std::uint64_t call) noexcept;
-  void begin() noexcept { begin(take()); }
-  bool may_say() noexcept;
-  /// The description to fill before saying device.
+  bool may_propose() noexcept;
+  /// The description to fill before proposing device.
   description& own_description() noexcept { return own_slot().what; }
-  void say(word w) noexcept;
 
-  /// After saying device: yes if all did, no if some rank said host (and all have spoken).
-  answer words() noexcept;
-  // --- deferred calls ---
+  // --- blocking calls ---
 
-  /// Says device in place of say(). decision() is words() then.
-  void offer() noexcept;
+  void propose(proposal p) noexcept;
+  /// After proposing device: yes if all did, no if some rank proposed host (and all have answered).
+  answer proposals() noexcept;
+
+  // --- non-blocking calls ---
+
+  /// Proposes device. decision() stands for proposals() then.
+  void propose_revocably() noexcept;
   answer decision() noexcept;
-  /// Takes the offer back. False if all have said device: the call must be run.
+  /// Takes the proposal back. False if all have proposed device: the call must be run.
   bool withdraw() noexcept;
-  /// Leaves calls up to this one to the host MPI; of offers only those that were taken back.
-  void pass(std::uint64_t call) noexcept;
+  /// Leaves calls up to this one to the host MPI; of those proposed only what was withdrawn.
+  void decline(std::uint64_t call) noexcept;
 
   // --- both ---
 
-  /// Of a rank that said device in this call.
+  /// Of a rank that proposed device in this call.
   const description& description_of(int rank) const noexcept { return slot_of(rank).what; }
 
   /// The next vote of this call, and its result: yes if all voted yes.
@@ -156,7 +160,7 @@ class agreement {
   /// Ends reading: slots of this call may be written again, descriptions are gone.
   void finish() noexcept;
 
-  /// A rank whose word or vote is still missing, or -1.
+  /// A rank whose proposal or vote is still missing, or -1.
   int missing() const noexcept;
   bool failed_in_call(int rank) const noexcept {
     return line(rank).failed.load(std::memory_order_acquire) == call_;
@@ -178,14 +182,14 @@ class agreement {
   std::uint64_t taken_ = 0;
   std::uint64_t call_ = 0;
   int votes_ = 0;
-  int seen_ = 0;               // ranks whose word or vote of the running round was read
+  int seen_ = 0;               // ranks whose proposal or vote of the running round was read
   bool all_ = true;            // and all of them said yes
-  std::uint64_t devices_ = 0;  // ranks that said device in this call
-  struct promise {             // what a slot of ours still owes to its readers
+  std::uint64_t devices_ = 0;  // ranks that proposed device in this call
+  struct unread {              // who has not read a slot of ours
     std::uint64_t call = 0;
     std::uint64_t readers = 0;
   };
-  std::array<promise, agreement_line::slots> owed_{};
+  std::array<unread, agreement_line::slots> unread_{};
 };
 
 }  // namespace telpher::coll::exchange

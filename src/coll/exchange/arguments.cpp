@@ -206,6 +206,7 @@ void arguments::divide_grain(std::uint64_t n) noexcept {
 }
 
 void arguments::vector(std::int64_t count, MPI_Datatype of) noexcept {
+  sent = received = {count, of};
   if (count < 0) possible = false;
   bytes = possible ? static_cast<std::uint64_t>(count) * size_of(of) : 0;
   divide_grain(bytes);
@@ -214,6 +215,7 @@ void arguments::vector(std::int64_t count, MPI_Datatype of) noexcept {
 // Values with padding are no run of bytes, but the kernels know them.
 void arguments::reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcept {
   type = of;
+  sent = received = {count, of};
   reduce = reduction_of(op, type);
   possible = possible && reduce.known && count >= 0;
   if (!possible) return;
@@ -234,9 +236,11 @@ void arguments::vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t 
   if (in_place) return vector(other_count, other_type);
   vector(count, own_type);
   const std::uint64_t said = bytes;
+  received = {other_count, other_type};
   if (!both || !possible) return;
   vector(other_count, other_type);
   if (bytes != said) possible = false;
+  sent = {count, own_type};
 }
 
 void arguments::own_block(std::int64_t count, MPI_Datatype of) {

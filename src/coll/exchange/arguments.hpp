@@ -17,6 +17,12 @@
 
 namespace telpher::coll::exchange {
 
+/// Of a buffer: as the call names them.
+struct elements {
+  std::int64_t count = 0;
+  MPI_Datatype of = MPI_DATATYPE_NULL;
+};
+
 /// Which predefined reductions the device does.
 reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept;
 
@@ -88,6 +94,7 @@ class arguments {
   bool gaps = false;  // in the elements that are reduced
   reduction reduce;
   MPI_Datatype type = MPI_DATATYPE_NULL;  // of the values, as they were named last
+  elements sent, received;  // of calls without arrays; the vector, or the block of a rank
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
   bool lasting = true;  // no type is the program's, which may free it when the call has returned

@@ -103,9 +103,9 @@ std::size_t index(int r) {
 // --- the v forms ---
 
 /// What `from` sends to `to`, and what `to` expects of `from`, in bytes.
-std::uint64_t sent(const arguments& a, const agreement& talk, int from, int to) {
+std::uint64_t sent(const arguments& a, const agreement& protocol, int from, int to) {
   const bool one_block = a.what == operation::allgatherv || a.what == operation::gatherv;
-  return talk.description_of(from).block_bytes[one_block ? 0 : to];
+  return protocol.description_of(from).block_bytes[one_block ? 0 : to];
 }
 
 bool expects(const arguments& a, int to) {
@@ -116,17 +116,18 @@ bool sends(const arguments& a, int from) {
   return a.what != operation::scatterv || from == a.root;
 }
 
-bool counts_match(const arguments& a, const agreement& talk) {
+bool counts_match(const arguments& a, const agreement& protocol) {
   for (int from = 0; from < a.ranks; ++from)
     for (int to = 0; to < a.ranks; ++to) {
       if (!expects(a, to) || !sends(a, from)) continue;
-      if (is_rooted(a.what) && from == to && talk.description_of(a.root).in_place) continue;
-      if (sent(a, talk, from, to) != talk.description_of(to).room[from]) return false;
+      if (is_rooted(a.what) && from == to && protocol.description_of(a.root).in_place) continue;
+      if (sent(a, protocol, from, to) != protocol.description_of(to).room[from]) return false;
     }
   return true;
 }
 
-void describe_v_form(const arguments& a, const agreement& talk, problem& p, std::uint64_t unit) {
+void describe_v_form(const arguments& a, const agreement& protocol, problem& p,
+                     std::uint64_t unit) {
   const auto n = index(a.ranks);
   const auto in_units = [&](std::uint64_t bytes) { return bytes / unit; };
   if (a.what == operation::reduce_scatter) {
@@ -138,13 +139,13 @@ void describe_v_form(const arguments& a, const agreement& talk, problem& p, std:
     p.counts.resize(n * n);
     p.input_offsets.resize(n * n);
     for (std::size_t r = 0; r < n * n; ++r) {
-      const description& d = talk.description_of(static_cast<int>(r / n));
+      const description& d = protocol.description_of(static_cast<int>(r / n));
       p.counts[r] = in_units(d.block_bytes[r % n]);
       p.input_offsets[r] = in_units(d.block_offsets[r % n]);
     }
     p.output_offsets = p.input_offsets;  // in place they are; else only the own row counts
   } else if (a.what == operation::scatterv) {
-    const description& d = talk.description_of(a.root);
+    const description& d = protocol.description_of(a.root);
     for (std::size_t r = 0; r < n; ++r) {
       p.counts.push_back(in_units(d.block_bytes[r]));
       p.input_offsets.push_back(in_units(d.block_offsets[r]));
@@ -153,7 +154,7 @@ void describe_v_form(const arguments& a, const agreement& talk, problem& p, std:
   } else {  // allgatherv, gatherv
     p.output_offsets.resize(n * n);
     for (std::size_t r = 0; r < n; ++r) {
-      const description& d = talk.description_of(static_cast<int>(r));
+      const description& d = protocol.description_of(static_cast<int>(r));
       p.counts.push_back(in_units(d.block_bytes[0]));
       p.output_offsets[r * n + r] = in_units(d.block_offsets[0]);
     }
@@ -200,20 +201,21 @@ void reserve_problem(const arguments& a, problem& p) {
   for (auto* numbers : {&p.counts, &p.input_offsets, &p.output_offsets}) numbers->reserve(n * n);
 }
 
-bool describe_problem(const arguments& a, const agreement& talk, problem& p, std::uint64_t& unit) {
+bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
+                      std::uint64_t& unit) {
   unit = a.grain;
-  for (int r = 0; r < a.ranks; ++r) unit = std::min(unit, talk.description_of(r).grain);
+  for (int r = 0; r < a.ranks; ++r) unit = std::min(unit, protocol.description_of(r).grain);
   p.what = a.what;
   p.ranks = a.ranks;
   p.root = a.root;
   p.count = a.bytes / unit;
   p.gaps = a.gaps;
-  p.in_place = talk.description_of(is_rooted(a.what) ? a.root : 0).in_place != 0;
+  p.in_place = protocol.description_of(is_rooted(a.what) ? a.root : 0).in_place != 0;
   constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
   p.granule = std::max<std::uint64_t>(1, share_bytes / unit);
   if (!is_v_form(a.what)) return true;
-  if (a.what != operation::reduce_scatter && !counts_match(a, talk)) return false;
-  describe_v_form(a, talk, p, unit);
+  if (a.what != operation::reduce_scatter && !counts_match(a, protocol)) return false;
+  describe_v_form(a, protocol, p, unit);
   return true;
 }
 

@@ -22,7 +22,8 @@ void describe_call(const arguments& a, description& d) noexcept;
 /// Takes the memory that describe_problem needs; may throw std::bad_alloc.
 void reserve_problem(const arguments& a, problem& p);
 
-bool describe_problem(const arguments& a, const agreement& talk, problem& p, std::uint64_t& unit);
+bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
+                      std::uint64_t& unit);
 
 /// The power of two that is not less.
 std::uint64_t size_class(std::uint64_t bytes) noexcept;

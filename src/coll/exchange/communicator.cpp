@@ -10,6 +10,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/exchange/launch.hpp"
@@ -25,20 +26,19 @@ std::unordered_map<MPI_Comm, std::unique_ptr<communicator>>& table() {
   return *one;
 }
 
-std::vector<std::unique_ptr<communicator>>& channels() {
-  static auto* one = new std::vector<std::unique_ptr<communicator>>;
-  return *one;
-}
+lasting<std::vector<std::unique_ptr<communicator>>> channels;
 
 // Settings by which all ranks must choose alike.
 std::uint64_t settings_mark() {
   const settings& s = config();
   std::uint64_t mark = 1469598103934665603u;
   const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
-  const std::hash<std::string> hash;
-  for (const std::string* text :
-       {&s.coll_algorithm, &s.coll_transport, &s.coll_buffers, &s.coll_workspace, &s.ccl})
-    mix(hash(*text));
+  const std::hash<std::string_view> hash;
+  mix(hash(s.coll_algorithm));
+  mix(hash(s.ccl));
+  for (const int n :
+       {s.coll_transport.position(), s.coll_buffers.position(), s.coll_workspace.position()})
+    mix(static_cast<std::uint64_t>(n));
   for (const std::uint64_t n : {s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox}) mix(n);
   mix(static_cast<std::uint64_t>(s.coll_blocks));
   return mark;
@@ -65,7 +65,7 @@ communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
   return known ? found->second.get() : nullptr;
 }
 
-communicator* communicator::soon(MPI_Comm of_comm) noexcept {
+communicator* communicator::get(MPI_Comm of_comm) noexcept {
   {
     auto held = ticket::progress().lock();
     ticket::peers().tidy_when_due();
@@ -103,21 +103,21 @@ std::unique_ptr<communicator> communicator::make(MPI_Comm of_comm, bool willing)
 communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
   constexpr std::ptrdiff_t most_in_use = 8;
   auto held = ticket::progress().lock();
-  std::erase_if(channels(), [](const auto& one) { return one->released_ && one->unseen(); });
-  const auto in_use = std::count_if(channels().begin(), channels().end(),
+  std::erase_if(*channels, [](const auto& one) { return one->released_ && one->unseen(); });
+  const auto in_use = std::count_if(channels->begin(), channels->end(),
                                     [](const auto& one) { return one->has_part_; });
   try {
     auto fresh = make(comm, wanted && in_use < most_in_use);
     if (!fresh) return nullptr;
-    channels().push_back(std::move(fresh));
-    return channels().back().get();
+    channels->push_back(std::move(fresh));
+    return channels->back().get();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-communicator* communicator::of(MPI_Comm comm) noexcept {
-  communicator* c = soon(comm);
+communicator* communicator::ready(MPI_Comm comm) noexcept {
+  communicator* c = get(comm);
   if (!c) return nullptr;
   c->settle();
   return c->state == phase::absent ? nullptr : c;
@@ -128,11 +128,11 @@ void communicator::keep_order(MPI_Comm comm) noexcept {
   communicator* c = find(comm, known);
   if (!c) return;
   auto held = ticket::progress().lock();
-  c->waiting.make_way(held);
+  c->calls.drain_to_host(held);
 }
 
-void communicator::pass(std::uint64_t call) noexcept {
-  if (has_part_) talk.pass(call);
+void communicator::decline(std::uint64_t call) noexcept {
+  if (has_part_) protocol.decline(call);
 }
 
 // Only initiates: the first collective may be a non-blocking one.
@@ -146,7 +146,7 @@ bool communicator::take_part(bool willing) noexcept {
   part_at_ = at.value_or(0);
   if (willing) {
     auto* part = new (own.staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
-    talk = agreement(part->line, ranks, rank);
+    protocol = agreement(part->line, ranks, rank);
   }
   card_ = {part_at_, settings_mark(), willing};
   return pmpi::Iallgather(&card_, sizeof card_, MPI_BYTE, cards_.data(), sizeof card_, MPI_BYTE,
@@ -191,19 +191,15 @@ bool communicator::link() noexcept {
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;
   }
-  talk.know(lines.data());
+  protocol.know(lines.data());
   return true;
 }
 
 // In a call that may wait for all ranks.
 void communicator::settle() noexcept {
-  const auto settled = [this] {
+  ticket::progress().wait_unlocked("a collective behind others", [this] {
     auto held = ticket::progress().lock();
-    return joined() && waiting.empty();
-  };
-  wait_for(settled, [this](double seconds) {
-    TELPHER_WARN("a collective on %d ranks has waited %.0f s until those before it have ended",
-                 ranks, seconds);
+    return joined() && calls.empty();
   });
 }
 
@@ -238,42 +234,16 @@ void communicator::forget(MPI_Comm freed) noexcept {
 void communicator::shut_down() noexcept {
   for (auto& [comm, one] : table())
     if (one) one->settle();
-  for (auto& one : channels()) one->settle();
+  for (auto& one : *channels) one->settle();
   ticket::progress().meet_node();  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
-    channels().clear();
+    channels->clear();
   }
   memory::allocations::instance().clear();
   ticket::progress().meet_node();  // no rank has a workspace mapped
-  release_lanes();
-}
-
-// --- waiting ---
-
-bool waiter::pause() noexcept {
-  ticket::progress_engine& e = ticket::progress();
-  ++polls_;
-  {
-    auto held = e.lock();
-    e.poll();
-    if (polls_ % 64 == 0) e.listen();
-  }
-  if (e.crowded() || polls_ > 2000) ::sched_yield();
-  if (polls_ % 256 != 0) return false;
-  const std::uint64_t now = ticket::now_ns();
-  if (since_ns_ == 0) {
-    since_ns_ = now;
-    next_report_us_ = config().stall_warning.value;
-  }
-  if (static_cast<double>(now - since_ns_) / 1e3 < next_report_us_) return false;
-  next_report_us_ *= 2;
-  return true;
-}
-
-double waiter::seconds() const noexcept {
-  return static_cast<double>(ticket::now_ns() - since_ns_) / 1e9;
+  release_contexts();
 }
 
 }  // namespace telpher::coll::exchange

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept for a communicator whose collectives may run among devices: the lines of agreement,
 // which workspaces and which of the program's allocations all ranks have mapped, and the calls that
-// were initiated and have not ended. No device memory: workspaces are those of lanes (launch.hpp).
+// were initiated and have not ended. No device memory: workspaces belong to launch contexts.
 // Made at the first collective on the communicator, by all its ranks together; gone with
 // MPI_Comm_free. One thread at a time uses it, as MPI demands of collectives on one communicator,
-// or the engine's progress, under its lock, while calls are deferred.
+// or the progress engine, under its lock, while non-blocking calls are under way.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "coll/exchange/agreement.hpp"
-#include "coll/exchange/deferred.hpp"
+#include "coll/exchange/call_queue.hpp"
+#include "coll/exchange/known_allocations.hpp"
 #include "coll/exchange/selection.hpp"
 #include "coll/exchange/program.hpp"
 #include "coll/exchange/stepped.hpp"
@@ -35,10 +36,10 @@ class communicator {
  public:
   /// The state of a communicator, made at first use (collective then); null where its collectives
   /// never run among devices: an intercommunicator, ranks outside the job, one rank or too many,
-  /// several nodes. Deferred calls have ended.
-  static communicator* of(MPI_Comm comm) noexcept;
+  /// several nodes. It has been made, and non-blocking calls have ended.
+  static communicator* ready(MPI_Comm comm) noexcept;
   /// The same without waiting: it may still be in the making (see joined()), and of no use then.
-  static communicator* soon(MPI_Comm comm) noexcept;
+  static communicator* get(MPI_Comm comm) noexcept;
   /// A state for one persistent collective, whose rounds are the calls: they are matched by the
   /// order in which ranks make such requests, not by that of their starts, and so need an agreement
   /// of their own. Collective, without waiting. One whose ranks all have `wanted`
@@ -49,7 +50,7 @@ class communicator {
   void release() noexcept { released_ = true; }
   /// Whether collectives on a communicator of this shape may run among devices; its size and rank.
   static bool may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept;
-  /// Starts the deferred calls on the communicator that are not decided in the host MPI, before a
+  /// Starts the calls on the communicator that are not decided in the host MPI, before a
   /// non-blocking collective that goes there without asking.
   static void keep_order(MPI_Comm comm) noexcept;
   /// Collective, before the communicator is freed.
@@ -58,13 +59,13 @@ class communicator {
   static void shut_down() noexcept;
 
   communicator(MPI_Comm c, int size, int own_rank) noexcept
-      : comm(c), ranks(size), rank(own_rank), waiting(*this) {}
+      : comm(c), ranks(size), rank(own_rank), calls(*this) {}
   ~communicator();
 
   /// Whether the state has been made, or has turned out not to be possible (phase::absent).
   bool joined() noexcept;
-  /// A deferred call is left to the host MPI.
-  void pass(std::uint64_t call) noexcept;
+  /// A non-blocking call is left to the host MPI.
+  void decline(std::uint64_t call) noexcept;
 
   enum class phase {
     joining,   // the host MPI is passing the cards
@@ -78,7 +79,7 @@ class communicator {
   int ranks;
   int rank;
   std::vector<int> world;  // world ranks
-  agreement talk;
+  agreement protocol;
   phase state = phase::joining;
   memory::place where;          // this rank's device, once ready
   bool may_wait = false;        // kernels for peers: every rank's device allows it, and has room
@@ -92,42 +93,12 @@ class communicator {
   int refusals = 0;  // calls in which some rank could not map the workspaces
   std::array<step_flags*, most_ranks> step_flags_of{};
 
-  /// The workspaces of a rank that every rank of the communicator has mapped; the own ones too. All
-  /// hear of the same ones, so all know the same.
-  class known_workspaces {
-   public:
-    std::byte* find(const workspace_id& id) const noexcept {
-      for (const mapped_workspace& w : all_)
-        if (w.id() == id) return w.base();
-      return nullptr;
-    }
-    void add(mapped_workspace&& w) {
-      if (all_.size() == most) all_.erase(all_.begin());
-      all_.push_back(std::move(w));
-    }
-    void clear() noexcept { all_.clear(); }
-
-   private:
-    static constexpr std::size_t most = 8;  // more than a process has at once
-    std::vector<mapped_workspace> all_;
-  };
   std::array<known_workspaces, most_ranks> workspaces;
 
-  /// An allocation of the program that every rank of the communicator has mapped. The mapping rests
-  /// but in calls: what is not used is closed (memory/allocations.hpp). All ranks hear of
-  /// the same allocations in the same order, so all keep and drop the same.
-  struct known_allocation {
-    int rank;
-    path::exported_memory memory;
-    memory::mapping mapping;  // none for own memory
-    std::uint64_t last_call;
-  };
-  std::vector<known_allocation> known;
-  bool forgot = false;             // some were closed here, and the others must hear of it
-  std::uint64_t seen_revoked = 0;  // allocations::revoked() at the last look
+  known_allocations known;
   chooser choices;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
-  call_queue waiting;
+  call_queue calls;
 
  private:
   // What a rank tells the others when they make the state.
@@ -154,27 +125,5 @@ class communicator {
   card card_{};
   std::vector<card> cards_;
 };
-
-/// How a thread waits here: it keeps tickets and the host MPI in motion.
-class waiter {
- public:
-  /// Between two polls; true when a report is due.
-  bool pause() noexcept;
-  double seconds() const noexcept;
-
- private:
-  std::uint32_t polls_ = 0;
-  std::uint64_t since_ns_ = 0;
-  double next_report_us_ = 0;
-};
-
-/// Polls until `done()`; `report(seconds)` is called when the wait lasts longer than
-/// TELPHER_STALL_WARNING.
-template <class Done, class Report>
-void wait_for(Done&& done, Report&& report) noexcept {
-  waiter w;
-  while (!done())
-    if (w.pause()) report(w.seconds());
-}
 
 }  // namespace telpher::coll::exchange

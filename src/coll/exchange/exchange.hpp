@@ -6,7 +6,6 @@
 // buffers.
 #pragma once
 
-#include "coll/exchange/attempt.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/exchange/launch.hpp"
 
@@ -15,28 +14,26 @@ namespace telpher::coll::exchange {
 /// Whether such calls are attempted at all.
 bool enabled() noexcept;
 
-/// A blocking call on a communicator that may do it.
-bool call_blocking(const char* call, communicator& c, arguments& a, int* code) noexcept;
+/// A blocking call on a communicator that may do it (call.cpp).
+bool run_blocking(const char* name, communicator& c, arguments&& a, int* code) noexcept;
 
 template <class Described>
-bool call_blocking(const char* call, MPI_Comm comm, const Described& d, int* code) noexcept {
+bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* code) noexcept {
   if (!enabled()) return false;
-  communicator* c = communicator::of(comm);
-  if (!c) return false;
-  arguments a = d.read(c->ranks, c->rank);
-  return call_blocking(call, *c, a, code);
+  communicator* c = communicator::ready(comm);
+  return c && run_blocking(name, *c, d.read(c->ranks, c->rank), code);
 }
 
 /// A non-blocking call; `host` initiates it in the host MPI, at once or later.
 template <class Described, class Host>
-std::shared_ptr<deferred> defer(const char* call, MPI_Comm comm, const Described& d,
-                                const Host& host) noexcept {
+std::shared_ptr<call> defer(const char* name, MPI_Comm comm, const Described& d,
+                            const Host& host) noexcept {
   if (!enabled()) return nullptr;
-  communicator* c = communicator::soon(comm);
+  communicator* c = communicator::get(comm);
   if (!c) return nullptr;
   arguments a = d.read(c->ranks, c->rank);
   auto held = ticket::progress().lock();
-  return c->waiting.add(held, call, std::move(a), host);
+  return c->calls.add(held, name, std::move(a), host);
 }
 
 /// The rounds of a persistent collective are the calls of a channel.
@@ -46,9 +43,9 @@ class channel_rounds final : public persistent_rounds {
       : channel_(channel), arguments_(std::move(a)) {}
   ~channel_rounds() override { channel_.release(); }
 
-  std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* call,
+  std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* name,
                                        host_start&& host) noexcept override {
-    return channel_.waiting.add(held, call, arguments(arguments_), host);
+    return channel_.calls.add(held, name, arguments(arguments_), host);
   }
 
  private:
@@ -70,8 +67,8 @@ std::unique_ptr<persistent_rounds> persistent(MPI_Comm comm, const Described& d)
 }
 
 /// Reduces runs of bytes on one device, in this order, into `to`, which may be one of them if there
-/// are at most 32: starts it on the lane's stream. The run must live until it is done.
-status start_reduction(lane& on, run& launched, const reduction& r, void* to,
+/// are at most 32: starts it on the context's stream. The run must live until it is done.
+status start_reduction(launch_context& on, run& launched, const reduction& r, void* to,
                        const std::vector<const void*>& runs, std::uint64_t bytes) noexcept;
 /// The same, `to` among the first two; returns when it is done. would_block: the process has no
 /// kernel free now. not_supported: a back end without these kernels.

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstring>
-#include <deque>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
+#include <vector>
 
+#include "base/clock.hpp"
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "kernel/exchange_stay.hpp"
@@ -18,7 +20,7 @@
 
 namespace telpher::coll::exchange {
 
-struct lane_state {
+struct context_state {
   memory::place where;
   device::stream stream;
   device::stream staying;   // of kernels that stay
@@ -30,15 +32,15 @@ struct lane_state {
   std::array<workspace, 2> spaces;  // by kind
   std::uint32_t number = 0;
   bool taken = false;
-  bool for_all = false;  // lane::common
+  bool for_all = false;  // launch_context::common
 
   int most_staying = 1;   // blocks of a kernel that stays
   kernel::id resident{};  // the kernel that may be there
   int resident_blocks = 0;
   std::array<std::uint64_t*, kernel::exchange::most_ranks> resident_flags{};
-  std::chrono::steady_clock::time_point stays_since;  // its launch
-  std::uint64_t residence = 0;    // the first command that it was to take; 0: none is there
-  std::uint64_t next_number = 0;  // that it waits for
+  std::uint64_t stays_since_ns = 0;  // its launch
+  std::uint64_t residence = 0;       // the first command that it was to take; 0: none is there
+  std::uint64_t next_number = 0;     // that it waits for
   path::burst calls;
 
   static constexpr std::size_t done_at = sizeof(kernel::exchange_command);
@@ -61,13 +63,10 @@ struct lane_state {
 namespace {
 
 std::mutex guard;
-std::deque<lane_state>& lanes() {  // a deque: addresses stay
-  static auto* one = new std::deque<lane_state>;
-  return *one;
-}
+lasting<std::vector<std::unique_ptr<context_state>>> contexts;
 
-status prepare(lane_state& s) noexcept {
-  auto words = memory::buffer::host(lane_state::words_bytes, s.where.owner, true);
+status prepare(context_state& s) noexcept {
+  auto words = memory::buffer::host(context_state::words_bytes, s.where.owner, true);
   TELPHER_TRY(words);
   auto arrivals = memory::buffer::device(s.where, sizeof(std::uint32_t));
   TELPHER_TRY(arrivals);
@@ -86,7 +85,7 @@ status prepare(lane_state& s) noexcept {
   s.arrivals = std::move(*arrivals);
   s.places = std::move(*places);
   s.relay = std::move(*relay);
-  std::memset(s.words.data(), 0, lane_state::words_bytes);
+  std::memset(s.words.data(), 0, context_state::words_bytes);
   device::backend& owner = *s.where.owner;
   TELPHER_TRY(owner.fill(s.relay.data(), 0, sizeof(kernel::exchange_command), s.stream));
   TELPHER_TRY(owner.fill(s.arrivals.data(), 0, sizeof(std::uint32_t), s.stream));
@@ -96,7 +95,7 @@ status prepare(lane_state& s) noexcept {
 // --- kernels that stay ---
 
 /// Blocks that stay do not make room for those of their launch that have not begun: half of the
-/// device holds all of them, in one lane, whatever of ours runs beside them.
+/// device holds all of them, in one context, whatever of ours runs beside them.
 int most_staying(const memory::place& where) noexcept {
   device::device_properties about{};
   if (!where.owner->blocks_run_together(where.device) ||
@@ -108,12 +107,12 @@ int most_staying(const memory::place& where) noexcept {
 /// A burst does not hold the device for ever: work that waits behind the kernel, where a device
 /// runs fewer streams side by side than there are, comes on when the next one is launched. A launch
 /// in so long costs little. The lingering copier has the same bound (path/linger.cpp).
-std::chrono::duration<double, std::micro> longest_stay() noexcept {
-  return std::chrono::duration<double, std::micro>(20 * config().linger_time.value);
+double longest_stay_us() noexcept {
+  return 20 * config().linger_time.value;
 }
 
 /// Tells the kernel that is there, if one is, to leave.
-void dismiss(lane_state& s) noexcept {
+void dismiss(context_state& s) noexcept {
   if (s.residence == 0) return;
   const std::uint64_t leave[kernel::exchange_command::heading] = {};
   if (!s.has_left())
@@ -123,71 +122,72 @@ void dismiss(lane_state& s) noexcept {
 
 }  // namespace
 
-lane::lane(lane&& o) noexcept : state_(std::exchange(o.state_, nullptr)) {}
+launch_context::launch_context(launch_context&& o) noexcept
+    : state_(std::exchange(o.state_, nullptr)) {}
 
-lane& lane::operator=(lane&& o) noexcept {
+launch_context& launch_context::operator=(launch_context&& o) noexcept {
   std::swap(state_, o.state_);
   return *this;
 }
 
-lane::~lane() {
+launch_context::~launch_context() {
   if (!state_) return;
   std::lock_guard lock(guard);
   state_->taken = false;
 }
 
-result<lane> lane::take(const memory::place& where) noexcept {
+result<launch_context> launch_context::take(const memory::place& where) noexcept {
   std::lock_guard lock(guard);
   int of_device = 0;
-  for (lane_state& s : lanes()) {
-    if (!(s.where == where) || s.for_all) continue;
+  for (const auto& s : *contexts) {
+    if (!(s->where == where) || s->for_all) continue;
     ++of_device;
-    if (s.taken) continue;
-    s.taken = true;
-    return lane(&s);
+    if (s->taken) continue;
+    s->taken = true;
+    return launch_context(s.get());
   }
-  if (of_device == most_lanes) return status::would_block;
+  if (of_device == most_contexts) return status::would_block;
   auto made = make(where, false);
   if (made && of_device == 0) made->state_->most_staying = most_staying(where);
   return made;
 }
 
-result<lane> lane::common(const memory::place& where) noexcept {
+result<launch_context> launch_context::common(const memory::place& where) noexcept {
   std::lock_guard lock(guard);
-  for (lane_state& s : lanes())
-    if (s.where == where && s.for_all) return lane(&s);
+  for (const auto& s : *contexts)
+    if (s->where == where && s->for_all) return launch_context(s.get());
   return make(where, true);
 }
 
-result<lane> lane::make(const memory::place& where, bool for_all) noexcept {
-  lane_state fresh;
+result<launch_context> launch_context::make(const memory::place& where, bool for_all) noexcept {
+  context_state fresh;
   fresh.where = where;
   fresh.for_all = for_all;
   TELPHER_TRY(prepare(fresh));
   fresh.taken = true;
   try {
-    lanes().push_back(std::move(fresh));
+    contexts->push_back(std::make_unique<context_state>(std::move(fresh)));
   } catch (const std::bad_alloc&) {
     where.owner->destroy_stream(fresh.staying);
     where.owner->destroy_stream(fresh.stream);
     return status::out_of_memory;
   }
-  return lane(&lanes().back());
+  return launch_context(contexts->back().get());
 }
 
-device::stream lane::stream() const noexcept {
+device::stream launch_context::stream() const noexcept {
   return state_->stream;
 }
 
-kernel::exchange& lane::parameters() const noexcept {
+kernel::exchange& launch_context::parameters() const noexcept {
   return state_->parameters;
 }
 
-workspace& lane::space(workspace_kind kind) const noexcept {
+workspace& launch_context::space(workspace_kind kind) const noexcept {
   return state_->spaces[static_cast<std::size_t>(kind)];
 }
 
-status lane::make_space(workspace_kind kind) const noexcept {
+status launch_context::make_space(workspace_kind kind) const noexcept {
   if (space(kind)) return status::ok;
   auto made = workspace::make(kind, state_->where);
   TELPHER_TRY(made);
@@ -195,7 +195,7 @@ status lane::make_space(workspace_kind kind) const noexcept {
   return status::ok;
 }
 
-void lane::abandon_spaces() const noexcept {
+void launch_context::abandon_workspaces() const noexcept {
   for (workspace& w : state_->spaces)
     if (w) w.abandon();
 }
@@ -216,9 +216,9 @@ void call_number::note(std::uint64_t number) noexcept {
   }
 }
 
-status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-                  staying way, void* memory) noexcept {
-  lane_state& s = *on.state_;
+status run::start(launch_context& on, kernel::id k, const std::vector<std::uint64_t>& program,
+                  int blocks, staying way, void* memory) noexcept {
+  context_state& s = *on.state_;
   state_ = &s;
   kernel_ = k;
   blocks_ = blocks;
@@ -261,11 +261,11 @@ status run::start(lane& on, kernel::id k, const std::vector<std::uint64_t>& prog
 
 /// Gives the call to the kernel that is there, if it is one that can do it.
 bool run::taken_by_resident(staying way) noexcept {
-  lane_state& s = *state_;
+  context_state& s = *state_;
   const kernel::exchange& p = s.parameters;
   if (s.residence == 0 || s.resident != kernel_ || s.resident_blocks < blocks_ || s.has_left())
     return false;
-  if (std::chrono::steady_clock::now() - s.stays_since > longest_stay()) return false;
+  if (us_since(s.stays_since_ns) > longest_stay_us()) return false;
   if (way == staying::with_flags &&
       !std::equal(s.resident_flags.begin(), s.resident_flags.end(), p.flags))
     return false;
@@ -280,7 +280,7 @@ bool run::taken_by_resident(staying way) noexcept {
 }
 
 void run::next_number() noexcept {
-  lane_state& s = *state_;
+  context_state& s = *state_;
   number_ = ++s.number == 0 ? ++s.number : s.number;
   ended_ = 0;
   paused_ = false;
@@ -288,7 +288,7 @@ void run::next_number() noexcept {
 }
 
 status run::launch() noexcept {
-  lane_state& s = *state_;
+  context_state& s = *state_;
   kernel::exchange& p = s.parameters;
   next_number();
   commanded_ = false;
@@ -305,7 +305,7 @@ status run::launch() noexcept {
     s.resident_blocks = blocks_;
     std::copy(std::begin(p.flags), std::end(p.flags), s.resident_flags.begin());
     s.residence = p.first_command;
-    s.stays_since = std::chrono::steady_clock::now();
+    s.stays_since_ns = now_ns();
   }
   return status::ok;
 }
@@ -324,7 +324,7 @@ bool run::all_ended() noexcept {
 
 /// Whether it has ended without the words that a kernel writes in any case.
 bool run::has_died() noexcept {
-  lane_state& s = *state_;
+  context_state& s = *state_;
   const bool stays = s.parameters.next != nullptr;
   if (watch_.poll(s.where, stays ? s.staying : s.stream) == status::would_block) return false;
   if (all_ended() || (commanded_ && s.has_left())) return false;
@@ -334,7 +334,7 @@ bool run::has_died() noexcept {
 }
 
 status run::poll() noexcept {
-  lane_state& s = *state_;
+  context_state& s = *state_;
   if (!all_ended()) {
     if (!commanded_ || !s.has_left() || all_ended())
       return has_died() ? status::device_error : status::would_block;
@@ -354,16 +354,17 @@ void run::stop() noexcept {
   std::atomic_ref(*state_->stop()).store(number_, std::memory_order_release);
 }
 
-void release_lanes() noexcept {
+void release_contexts() noexcept {
   std::lock_guard lock(guard);
-  for (lane_state& s : lanes()) {
+  for (const auto& context : *contexts) {
+    context_state& s = *context;
     dismiss(s);
-    if (s.where.owner->synchronise(s.staying) != status::ok)  // its mailbox goes with the lane
+    if (s.where.owner->synchronise(s.staying) != status::ok)  // its mailbox goes with the context
       TELPHER_WARN("a kernel that stays could not be waited for");
     s.where.owner->destroy_stream(s.staying);
     s.where.owner->destroy_stream(s.stream);
   }
-  lanes().clear();
+  contexts->clear();
 }
 
 }  // namespace telpher::coll::exchange

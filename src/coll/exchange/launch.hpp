@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of the exchange kernel. A process has a few lanes, each a stream of its own with the words
-// in pinned memory by which the host sees the end of a run and ends it early; a run holds its lane.
-// Their number bounds how many kernels that wait for peers a device may hold at once: all of them
-// must find room beside each other, or two communicators could block one another. After a small
-// call in a burst a lane's kernel stays for the next (kernel/exchange_stay.hpp), in a second
-// stream, so that what else the lane does never queues behind it.
+// Runs of the exchange kernel. A process has a few launch contexts. Each is a stream of its own
+// with the words in pinned memory by which the host sees the end of a run and ends it early; a run
+// holds its context. Their number bounds how many kernels that wait for peers a device may hold at
+// once: all of them must find room beside each other, or two communicators could block one another.
+// After a small call in a burst a context's kernel stays for the next (kernel/exchange_stay.hpp),
+// in a second stream, so that what else the context does never queues behind it.
 #pragma once
 
 #include <cstdint>
@@ -18,40 +18,41 @@
 
 namespace telpher::coll::exchange {
 
-constexpr int most_lanes = 4;
+constexpr int most_contexts = 4;
 
-struct lane_state;
+struct context_state;
 
-/// A held lane; free again on destruction.
-class lane {
+/// A held launch context; free again on destruction.
+class launch_context {
  public:
-  lane() = default;
-  lane(lane&& o) noexcept;
-  lane& operator=(lane&& o) noexcept;
-  ~lane();
+  launch_context() = default;
+  launch_context(launch_context&& o) noexcept;
+  launch_context& operator=(launch_context&& o) noexcept;
+  ~launch_context();
   /// would_block: all are in use.
-  static result<lane> take(const memory::place& where) noexcept;
-  /// A lane beside these for kernels that wait for nobody. Any number of calls may hold it: what it
-  /// runs is ordered by its stream. Under the engine's lock, and never to be polled by run::poll.
-  static result<lane> common(const memory::place& where) noexcept;
+  static result<launch_context> take(const memory::place& where) noexcept;
+  /// A context beside these for kernels that wait for nobody. Any number of calls may hold it: what
+  /// it runs is ordered by its stream. Under the engine's lock, and never to be polled by
+  /// run::poll.
+  static result<launch_context> common(const memory::place& where) noexcept;
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
   device::stream stream() const noexcept;
 
-  /// The lane's workspace of a kind; empty before the first make_space().
+  /// The context's workspace of a kind; empty before the first make_space().
   workspace& space(workspace_kind kind) const noexcept;
   status make_space(workspace_kind kind) const noexcept;
   /// Some rank has failed in a call: what the others still do there must harm nobody.
-  void abandon_spaces() const noexcept;
+  void abandon_workspaces() const noexcept;
   /// Of the next run: what the communicator knows is filled in by the caller (epoch, packed_epoch,
   /// me, flags), the rest by run::start.
   kernel::exchange& parameters() const noexcept;
 
  private:
-  explicit lane(lane_state* s) noexcept : state_(s) {}
-  static result<lane> make(const memory::place& where, bool for_all) noexcept;
+  explicit launch_context(context_state* s) noexcept : state_(s) {}
+  static result<launch_context> make(const memory::place& where, bool for_all) noexcept;
   friend class run;
-  lane_state* state_ = nullptr;
+  context_state* state_ = nullptr;
 };
 
 /// Whether a kernel that stays may do a program: what the program uses of the launch's parameters.
@@ -64,8 +65,8 @@ class run {
 
   /// Takes at most kernel::exchange::most_blocks blocks for a program that waits. A program that is
   /// too long for the launch's parameters is copied to `memory`, or to memory taken for it.
-  status start(lane& on, kernel::id k, const std::vector<std::uint64_t>& program, int blocks,
-               staying way = staying::no, void* memory = nullptr) noexcept;
+  status start(launch_context& on, kernel::id k, const std::vector<std::uint64_t>& program,
+               int blocks, staying way = staying::no, void* memory = nullptr) noexcept;
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
   /// launched again. device_error: the kernel has died.
   status poll() noexcept;
@@ -79,7 +80,7 @@ class run {
   bool all_ended() noexcept;
   bool has_died() noexcept;
 
-  lane_state* state_ = nullptr;
+  context_state* state_ = nullptr;
   memory::buffer long_code_;
   kernel::id kernel_{};
   int blocks_ = 0;
@@ -111,6 +112,6 @@ class call_number {
 };
 
 /// Gives streams and memory back; no peer has a workspace of this process mapped any more.
-void release_lanes() noexcept;
+void release_contexts() noexcept;
 
 }  // namespace telpher::coll::exchange

@@ -32,7 +32,7 @@ std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& 
 
 }  // namespace
 
-status start_reduction(lane& on, run& launched, const reduction& r, void* to,
+status start_reduction(launch_context& on, run& launched, const reduction& r, void* to,
                        const std::vector<const void*>& runs, std::uint64_t bytes) noexcept {
   try {
     const std::vector<std::uint64_t> words = program_of(to, runs, bytes);
@@ -47,12 +47,13 @@ status start_reduction(lane& on, run& launched, const reduction& r, void* to,
 
 status reduce_runs(const memory::place& where, const reduction& r, void* to,
                    const std::vector<const void*>& runs, std::uint64_t bytes) noexcept {
-  auto free = lane::take(where);
+  auto free = launch_context::take(where);
   TELPHER_TRY(free);
   run launched;
   TELPHER_TRY(start_reduction(*free, launched, r, to, runs, bytes));
   status s = status::ok;
-  wait_for([&] { return (s = launched.poll()) != status::would_block; }, [](double) {});
+  ticket::progress().wait_unlocked("a local reduction",
+                                   [&] { return (s = launched.poll()) != status::would_block; });
   return s;
 }
 

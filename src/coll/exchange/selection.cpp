@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/lasting.hpp"
 #include "base/settings.hpp"
 #include "coll/exchange/program.hpp"
 #include "kernel/kernel.hpp"
@@ -31,10 +32,7 @@ constexpr row rows[] = {
 #undef TELPHER_CHOICE
 };
 
-std::vector<row>& tuned_rows() {
-  static auto* one = new std::vector<row>;
-  return *one;
-}
+lasting<std::vector<row>> tuned_rows;
 
 bool from_string(const std::string& text, transport& by) {
   for (const transport t :
@@ -55,7 +53,7 @@ bool take_row(const tuning::choice& c, row& out) {
 }
 
 transport transport_for(transport wanted, const algorithm& a, const facts& f) {
-  const std::string& forced = config().coll_transport;
+  const auto forced = config().coll_transport;
   if (!f.may_wait || forced == "stepped") return transport::stepped;
   if (forced == "packed") wanted = transport::packed;
   if (forced == "exchange") wanted = transport::exchange;
@@ -65,7 +63,7 @@ transport transport_for(transport wanted, const algorithm& a, const facts& f) {
 }
 
 bool wants_mapped(const facts& f, operation what, std::uint64_t bytes, transport by) {
-  const std::string& forced = config().coll_buffers;
+  const auto forced = config().coll_buffers;
   if (!f.exportable || by == transport::packed || forced == "workspace") return false;
   return forced == "mapped" || maps_small(what) || bytes >= config().coll_mapped_threshold;
 }
@@ -190,7 +188,7 @@ bool take_tuned(const std::vector<tuning::choice>& rows, std::string& why) {
             rows[i].operation;
       return false;
     }
-  tuned_rows() = std::move(taken);
+  *tuned_rows = std::move(taken);
   return true;
 }
 
@@ -225,7 +223,7 @@ bool accept_first(choice& c, const Rows& table, origin::table of, problem& p, co
 }  // namespace
 
 choice choose(problem& p, const facts& f, int me) {
-  const std::string& forced = config().coll_transport;
+  const auto forced = config().coll_transport;
   if (f.library && forced == "vendor") return by_library();
   choice c;
   if (const auto name = forced_algorithm(p.what); !name.empty()) {
@@ -235,7 +233,7 @@ choice choose(problem& p, const facts& f, int me) {
                     p, f, me))
       return c;
   }
-  if (tuning::in_force() && accept_first(c, tuned_rows(), origin::table::tuned, p, f, me)) return c;
+  if (tuning::in_force() && accept_first(c, *tuned_rows, origin::table::tuned, p, f, me)) return c;
   if (accept_first(c, rows, origin::table::built_in, p, f, me)) return c;
   const algorithm* plain = p.gaps ? find_algorithm(p.what, "one_shot") : nullptr;
   if (plain && accept(c, *plain, transport::exchange, p, f, me)) return c;

@@ -27,14 +27,14 @@ status stepped::move(const step& s) noexcept {
   if (s.kind == step_kind::copy)
     return t_.where.owner->copy(reinterpret_cast<void*>(to),
                                 reinterpret_cast<const void*>(address_of(s.sources[0], c_)), bytes,
-                                lane_.stream());
+                                context_.stream());
   if (s.kind != step_kind::reduce) return status::invalid_argument;
   // A program of one reduction: nothing in it waits.
   TELPHER_TRY(compile(c_, s, *t_.words));
   run launched;
   constexpr std::uint64_t block_bytes = 64 * 1024;
   const int blocks = static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, 64));
-  return launched.start(lane_, t_.reduction, *t_.words, blocks);
+  return launched.start(context_, t_.reduction, *t_.words, blocks);
 }
 
 status stepped::settle() noexcept {
@@ -45,7 +45,7 @@ status stepped::settle() noexcept {
       TELPHER_TRY(e);
       event_ = std::move(*e);
     }
-    TELPHER_TRY(event_.record(lane_.stream()));
+    TELPHER_TRY(event_.record(context_.stream()));
     recorded_ = true;
   }
   TELPHER_TRY(event_.query());

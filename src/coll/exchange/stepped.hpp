@@ -34,7 +34,8 @@ class stepped {
     kernel::id reduction;               // the kernel for reduce steps
     std::vector<std::uint64_t>* words;  // memory for their programs
   };
-  stepped(const compilation& c, const terms& t, lane& on) noexcept : c_(c), t_(t), lane_(on) {}
+  stepped(const compilation& c, const terms& t, launch_context& on) noexcept
+      : c_(c), t_(t), context_(on) {}
 
   /// Does what can be done now: ok when all is done, would_block while something is awaited.
   status advance() noexcept;
@@ -48,8 +49,8 @@ class stepped {
   status wait(int peer) noexcept;
 
   const compilation& c_;
-  const terms& t_;
-  lane& lane_;
+  const terms t_;
+  launch_context& context_;
   std::size_t next_ = 0;
   bool dirty_ = false;     // work was given to the device since the last settle
   bool recorded_ = false;  // and the event stands behind it

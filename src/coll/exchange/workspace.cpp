@@ -2,10 +2,12 @@
 #include "coll/exchange/workspace.hpp"
 
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/settings.hpp"
 #include "memory/held_streams.hpp"
 #include "path/pull.hpp"
@@ -56,8 +58,13 @@ result<registered_segment> registered_segment::of(shared_memory memory,
   return s;
 }
 
+// The mapping must outlive its registration.
 registered_segment::~registered_segment() {
-  if (owner_) static_cast<void>(owner_->unregister_host(memory_.data()));
+  if (!owner_) return;
+  memory::held_streams::instance().call_when_free(
+      [owner = owner_, mapped = std::make_shared<shared_memory>(std::move(memory_))] {
+        static_cast<void>(owner->unregister_host(mapped->data()));
+      });
 }
 
 // --- workspaces ---
@@ -162,15 +169,12 @@ struct open_segment {
   std::weak_ptr<registered_segment> segment;
 };
 std::mutex segments_guard;
-std::vector<open_segment>& open_segments() {
-  static auto* one = new std::vector<open_segment>;
-  return *one;
-}
+lasting<std::vector<open_segment>> open_segments;
 
 result<std::shared_ptr<registered_segment>> open_peer_segment(const shared_memory_name& name,
                                                               const memory::place& where) noexcept {
   std::lock_guard lock(segments_guard);
-  auto& all = open_segments();
+  auto& all = *open_segments;
   std::erase_if(all, [](const open_segment& s) { return s.segment.expired(); });
   for (const open_segment& s : all)
     if (std::memcmp(&s.name, &name, sizeof name) == 0 && s.where == where)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A workspace: memory of one rank that its device and those of its peers use in a call. It belongs
-// to a lane (launch.hpp), whose call it serves, whatever the communicator: a process has as many as
-// it ever has calls at once, at most `most_lanes` for each device, however many communicators there
-// are. Nobody touches the workspace of a rank that has ended its call: the verifier proves it of
-// every schedule, and of a call that failed the workspace is not used again. Peers map it once for
-// each communicator.
+// to a launch context (launch.hpp), whose call it serves, whatever the communicator: a process has
+// as many as it ever has calls at once, at most `most_contexts` for each device, however many
+// communicators there are. Nobody touches the workspace of a rank that has ended its call: the
+// verifier proves it of every schedule, and of a call that failed the workspace is not used again.
+// Peers map it once for each communicator.
 //   device  device memory, opened by peers through the vendor's handles
 //   host    a shared segment that every rank registers with its device, where device memory cannot
 //           be opened and the devices use host memory as their own (backend::shares_host_memory)
@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/shared_memory.hpp"
 #include "coll/exchange/program.hpp"
@@ -123,6 +124,26 @@ class mapped_workspace {
   memory::mapping mapping_;
   std::shared_ptr<registered_segment> segment_;
   std::byte* base_ = nullptr;
+};
+
+/// The workspaces of a rank that every rank of a communicator has mapped; the own ones too. All are
+/// told of the same ones, so all know the same.
+class known_workspaces {
+ public:
+  std::byte* find(const workspace_id& id) const noexcept {
+    for (const mapped_workspace& w : all_)
+      if (w.id() == id) return w.base();
+    return nullptr;
+  }
+  void add(mapped_workspace&& w) {
+    if (all_.size() == most) all_.erase(all_.begin());
+    all_.push_back(std::move(w));
+  }
+  void clear() noexcept { all_.clear(); }
+
+ private:
+  static constexpr std::size_t most = 8;  // more than a process has at once
+  std::vector<mapped_workspace> all_;
 };
 
 }  // namespace telpher::coll::exchange

@@ -2,8 +2,7 @@
 // The reader of machine descriptions.
 #include "coll/schedule/machine.hpp"
 
-#include <iterator>
-#include <sstream>
+#include "base/text.hpp"
 
 namespace telpher::coll {
 namespace {
@@ -23,38 +22,37 @@ constexpr key keys[] = {
     {"decode_gbps", &machine::decode_gbps, true},
 };
 
-bool parse_pair(std::istringstream& in, machine& m) {
+bool parse_pair(words& in, machine& m) {
   std::int32_t a = -1;
   std::int32_t b = -1;
   double gbps = 0;
-  in >> a >> b >> gbps;
   const auto exists = [](std::int32_t g) { return g >= 0 && g < machine::most_gpus; };
-  if (!in || !exists(a) || !exists(b) || !(gbps > 0)) return false;
+  if (!in.take(a) || !in.take(b) || !in.take(gbps) || !exists(a) || !exists(b) || !(gbps > 0))
+    return false;
   m.pairs[static_cast<std::size_t>(a * machine::most_gpus + b)] = gbps;
   m.pairs[static_cast<std::size_t>(b * machine::most_gpus + a)] = gbps;
   return true;
 }
 
-bool parse_line(const std::string& word, std::istringstream& in, machine& m) {
+bool parse_line(const std::string& word, words& in, machine& m) {
   if (word == "pair") return parse_pair(in, m);
-  if (word == "gpus") return static_cast<bool>(in >> m.gpus);
-  if (word == "nics") return static_cast<bool>(in >> m.nics);
+  if (word == "gpus") return in.take(m.gpus);
+  if (word == "nics") return in.take(m.nics);
   for (const key& k : keys)
-    if (word == k.name) return static_cast<bool>(in >> m.*k.value) && m.*k.value >= 0;
+    if (word == k.name) return in.take(m.*k.value) && m.*k.value >= 0;
   return false;
 }
 
 }  // namespace
 
 bool parse_machine(const std::string& text, machine& m, std::string& error) {
-  std::istringstream lines(text);
-  std::string line;
-  while (std::getline(lines, line)) {
-    std::istringstream in(line);
+  std::string_view lines = text, line;
+  while (take_part(lines, line)) {
+    words in(line);
     std::string word;
-    if (!(in >> word) || word[0] == '#') continue;
+    if (!in.take(word) || word[0] == '#') continue;
     if (parse_line(word, in, m)) continue;
-    error = "not understood: " + line;
+    error = "not understood: " + std::string(line);
     return false;
   }
   if (m.gpus < 1 || m.gpus > machine::most_gpus || m.nics < 1 || m.nics > m.gpus) {

@@ -14,6 +14,7 @@
 
 #include "coll/schedule/cells.hpp"
 #include "coll/schedule/expected.hpp"
+#include "coll/schedule/outcome.hpp"
 
 namespace telpher::coll {
 namespace {
@@ -67,8 +68,12 @@ class run {
 
   std::string operator()() {
     if (!check_shape() || !execute() || !check_ends()) return error_;
-    for (std::int32_t r = 0; r < problem_.ranks && error_.empty(); ++r) check_output(r);
-    if (error_.empty() && problem_.what == operation::allreduce) check_same_bits();
+    std::vector<const cells*> outputs;
+    for (std::int32_t r = 0; r < problem_.ranks && error_.empty(); ++r) {
+      outputs.push_back(&place({r, space::output, 0, 0}));
+      error_ = check_output(problem_, r, *outputs.back(), values_);
+    }
+    if (error_.empty() && problem_.what == operation::allreduce) error_ = check_same_bits(outputs);
     if (error_.empty() && problem_.what == operation::barrier) check_barrier();
     return error_;
   }
@@ -343,71 +348,6 @@ class run {
           return fail("rank " + std::to_string(r) + " ends while rank " + std::to_string(by) +
                       " may still touch its memory");
     return true;
-  }
-
-  bool check_output(std::int32_t rank) {
-    const std::string who = "rank " + std::to_string(rank) + "'s output ";
-    const cells& output = place({rank, space::output, 0, 0});
-    const auto expected = expected_output(problem_, rank);
-    for (const expectation& e : expected)
-      for (std::uint64_t at = e.offset; at < e.offset + e.count;) {
-        const auto found = output.holding(at);
-        if (found == output.all().end()) return fail(who + "has nothing at " + std::to_string(at));
-        const std::uint64_t end = std::min(found->first + found->second.count, e.offset + e.count);
-        content here;
-        append(here, found->second.holds, at - found->first, end - at);
-        for (const part& one : here) {
-          if (!holds(one.value, e))
-            return fail(who + "has wrong contributions at " + std::to_string(at));
-          if (one.origin != e.origin + (at - e.offset))
-            return fail(who + "holds other elements than it should at " + std::to_string(at));
-          at += one.count;
-        }
-      }
-    for (const auto& [begin, cell] : output.all()) {
-      if (!cell.initial() && !covered(expected, begin, begin + cell.count))
-        return fail(who + "is written where nothing belongs, at " + std::to_string(begin));
-    }
-    return true;
-  }
-
-  static bool covered(const std::vector<expectation>& all, std::uint64_t begin, std::uint64_t end) {
-    for (const expectation& e : all)
-      if (e.offset <= begin && begin < e.offset + e.count) begin = e.offset + e.count;
-    return begin >= end;
-  }
-
-  bool holds(value_id value, const expectation& e) const {
-    auto runs = values_.contributions(value);
-    if (problem_.commutative)
-      std::sort(runs.begin(), runs.end(),
-                [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::int32_t next = e.first;
-    for (const auto& r : runs) {
-      if (r.first != next) return false;
-      next = r.last + 1;
-    }
-    return next == e.last + 1;
-  }
-
-  bool check_same_bits() {
-    const content first = whole_output(0);
-    for (std::int32_t r = 1; r < problem_.ranks; ++r) {
-      const content other = whole_output(r);
-      const bool same = std::equal(
-          first.begin(), first.end(), other.begin(), other.end(),
-          [](const part& a, const part& b) { return a.count == b.count && a.value == b.value; });
-      if (!same)
-        return fail("ranks 0 and " + std::to_string(r) + " reduce elements in different orders");
-    }
-    return true;
-  }
-
-  content whole_output(std::int32_t rank) {
-    content all;
-    for (const auto& [begin, cell] : place({rank, space::output, 0, 0}).all())
-      append(all, cell.holds, 0, cell.count);
-    return all;
   }
 
   bool check_barrier() {

@@ -3,7 +3,7 @@
 // calls on it. The library itself waits for peers in two places: while ranks join, which is done in
 // a thread of its own, because a rank whose peer fails there waits for ever; and in a call's
 // kernel, which abort() ends. Ranks decide together whether it is used
-// (exchange/attempt_library.cpp).
+// (exchange/call_library.cpp).
 #pragma once
 
 #include <atomic>

@@ -3,62 +3,25 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
-#include <iterator>
 #include <string>
-#include <thread>
 
 #include "base/library.hpp"
-#include "device/cuda/gdrcopy.hpp"
+#include "device/cuda/driver.hpp"
 #include "device/gpurt/nodes.hpp"
 #include "device/gpurt/runtime.hpp"
 
 namespace telpher::device::cuda {
 namespace {
 
-constexpr int device_limit = 64;
-
 // cuda.h renames functions by macros: cuDeviceTotalMem becomes cuDeviceTotalMem_v2. Two levels of
 // macros give the name after that replacement, which is the name in the library.
 #define TELPHER_TEXT_OF(name) #name
 #define TELPHER_TEXT(name) TELPHER_TEXT_OF(name)
 
-struct driver_table {
-#define TELPHER_DRIVER(name) decltype(&::name) name = nullptr;
-#include "device/cuda/driver.def"
-#undef TELPHER_DRIVER
-  // Null in drivers before these versions of CUDA.
-  decltype(&::cuCtxSetFlags) cuCtxSetFlags = nullptr;                // 12.1
-  decltype(&::cuStreamWaitValue32) cuStreamWaitValue32 = nullptr;    // 11.7
-  decltype(&::cuStreamWriteValue32) cuStreamWriteValue32 = nullptr;  // 11.7
-};
-driver_table driver;
-
 std::atomic<bool> seen_started{false};
 std::atomic<int> known_count{-1};
 std::atomic<CUcontext> primary[device_limit];  // retained at the device's first use and kept
-std::atomic<CUcontext>
-    synchronous[device_limit];  // the program's, whose copies end before they return
-
-// The runtime and the driver use the same number for an error that both have.
-cudaError_t runtime_error(CUresult r) {
-  return static_cast<cudaError_t>(r);
-}
-
-// While the program captures a stream, CUDA refuses calls of this thread that are unsafe in a
-// capture, or ends the capture. Our calls never touch the captured stream, so they run in relaxed
-// mode.
-class relaxed_capture {
- public:
-  relaxed_capture() { driver.cuThreadExchangeStreamCaptureMode(&mode_); }
-  ~relaxed_capture() { driver.cuThreadExchangeStreamCaptureMode(&mode_); }
-  relaxed_capture(const relaxed_capture&) = delete;
-  relaxed_capture& operator=(const relaxed_capture&) = delete;
-
- private:
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
 
 CUresult context_of(int device, CUcontext& context) {
   if (device >= device_limit) return CUDA_ERROR_INVALID_DEVICE;
@@ -80,6 +43,8 @@ int attribute(CUdevice device, CUdevice_attribute which) {
 
 }  // namespace
 
+driver_table driver;
+
 bool load_driver(const char*& why) noexcept {
   static auto& text = *new std::string;
   const library cuda = library::open("libcuda.so.1", text);
@@ -98,8 +63,15 @@ bool load_driver(const char*& why) noexcept {
   TELPHER_OPTIONAL(cuCtxSetFlags);
   TELPHER_OPTIONAL(cuStreamWaitValue32);
   TELPHER_OPTIONAL(cuStreamWriteValue32);
+  TELPHER_OPTIONAL(cuStreamBatchMemOp);
 #undef TELPHER_OPTIONAL
   return true;
+}
+
+bool default_stream_is_free() noexcept {
+  CUstreamCaptureStatus captures{};
+  return driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) !=
+         CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
 status cuda_rt::to_status(error_type e) noexcept {
@@ -198,175 +170,6 @@ distance cuda_rt::distance_between(int device, int peer) noexcept {
   return atomics ? distance::fabric : distance::pcie;
 }
 
-// --- memory ---
-
-namespace {
-
-// The allocations that this thread looked up last. Asking for all attributes takes the driver
-// several times as long as asking for the buffer id. While the id is unchanged, all attributes are
-// unchanged.
-struct known_allocations {
-  static constexpr std::size_t capacity = 8;
-  pointer_info entries[capacity];
-  std::size_t next = 0;
-
-  const pointer_info* find(std::uintptr_t address) const noexcept {
-    for (const pointer_info& e : entries)
-      if (address - e.base < e.bytes) return &e;
-    return nullptr;
-  }
-  void insert(const pointer_info& info) noexcept { entries[next++ % capacity] = info; }
-};
-thread_local known_allocations known;
-
-bool still_there(const pointer_info& e, const void* address) noexcept {
-  unsigned long long id = 0;
-  return driver.cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID,
-                                      reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS &&
-         id == e.generation;
-}
-
-// The program's cuMemcpy may return before the bytes are in device memory (when it copies from
-// pageable host memory or from other device memory). Our streams and other processes could then
-// still read the old bytes. CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes later cuMemcpy calls on one
-// allocation synchronous. The context flag CU_CTX_SYNC_MEMOPS does this for everything copied in
-// the context; it is needed for allocations of pools, mapped and managed memory, which have no such
-// attribute. Copies made before are waited for here, through the default stream. That wait is
-// bounded, because the default stream may hold work that itself waits for MPI.
-
-// Whether the default stream may be queried. While a stream that synchronises with it is being
-// captured, any use of the default stream ends the capture.
-bool default_stream_is_free() noexcept {
-  CUstreamCaptureStatus captures{};
-  return driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &captures) !=
-         CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-}
-
-void wait_for_default_stream() noexcept {
-  constexpr auto patience = std::chrono::milliseconds(20);
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY &&
-         std::chrono::steady_clock::now() < end)
-    std::this_thread::yield();
-}
-
-// False: not done, to be tried again.
-bool settle_allocation(const pointer_info& info) noexcept {
-  const relaxed_capture relaxed;
-  CUdevice current;
-  const bool here = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == info.device;
-  if (here && !default_stream_is_free()) return false;
-  unsigned on = 1;
-  driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
-  if (here) wait_for_default_stream();
-  return true;
-}
-
-// Done once for a context. If the driver cannot set the flag, the default stream is waited for at
-// every message.
-void settle_context(int device) noexcept {
-  CUcontext current = nullptr;
-  if (device < 0 || device >= device_limit || driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
-      !current || synchronous[device].load(std::memory_order_relaxed) == current)
-    return;
-  const relaxed_capture relaxed;
-  CUdevice its_device;
-  if (driver.cuCtxGetDevice(&its_device) != CUDA_SUCCESS || its_device != device ||
-      !default_stream_is_free())
-    return;
-  unsigned flags = 0;
-  const bool set = driver.cuCtxSetFlags && driver.cuCtxGetFlags(&flags) == CUDA_SUCCESS &&
-                   driver.cuCtxSetFlags(flags | CU_CTX_SYNC_MEMOPS) == CUDA_SUCCESS;
-  wait_for_default_stream();
-  if (set) synchronous[device].store(current, std::memory_order_relaxed);
-}
-
-}  // namespace
-
-// One driver call, or two for an allocation that is new to the thread. cuPointerGetAttributes
-// returns zeros for an address that it does not know, sets no error and needs no current context.
-cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
-  if (const pointer_info* e = known.find(reinterpret_cast<std::uintptr_t>(address)))
-    if (still_there(*e, address)) {
-      out = *e;
-      return cudaSuccess;
-    }
-  unsigned type = 0, managed = 0, exportable = 0, settled = 0;
-  int ordinal = -1;
-  unsigned long long buffer = 0;
-  CUdeviceptr base = 0;
-  std::size_t bytes = 0;
-  CUpointer_attribute asked[] = {
-      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
-      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-      CU_POINTER_ATTRIBUTE_BUFFER_ID,      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-      CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
-  void* answers[] = {&type, &managed, &ordinal, &exportable, &buffer, &base, &bytes, &settled};
-  const unsigned count = detail ? std::size(asked) : 4;
-  const CUresult r =
-      driver.cuPointerGetAttributes(count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
-  if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
-  if (r != CUDA_SUCCESS) return runtime_error(r);
-  if (managed)
-    out.kind = memory_kind::managed;
-  else if (type == CU_MEMORYTYPE_DEVICE)
-    out.kind = memory_kind::device;
-  else if (type == CU_MEMORYTYPE_HOST)
-    out.kind = memory_kind::pinned;
-  else
-    return cudaSuccess;
-  // The details of an allocation make the next look-up cheap, so they are fetched now. Only
-  // exportable device memory is remembered.
-  if (!detail && out.kind == memory_kind::device && exportable) return classify(address, true, out);
-  out.owner = vendor::cuda;
-  out.device = static_cast<std::int16_t>(ordinal);
-  out.base = base;
-  out.bytes = bytes;
-  out.generation = buffer;
-  out.exportable = out.kind == memory_kind::device && exportable != 0;
-  if (out.exportable && (settled || settle_allocation(out))) known.insert(out);
-  if (!out.exportable && out.kind != memory_kind::pinned) settle_context(ordinal);
-  return cudaSuccess;
-}
-
-cudaError_t cuda_rt::ipc_get(ipc_handle& out, void* address) noexcept {
-  static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(ipc_handle));
-  cudaIpcMemHandle_t handle;
-  const cudaError_t e = cudaIpcGetMemHandle(&handle, address);
-  std::memcpy(out.bytes, &handle, sizeof handle);
-  // Memory that was itself imported, or a system without handles (some containers, WSL).
-  return e == cudaErrorInvalidValue || e == cudaErrorMapBufferObjectFailed ? cudaErrorNotSupported
-                                                                           : e;
-}
-
-cudaError_t cuda_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
-  cudaIpcMemHandle_t native;
-  std::memcpy(&native, handle.bytes, sizeof native);
-  const cudaError_t e = cudaIpcOpenMemHandle(address, native, cudaIpcMemLazyEnablePeerAccess);
-  switch (e) {
-    case cudaErrorMapBufferObjectFailed:  // no room, or the allocation has been freed
-    case cudaErrorInvalidResourceHandle:  // another container
-    case cudaErrorPeerAccessUnsupported:
-    case cudaErrorTooManyPeers:
-    case cudaErrorInvalidDevice:  // the exporter's device is not visible here
-    case cudaErrorInvalidValue:
-      return cudaErrorNotSupported;
-    default:
-      return e;
-  }
-}
-
-status cuda_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
-  const auto mapped = gdrcopy::map(info);
-  TELPHER_TRY(mapped);
-  *window = *mapped;
-  return status::ok;
-}
-
-void cuda_rt::unmap_for_cpu(const pointer_info&, void* window) noexcept {
-  gdrcopy::unmap(window);
-}
-
 // --- work ---
 
 // Streams share the device's work queues (CUDA_DEVICE_MAX_CONNECTIONS), and a queue stands still
@@ -421,7 +224,7 @@ bool cuda_rt::is_captured(stream_type s) noexcept {
 }
 
 bool cuda_rt::streams_wait(int) noexcept {
-  return driver.cuStreamWaitValue32 && driver.cuStreamWriteValue32;
+  return driver.cuStreamWaitValue32 && driver.cuStreamWriteValue32 && driver.cuStreamBatchMemOp;
 }
 
 // Words stay below 2^31, where the driver's comparison is that of numbers without a sign. Pinned
@@ -434,6 +237,43 @@ cudaError_t cuda_rt::wait_value(stream_type s, std::uint32_t* word, std::uint32_
 cudaError_t cuda_rt::write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
   return runtime_error(driver.cuStreamWriteValue32(s, reinterpret_cast<CUdeviceptr>(word), value,
                                                    CU_STREAM_WRITE_VALUE_DEFAULT));
+}
+
+// One call takes the driver's lock once, and the stream finds both operations at once.
+cudaError_t cuda_rt::write_and_wait(stream_type s, std::uint32_t* written, std::uint32_t* awaited,
+                                    std::uint32_t value) noexcept {
+  CUstreamBatchMemOpParams both[2] = {};
+  both[0].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  both[0].writeValue.address = reinterpret_cast<CUdeviceptr>(written);
+  both[0].writeValue.value = value;
+  both[0].writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+  both[1].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  both[1].waitValue.address = reinterpret_cast<CUdeviceptr>(awaited);
+  both[1].waitValue.value = value;
+  both[1].waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
+  return runtime_error(driver.cuStreamBatchMemOp(s, 2, both, 0));
+}
+
+// The graph takes the reference that the object is made with.
+cudaError_t cuda_rt::keep_for_graph(stream_type s, void* object, void (*release)(void*)) noexcept {
+  cudaStreamCaptureStatus captures{};
+  unsigned long long id = 0;
+  cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+  const cudaError_t e = cudaStreamGetCaptureInfo(s, &captures, &id, &graph);
+#else
+  const cudaError_t e = cudaStreamGetCaptureInfo_v2(s, &captures, &id, &graph);
+#endif
+  if (e != cudaSuccess) return e;
+  if (captures != cudaStreamCaptureStatusActive || !graph) return cudaErrorNotSupported;
+  cudaUserObject_t kept = nullptr;
+  if (const cudaError_t made =
+          cudaUserObjectCreate(&kept, object, release, 1, cudaUserObjectNoDestructorSync);
+      made != cudaSuccess)
+    return made;
+  const cudaError_t retained = cudaGraphRetainUserObject(graph, kept, 1, cudaGraphUserObjectMove);
+  // The object's owner keeps it where the graph does not.
+  return retained == cudaSuccess ? retained : cudaErrorNotSupported;
 }
 
 cudaError_t cuda_rt::synchronise_default() noexcept {

@@ -113,6 +113,9 @@ struct cuda_rt {
   static bool streams_wait(int device) noexcept;
   static error_type wait_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept;
   static error_type write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept;
+  static error_type write_and_wait(stream_type s, std::uint32_t* written, std::uint32_t* awaited,
+                                   std::uint32_t value) noexcept;
+  static error_type keep_for_graph(stream_type s, void* object, void (*release)(void*)) noexcept;
   static error_type synchronise_device() noexcept { return cudaDeviceSynchronize(); }
   static error_type synchronise_default() noexcept;
 };

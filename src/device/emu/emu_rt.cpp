@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "device/emu/arena.hpp"
+#include "device/emu/default_streams.hpp"
 #include "device/emu/emu.hpp"
 #include "device/emu/faults.hpp"
 #include "device/emu/topology.hpp"
@@ -19,29 +20,36 @@ namespace {
 
 thread_local int current = 0;
 
-struct call_counts {
-  std::atomic<std::int64_t> streams{0}, events{0}, copies{0}, fills{0}, launches{0}, queries{0},
-      classifications{0}, ipc_gets{0}, ipc_opens{0}, windows{0}, records{0}, synchronisations{0},
-      mallocs{0};
-};
-call_counts counts;
+counters counts{};  // what arenas know of their memory is not counted here
 
-void add(std::atomic<std::int64_t>& counter, std::int64_t by = 1) {
-  counter.fetch_add(by, std::memory_order_relaxed);
+void add(std::int64_t& counter, std::int64_t by = 1) {
+  std::atomic_ref(counter).fetch_add(by, std::memory_order_relaxed);
 }
+
+constexpr struct {
+  const char* name;
+  std::int64_t counters::*value;
+} rows[] = {{"streams", &counters::streams},
+            {"events", &counters::events},
+            {"imports", &counters::imports},
+            {"allocations", &counters::allocations},
+            {"pinned", &counters::pinned},
+            {"managed", &counters::managed},
+            {"registered", &counters::registered},
+            {"mallocs", &counters::mallocs},
+            {"copies", &counters::copies},
+            {"fills", &counters::fills},
+            {"launches", &counters::launches},
+            {"queries", &counters::queries},
+            {"classifications", &counters::classifications},
+            {"ipc_gets", &counters::ipc_gets},
+            {"ipc_opens", &counters::ipc_opens},
+            {"windows", &counters::windows},
+            {"records", &counters::records},
+            {"synchronisations", &counters::synchronisations}};
 
 bool strikes(fault_point p) {
   return fault_table::instance().strikes(p);
-}
-
-// How long a copy takes according to the topology; 0 if copies are not timed.
-double copy_time_us(int to, int from, std::size_t bytes) {
-  const topology& t = topology::instance();
-  if (!t.timing || (to < 0 && from < 0) || to == from) return 0;
-  const link& l = to < 0 || from < 0 ? t.host : t.links[to][from];
-  const double transfer =
-      l.bandwidth_gbps > 0 ? static_cast<double>(bytes) / l.bandwidth_gbps / 1e3 : 0;
-  return l.latency_us + transfer;
 }
 
 }  // namespace
@@ -130,7 +138,7 @@ error emu_rt::malloc(void** address, std::size_t bytes) noexcept {
 error emu_rt::free(void* address) noexcept {
   const int device = arena::instance().device_of(address, 1);
   if (device < 0) return error::invalid_value;
-  engine::synchronise_device(device);
+  engine::drain_device(device);
   return arena::instance().release(address);
 }
 
@@ -140,7 +148,7 @@ error emu_rt::malloc_pinned(void** address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::free_pinned(void* address) noexcept {
-  engine::synchronise_device(engine::all_devices);
+  engine::drain_device(engine::all_devices);
   return arena::instance().release_host(memory_kind::pinned, address);
 }
 
@@ -151,7 +159,7 @@ error emu_rt::malloc_managed(void** address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::free_managed(void* address) noexcept {
-  engine::synchronise_device(engine::all_devices);
+  engine::drain_device(engine::all_devices);
   return arena::instance().release_host(memory_kind::managed, address);
 }
 
@@ -161,7 +169,7 @@ error emu_rt::register_host(void* address, std::size_t bytes) noexcept {
 }
 
 error emu_rt::unregister_host(void* address) noexcept {
-  engine::synchronise_device(engine::all_devices);
+  engine::drain_device(engine::all_devices);
   return arena::instance().unregister_host(address);
 }
 
@@ -180,7 +188,7 @@ error emu_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
 error emu_rt::ipc_close(void* address) noexcept {
   const int device = arena::instance().device_of(address, 1);
   if (device < 0) return error::invalid_value;
-  engine::synchronise_device(device);
+  engine::drain_device(device);
   return arena::instance().ipc_close(address);
 }
 
@@ -263,8 +271,8 @@ error emu_rt::copy(void* to, const void* from, std::size_t bytes, const stream_t
   const int source = arena::instance().device_of(from, bytes);
   if (target == -2 || source == -2) return error::invalid_value;
   return s->enqueue([=] {
-    const double microseconds = copy_time_us(target, source, bytes);
-    const std::uint64_t start = microseconds > 0 ? kernel::now_ns() : 0;
+    const double microseconds = topology::instance().copy_time_us(target, source, bytes);
+    const std::uint64_t start = microseconds > 0 ? now_ns() : 0;
     std::memmove(kernel::resolve(to), kernel::resolve(from), bytes);
     if (microseconds > 0) engine::wait_until(start, microseconds);
   });
@@ -295,52 +303,7 @@ error emu_rt::launch(kernel::id k, const void* parameters, int blocks, int,
   });
 }
 
-// --- the program's streams ---
-
-namespace {
-
-const std::shared_ptr<stream_state>& default_stream() {
-  static auto* const one =
-      new std::shared_ptr<stream_state>(engine::make_stream(0, priority::program));
-  return *one;
-}
-
-const std::shared_ptr<stream_state>& own_default_stream() {
-  struct owned {
-    std::shared_ptr<stream_state> stream = engine::make_stream(0, priority::program);
-    ~owned() { stream->close(); }
-  };
-  static thread_local const owned one;
-  return one.stream;
-}
-
-}  // namespace
-
-bool emu_rt::one_for_each_thread(const void* native) noexcept {
-  return reinterpret_cast<std::uintptr_t>(native) == 2;
-}
-
-error emu_rt::adopt(void* native, stream_type& s, int& device) noexcept {
-  s = one_for_each_thread(native) ? own_default_stream()
-      : native                    ? engine::find_stream(native)
-                                  : default_stream();
-  if (!s) return error::invalid_value;
-  device = s->device();
-  return error::success;
-}
-
-error emu_rt::wait_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept {
-  return s->enqueue([word, value] {
-    const std::atomic_ref<std::uint32_t> seen(*word);
-    for (int looks = 0; seen.load(std::memory_order_acquire) < value; ++looks) engine::pause(looks);
-  });
-}
-
-error emu_rt::write_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept {
-  return s->enqueue([word, value] {
-    std::atomic_ref<std::uint32_t>(*word).store(value, std::memory_order_release);
-  });
-}
+// --- the program's streams: default_streams.cpp ---
 
 error emu_rt::synchronise_device() noexcept {
   add(counts.synchronisations);
@@ -350,8 +313,7 @@ error emu_rt::synchronise_device() noexcept {
 
 error emu_rt::synchronise_default() noexcept {
   add(counts.synchronisations);
-  default_stream()->synchronise();
-  own_default_stream()->synchronise();
+  synchronise_default_streams();
   return error::success;
 }
 
@@ -367,53 +329,19 @@ device::backend* instance() noexcept {
 counters count() noexcept {
   using origin = arena::origin;
   arena& a = arena::instance();
-  return {
-      .streams = counts.streams,
-      .events = counts.events,
-      .imports = a.live(origin::imported, memory_kind::device),
-      .allocations = a.live(origin::own, memory_kind::device),
-      .pinned = a.live(origin::made_host, memory_kind::pinned),
-      .managed = a.live(origin::made_host, memory_kind::managed),
-      .registered = a.live(origin::registered, memory_kind::pinned),
-      .mallocs = counts.mallocs,
-      .copies = counts.copies,
-      .fills = counts.fills,
-      .launches = counts.launches,
-      .queries = counts.queries,
-      .classifications = counts.classifications,
-      .ipc_gets = counts.ipc_gets,
-      .ipc_opens = counts.ipc_opens,
-      .windows = counts.windows,
-      .records = counts.records,
-      .synchronisations = counts.synchronisations,
-  };
+  counters c;
+  for (const auto& row : rows) c.*row.value = std::atomic_ref(counts.*row.value).load();
+  c.imports = a.live(origin::imported, memory_kind::device);
+  c.allocations = a.live(origin::own, memory_kind::device);
+  c.pinned = a.live(origin::made_host, memory_kind::pinned);
+  c.managed = a.live(origin::made_host, memory_kind::managed);
+  c.registered = a.live(origin::registered, memory_kind::pinned);
+  return c;
 }
 
 std::int64_t count(const char* name) noexcept {
-  const counters c = count();
-  const struct {
-    const char* name;
-    std::int64_t value;
-  } rows[] = {{"streams", c.streams},
-              {"events", c.events},
-              {"imports", c.imports},
-              {"allocations", c.allocations},
-              {"pinned", c.pinned},
-              {"managed", c.managed},
-              {"registered", c.registered},
-              {"mallocs", c.mallocs},
-              {"copies", c.copies},
-              {"fills", c.fills},
-              {"launches", c.launches},
-              {"queries", c.queries},
-              {"classifications", c.classifications},
-              {"ipc_gets", c.ipc_gets},
-              {"ipc_opens", c.ipc_opens},
-              {"windows", c.windows},
-              {"records", c.records},
-              {"synchronisations", c.synchronisations}};
   for (const auto& row : rows)
-    if (std::strcmp(row.name, name) == 0) return row.value;
+    if (std::strcmp(row.name, name) == 0) return count().*row.value;
   return -1;
 }
 

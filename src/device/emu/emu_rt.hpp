@@ -80,11 +80,12 @@ struct emu_rt {
   static error launch(kernel::id k, const void* parameters, int blocks, int threads,
                       const stream_type& s) noexcept;
 
-  // The handle is a library_stream. The default stream is a stream like others here: nothing else
-  // waits for it. As in CUDA, 2 is the calling thread's own default stream.
+  // The handle is a library_stream. As in CUDA, null is the legacy default stream, and 2 the
+  // calling thread's own.
   static error adopt(void* native, stream_type& s, int& device) noexcept;
   static bool one_for_each_thread(const void* native) noexcept;
-  static bool is_captured(const stream_type&) noexcept { return false; }
+  static bool is_captured(const stream_type& s) noexcept { return s->captured() != nullptr; }
+  static error keep_for_graph(const stream_type& s, void* object, void (*release)(void*)) noexcept;
   static bool streams_wait(int) noexcept { return true; }
   static error wait_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept;
   static error write_value(const stream_type& s, std::uint32_t* word, std::uint32_t value) noexcept;

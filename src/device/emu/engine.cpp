@@ -9,6 +9,7 @@
 #include <array>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device/emu/topology.hpp"
@@ -18,7 +19,7 @@ namespace telpher::device::emu {
 
 namespace {
 
-/// Held by a call that gives work to a device; in a full stream until it has room.
+/// Held by a call that gives work to a device, in a full stream until it has room, or drains it.
 std::mutex& submission(int device) {
   static auto* const all = new std::array<std::mutex, device_limit>;
   return (*all)[static_cast<std::size_t>(device)];
@@ -26,8 +27,8 @@ std::mutex& submission(int device) {
 
 }  // namespace
 
-stream_state::stream_state(int device, std::shared_ptr<work_queue> queue)
-    : device_(device), queue_(std::move(queue)) {
+stream_state::stream_state(int device, std::shared_ptr<work_queue> queue, ordering o)
+    : device_(device), queue_(std::move(queue)), ordering_(o) {
   append = [](library_stream& to, void (*work)(void*), void* argument) {
     const auto task = [work, argument] { work(argument); };
     return static_cast<stream_state&>(to).enqueue(task) == error::success;
@@ -37,7 +38,12 @@ stream_state::stream_state(int device, std::shared_ptr<work_queue> queue)
 
 error stream_state::enqueue(std::function<void()> work) noexcept {
   const std::lock_guard one_call(submission(device_));
+  if (ordering_ != ordering::alone) work = engine::after_others(*this, std::move(work));
   std::unique_lock lock(mutex_);
+  if (graph_) {
+    graph_->add(std::move(work));
+    return error::success;
+  }
   if (!has_thread_ && !start_thread()) return error::out_of_memory;
   changed_.wait(lock, [&] { return work_.size() < room; });
   if (queue_)
@@ -47,8 +53,26 @@ error stream_state::enqueue(std::function<void()> work) noexcept {
       queue->end();
     };
   work_.push_back(std::move(work));
+  ++given_;
   changed_.notify_all();
   return error::success;
+}
+
+bool stream_state::begin_capture() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (graph_) return false;
+  graph_ = std::make_shared<graph_state>();
+  return true;
+}
+
+std::shared_ptr<graph_state> stream_state::end_capture() noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(graph_, nullptr);
+}
+
+std::shared_ptr<graph_state> stream_state::captured() noexcept {
+  const std::lock_guard lock(mutex_);
+  return graph_;
 }
 
 bool stream_state::start_thread() noexcept {
@@ -79,13 +103,24 @@ void stream_state::run() noexcept {
     next = nullptr;  // destroy the finished work's captures before taking the lock
     lock.lock();
     busy_ = false;
-    if (work_.empty()) changed_.notify_all();
+    ++done_;
+    if (work_.empty() || ordering_ != ordering::alone) changed_.notify_all();
   }
 }
 
 void stream_state::synchronise() noexcept {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return work_.empty() && !busy_; });
+}
+
+std::uint64_t stream_state::given() noexcept {
+  const std::lock_guard lock(mutex_);
+  return given_;
+}
+
+void stream_state::wait_for(std::uint64_t given) noexcept {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return done_ >= given; });
 }
 
 void stream_state::close() noexcept {
@@ -132,29 +167,52 @@ directory& all_streams() {
   return *one;
 }
 
+template <class Wanted>
+std::vector<std::shared_ptr<stream_state>> streams_of(const Wanted& wanted) {
+  std::vector<std::shared_ptr<stream_state>> found;
+  directory& d = all_streams();
+  const std::lock_guard lock(d.mutex);
+  for (const auto& weak : d.streams)
+    if (auto s = weak.lock(); s && wanted(*s)) found.push_back(std::move(s));
+  return found;
+}
+
 std::atomic<bool> in_child{false};
 
 }  // namespace
 
-std::shared_ptr<stream_state> make_stream(int device, priority p) noexcept {
+std::shared_ptr<stream_state> make_stream(int device, priority p, ordering o) noexcept {
   directory& d = all_streams();
   const std::lock_guard lock(d.mutex);
-  auto made = std::make_shared<stream_state>(device, d.queues.next(device, p));
+  auto made = std::make_shared<stream_state>(device, d.queues.next(device, p), o);
   std::erase_if(d.streams, [](const auto& s) { return s.expired(); });
   d.streams.push_back(made);
   return made;
 }
 
 void synchronise_device(int device) noexcept {
-  std::vector<std::shared_ptr<stream_state>> found;
-  {
-    directory& d = all_streams();
-    const std::lock_guard lock(d.mutex);
-    for (const auto& weak : d.streams)
-      if (auto s = weak.lock(); s && (device == all_devices || s->device() == device))
-        found.push_back(std::move(s));
+  for (const auto& s : streams_of(
+           [&](const stream_state& s) { return device == all_devices || s.device() == device; }))
+    s->synchronise();
+}
+
+std::function<void()> after_others(const stream_state& own, std::function<void()> work) noexcept {
+  std::vector<std::pair<std::shared_ptr<stream_state>, std::uint64_t>> before;
+  for (auto& s : streams_of([&](const stream_state& s) { return own.waits_for(s); })) {
+    const std::uint64_t given = s->given();
+    before.emplace_back(std::move(s), given);
   }
-  for (const auto& s : found) s->synchronise();
+  return [before = std::move(before), work = std::move(work)] {
+    for (const auto& [stream, given] : before) stream->wait_for(given);
+    work();
+  };
+}
+
+void drain_device(int device) noexcept {
+  std::vector<std::unique_lock<std::mutex>> alone;
+  for (int d = 0; d < device_limit; ++d)
+    if (device == all_devices || device == d) alone.emplace_back(submission(d));
+  synchronise_device(device);
 }
 
 std::shared_ptr<stream_state> find_stream(const void* handle) noexcept {
@@ -176,17 +234,6 @@ void watch_forks() noexcept {
   static_cast<void>(registered);
 }
 
-void pause(int looks) noexcept {
-  constexpr int brisk = 64, patient = 4096;
-  if (looks < brisk) return;
-  if (looks < patient) {
-    sched_yield();
-    return;
-  }
-  constexpr timespec nap{0, 50'000};
-  nanosleep(&nap, nullptr);
-}
-
 void wait_until(std::uint64_t start_ns, double microseconds) noexcept {
   constexpr double sleep_from_us = 100;  // shorter sleeps last much longer than requested
   const std::uint64_t end_ns = start_ns + static_cast<std::uint64_t>(microseconds * 1e3);
@@ -195,7 +242,7 @@ void wait_until(std::uint64_t start_ns, double microseconds) noexcept {
                        static_cast<long>(end_ns % 1'000'000'000)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr);
   }
-  while (kernel::now_ns() < end_ns) sched_yield();
+  while (now_ns() < end_ns) sched_yield();
 }
 
 }  // namespace engine

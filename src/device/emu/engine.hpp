@@ -3,11 +3,11 @@
 // that runs the work in order. Streams run concurrently, unless the topology gives the device fewer
 // work queues than there are streams: the streams of a queue run their work in the order in which
 // it was enqueued, and one that waits holds up the others. A stream has room for so much work only.
-// A call that finds no room waits, and no other call gives work to the device meanwhile. GPUs do
-// both, and programs that wait in a stream for work of another one stand still there. Threads are
-// detached and touch only memory that is never freed at exit, so a process may end or fork while
-// work is in flight. At exit the threads end with the process. In a forked child they do not exist,
-// and every call returns error::forked.
+// A call that finds no room waits, as does one that frees memory while there is work, and no other
+// call gives work to the device meanwhile. GPUs may do all this, and programs that wait in a stream
+// for work of another one stand still there. Threads are detached and touch only memory that is
+// never freed at exit, so a process may end or fork while work is in flight. At exit the threads
+// end with the process. In a forked child they do not exist, and every call returns error::forked.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include <mutex>
 
 #include "device/emu/errors.hpp"
+#include "device/emu/graph.hpp"
 #include "device/emu/library_stream.hpp"
 
 namespace telpher::device::emu {
@@ -48,18 +49,37 @@ class work_queue {
 
 enum class priority { program, highest };
 
+/// As CUDA has it: work of the legacy default stream waits for what the blocking streams of the
+/// device were given before, and theirs for its. Only the threads' own default streams are blocking
+/// here.
+enum class ordering { alone, blocking, legacy };
+
 class stream_state : public std::enable_shared_from_this<stream_state>, public library_stream {
  public:
   /// `queue` is null if the stream shares none.
-  stream_state(int device, std::shared_ptr<work_queue> queue);
+  stream_state(int device, std::shared_ptr<work_queue> queue, ordering o);
 
   int device() const noexcept { return device_; }
+  bool waits_for(const stream_state& other) const noexcept {
+    return device_ == other.device_ && ordering_ != other.ordering_ &&
+           ordering_ != ordering::alone && other.ordering_ != ordering::alone;
+  }
+  /// While the stream is captured its graph takes the work.
   error enqueue(std::function<void()> work) noexcept;
   void synchronise() noexcept;
+  /// How much it has been given, and a wait until so much is done.
+  std::uint64_t given() noexcept;
+  void wait_for(std::uint64_t given) noexcept;
   /// fail() records that a kernel has died; take_failure() says whether one has since its last
   /// call.
   void fail() noexcept { failed_.store(true, std::memory_order_relaxed); }
   bool take_failure() noexcept { return failed_.exchange(false, std::memory_order_relaxed); }
+  /// False if it is captured already.
+  bool begin_capture() noexcept;
+  /// What was captured, or null.
+  std::shared_ptr<graph_state> end_capture() noexcept;
+  /// The graph that takes the stream's work, or null.
+  std::shared_ptr<graph_state> captured() noexcept;
   /// Declares that no more work comes; queued work is still done.
   void close() noexcept;
   bool closed() noexcept;
@@ -72,9 +92,12 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
 
   const int device_;
   const std::shared_ptr<work_queue> queue_;
+  const ordering ordering_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> work_;
+  std::uint64_t given_ = 0, done_ = 0;
+  std::shared_ptr<graph_state> graph_;  // while it is captured
   bool has_thread_ = false;
   bool busy_ = false;
   bool closing_ = false;
@@ -92,22 +115,25 @@ struct event_state {
 namespace engine {
 
 /// synchronise_device waits for the stream until it is destroyed.
-std::shared_ptr<stream_state> make_stream(int device, priority p) noexcept;
+std::shared_ptr<stream_state> make_stream(int device, priority p,
+                                          ordering o = ordering::alone) noexcept;
+
+/// `work` of a stream that is not alone, behind what its others were given before.
+std::function<void()> after_others(const stream_state& own, std::function<void()> work) noexcept;
 
 /// The stream whose library_stream lies at `handle`; null if there is none that is not closed.
 std::shared_ptr<stream_state> find_stream(const void* handle) noexcept;
 
-/// Waits for all work of a device, or of `all_devices`, closed streams included; what freeing
-/// memory does on a GPU.
+/// Waits for all work of a device, or of `all_devices`, closed streams included.
 constexpr int all_devices = -1;
 void synchronise_device(int device) noexcept;
+/// The same, and calls that give work to the device wait meanwhile; what freeing memory does on a
+/// GPU.
+void drain_device(int device) noexcept;
 
 /// True in a child that was forked after watch_forks().
 bool forked() noexcept;
 void watch_forks() noexcept;
-
-/// Between two looks at what a stream waits for: spins, then yields, then sleeps.
-void pause(int looks) noexcept;
 
 /// Waits until `microseconds` have passed since `start_ns` (kernel::now_ns).
 void wait_until(std::uint64_t start_ns, double microseconds) noexcept;

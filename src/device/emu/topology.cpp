@@ -2,11 +2,10 @@
 #include "device/emu/topology.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/text.hpp"
 
 namespace telpher::device::emu {
 namespace {
@@ -16,32 +15,26 @@ struct device_range {
   int last = -1;
 };
 
-bool read(std::istream& words, device_range& r) {
+bool read(words& in, device_range& r) {
   std::string text;
-  if (!(words >> text)) return false;
+  if (!in.take(text)) return false;
   const auto dash = text.find('-');
-  std::istringstream first(text.substr(0, dash));
-  if (!(first >> r.first) || !first.eof()) return false;
+  if (!words(text.substr(0, dash)).take(r.first)) return false;
   r.last = r.first;
-  if (dash == std::string::npos) return true;
-  std::istringstream last(text.substr(dash + 1));
-  return last >> r.last && last.eof();
+  return dash == std::string::npos || words(text.substr(dash + 1)).take(r.last);
 }
 
-bool read_speed(std::istream& words, link& l) {
+bool read_speed(words& in, link& l) {
   l.bandwidth_gbps = 0;
   l.latency_us = 0;
-  if (!(words >> l.bandwidth_gbps)) {
-    words.clear();
-    return true;  // omitted: keep the defaults
-  }
-  if (!(words >> l.latency_us)) words.clear();
+  if (!in.take(l.bandwidth_gbps)) return true;  // omitted: keep the defaults
+  in.take(l.latency_us);
   return l.bandwidth_gbps >= 0 && l.latency_us >= 0;
 }
 
-bool read(std::istream& words, link& l) {
+bool read(words& in, link& l) {
   std::string kind;
-  if (!(words >> kind)) return false;
+  if (!in.take(kind)) return false;
   if (kind == "fabric")
     l.kind = distance::fabric;
   else if (kind == "pcie")
@@ -50,21 +43,21 @@ bool read(std::istream& words, link& l) {
     l.kind = distance::unreachable;
   else
     return false;
-  return read_speed(words, l);
+  return read_speed(in, l);
 }
 
-bool read(std::istream& words, bool& value) {
+bool read(words& in, bool& value) {
   std::string text;
-  if (!(words >> text) || (text != "on" && text != "off")) return false;
+  if (!in.take(text) || (text != "on" && text != "off")) return false;
   value = text == "on";
   return true;
 }
 
 // "wc": the CPU copies as it does through a GPU's write-combined BAR; the memory itself is
 // ordinary.
-bool read_window(std::istream& words, topology& t) {
+bool read_window(words& in, topology& t) {
   std::string text;
-  if (!(words >> text) || (text != "on" && text != "off" && text != "wc")) return false;
+  if (!in.take(text) || (text != "on" && text != "off" && text != "wc")) return false;
   t.cpu_window = text != "off";
   t.window_write_combined = text == "wc";
   return true;
@@ -74,38 +67,38 @@ bool within(const device_range& r, const topology& t) {
   return 0 <= r.first && r.first <= r.last && r.last < t.devices;
 }
 
-bool set_links(std::istream& words, topology& t) {
+bool set_links(words& in, topology& t) {
   device_range a, b;
   link l;
-  if (!read(words, a) || !read(words, b) || !read(words, l)) return false;
+  if (!read(in, a) || !read(in, b) || !read(in, l)) return false;
   if (!within(a, t) || !within(b, t)) return false;
   for (int i = a.first; i <= a.last; ++i)
     for (int j = b.first; j <= b.last; ++j) t.links[i][j] = t.links[j][i] = l;
   return true;
 }
 
-bool set_numa(std::istream& words, topology& t) {
+bool set_numa(words& in, topology& t) {
   device_range a;
   int node = -1;
-  if (!read(words, a) || !(words >> node) || !within(a, t)) return false;
+  if (!read(in, a) || !in.take(node) || !within(a, t)) return false;
   std::fill(t.numa + a.first, t.numa + a.last + 1, node);
   return true;
 }
 
-bool set_line(const std::string& key, std::istream& words, topology& t) {
-  if (key == "devices") return words >> t.devices && 1 <= t.devices && t.devices <= device_limit;
-  if (key == "name") return static_cast<bool>(std::getline(words >> std::ws, t.device_name));
-  if (key == "processors") return words >> t.processors && t.processors > 0;
-  if (key == "numa") return set_numa(words, t);
-  if (key == "bar") return read_window(words, t);
-  if (key == "timing") return read(words, t.timing);
-  if (key == "together") return read(words, t.together);
-  if (key == "queues") return words >> t.queues && t.queues >= 0;
-  if (key == "host") return read_speed(words, t.host);
-  if (key == "link") return set_links(words, t);
+bool set_line(const std::string& key, words& in, topology& t) {
+  if (key == "devices") return in.take(t.devices) && 1 <= t.devices && t.devices <= device_limit;
+  if (key == "name") return in.take_rest(t.device_name);
+  if (key == "processors") return in.take(t.processors) && t.processors > 0;
+  if (key == "numa") return set_numa(in, t);
+  if (key == "bar") return read_window(in, t);
+  if (key == "timing") return read(in, t.timing);
+  if (key == "together") return read(in, t.together);
+  if (key == "queues") return in.take(t.queues) && t.queues >= 0;
+  if (key == "host") return read_speed(in, t.host);
+  if (key == "link") return set_links(in, t);
   if (key != "default") return false;
   link l;
-  if (!read(words, l)) return false;
+  if (!read(in, l)) return false;
   for (auto& row : t.links) std::fill(std::begin(row), std::end(row), l);
   return true;
 }
@@ -117,18 +110,23 @@ topology::topology() {
 }
 
 bool topology::parse(const std::string& text, std::string& problem) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string key;
-    if (!(words >> key)) continue;
-    std::string rest;
-    if (set_line(key, words, *this) && !(words >> rest)) continue;
-    problem = "line " + std::to_string(number) + ": " + line;
+  std::string_view lines = text, line;
+  for (int number = 1; take_part(lines, line); ++number) {
+    words in(line.substr(0, line.find('#')));
+    std::string key, rest;
+    if (!in.take(key)) continue;
+    if (set_line(key, in, *this) && !in.take_rest(rest)) continue;
+    problem = "line " + std::to_string(number) + ": " + std::string(line);
     return false;
   }
   return true;
+}
+
+double topology::copy_time_us(int to, int from, std::size_t bytes) const noexcept {
+  if (!timing || (to < 0 && from < 0) || to == from) return 0;
+  const link& l = to < 0 || from < 0 ? host : links[to][from];
+  return l.latency_us +
+         (l.bandwidth_gbps > 0 ? static_cast<double>(bytes) / l.bandwidth_gbps / 1e3 : 0);
 }
 
 const topology& topology::instance() noexcept {
@@ -136,11 +134,8 @@ const topology& topology::instance() noexcept {
     auto* made = new topology;
     const std::string& path = config().emu_topology;
     if (path.empty()) return made;
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    std::string problem = "cannot be read";
-    if (file && made->parse(text.str(), problem)) return made;
+    std::string text, problem = "cannot be read";
+    if (read_file(path, text) && made->parse(text, problem)) return made;
     TELPHER_ERROR("topology %s: %s; using 8 devices, all peers", path.c_str(), problem.c_str());
     *made = topology{};
     return made;

@@ -49,6 +49,9 @@ struct topology {
   /// Parses a description. On an error returns false, and `problem` names the line.
   bool parse(const std::string& text, std::string& problem);
 
+  /// How long a copy takes; 0 if copies are not timed. A negative device is host memory.
+  double copy_time_us(int to, int from, std::size_t bytes) const noexcept;
+
   /// The topology of this process. Read once; errors in the file are logged.
   static const topology& instance() noexcept;
 };

@@ -7,88 +7,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <string>
-#include <unordered_set>
 
-#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "device/device.hpp"
+#include "device/gpurt/guard.hpp"
 #include "device/gpurt/runtime.hpp"
 #include "kernel/one_copy.hpp"
 
 namespace telpher::device::gpurt {
-
-/// begun() is true once static destructors run: vendors' runtimes are being torn down then.
-class process_exit {
- public:
-  static void watch() noexcept {
-    static const int registered = std::atexit([] { begun_.store(true); });
-    static_cast<void>(registered);
-  }
-  static bool begun() noexcept { return begun_.load(std::memory_order_relaxed); }
-
- private:
-  static inline std::atomic<bool> begun_{false};
-};
-
-/// Converts a vendor error to a status; logs a failure with the vendor's text.
-template <class R>
-status check(typename R::error_type error, const char* call) noexcept {
-  if (error == R::success) [[likely]]
-    return status::ok;
-  const status s = R::to_status(error);
-  R::clear_error(error);
-  if (s == status::would_block || process_exit::begun()) return s;
-  if (s == status::not_supported)
-    TELPHER_TRACE("%s %s: %s", R::name, call, R::error_text(error));
-  else
-    TELPHER_ERROR("%s %s failed: %s", R::name, call, R::error_text(error));
-  return s;
-}
-
-/// Makes a device current for the life of the object.
-template <class R>
-class guard {
- public:
-  explicit guard(int device) noexcept
-      : status_(process_exit::begun() ? status::device_error
-                                      : check<R>(R::enter(device, saved_), "set device")) {}
-  ~guard() {
-    if (status_ == status::ok) R::leave(saved_);
-  }
-  guard(const guard&) = delete;
-  guard& operator=(const guard&) = delete;
-  status entered() const noexcept { return status_; }
-
- private:
-  typename R::saved_type saved_{};
-  status status_;
-};
-
-/// A thread-safe set of addresses.
-class address_set {
- public:
-  void insert(const void* address) noexcept {
-    const std::lock_guard lock(mutex_);
-    all_.insert(address);
-  }
-  void erase(const void* address) noexcept {
-    const std::lock_guard lock(mutex_);
-    all_.erase(address);
-  }
-  bool holds(const void* address) noexcept {
-    const std::lock_guard lock(mutex_);
-    return all_.count(address) != 0;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_set<const void*> all_;
-};
 
 template <gpu_runtime R>
 class backend final : public device::backend {
@@ -262,6 +190,21 @@ class backend final : public device::backend {
     return on(
         o.device, [&] { return R::write_value(o.native, word, value); }, "stream write");
   }
+  status write_and_wait(stream s, std::uint32_t* written, std::uint32_t* awaited,
+                        std::uint32_t value) noexcept override {
+    const stream_object& o = *object_of(s);
+    return on(
+        o.device, [&] { return write_and_wait(o.native, written, awaited, value); },
+        "stream write and wait");
+  }
+  status keep_for_graph(stream s, void* object, void (*let_go)(void*)) noexcept override {
+    if constexpr (requires { R::keep_for_graph(object_of(s)->native, object, let_go); }) {
+      const stream_object& o = *object_of(s);
+      return on(
+          o.device, [&] { return R::keep_for_graph(o.native, object, let_go); }, "graph retain");
+    }
+    return status::not_supported;
+  }
   status synchronise_device(int device) noexcept override {
     return on(
         device, [] { return R::synchronise_device(); }, "device synchronise");
@@ -362,7 +305,7 @@ class backend final : public device::backend {
   // --- copies that Telpher does not leave to the driver ---
   enum class copy_choice { driver, engine, kernel };
   static copy_choice configured_choice() noexcept {
-    const std::string& wanted = config().device_copy;
+    const auto wanted = config().device_copy;
     return wanted == "engine"   ? copy_choice::engine
            : wanted == "kernel" ? copy_choice::kernel
                                 : copy_choice::driver;
@@ -390,6 +333,15 @@ class backend final : public device::backend {
           return R::launch(kernel::id::copy_batch, &k, k.count, kernel::one_copy_threads, o.native);
         },
         "copy kernel");
+  }
+
+  static typename R::error_type write_and_wait(typename R::stream_type s, std::uint32_t* written,
+                                               std::uint32_t* awaited,
+                                               std::uint32_t value) noexcept {
+    if constexpr (requires { R::write_and_wait(s, written, awaited, value); })
+      return R::write_and_wait(s, written, awaited, value);
+    const auto e = R::write_value(s, written, value);
+    return e == R::success ? R::wait_value(s, awaited, value) : e;
   }
 
   template <class F>

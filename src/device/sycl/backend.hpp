@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "device/device.hpp"
-#include "device/gpurt/backend.hpp"
+#include "device/gpurt/guard.hpp"
 #include "device/sycl/places.hpp"
 
 namespace telpher::device::sycl {

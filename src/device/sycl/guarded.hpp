@@ -9,7 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/status.hpp"
-#include "device/gpurt/backend.hpp"
+#include "device/gpurt/guard.hpp"
 
 namespace telpher::device::sycl {
 

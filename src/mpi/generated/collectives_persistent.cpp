@@ -3,7 +3,7 @@
 // Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
 #include "coll/between/calls.hpp"
-#include "coll/exchange/calls.hpp"
+#include "coll/exchange/arguments_of.hpp"
 #include "coll/staged.hpp"
 #include "mpi/by_messages.hpp"
 #include "mpi/deferred.hpp"

@@ -5,7 +5,9 @@
 #include "mpi/attached.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/names.hpp"
+#include "mpi/plain_receive.hpp"
 #include "mpi/pt2pt.hpp"
+#include "mpi/send.hpp"
 #include "stream/settle.hpp"
 
 using namespace telpher;
@@ -19,6 +21,8 @@ TELPHER_MPI(Send,
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Send(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Send(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Send", buf, count, datatype, dest, tag, comm});
 }
 
@@ -28,6 +32,9 @@ TELPHER_MPI(Recv,
              MPI_Status* status), (buf, count, datatype, source, tag, comm, status)) {
   if (!entry::active()) return pmpi::Recv(buf, count, datatype, source, tag, comm, status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (int code = 0; mpi::receive_at_once({"MPI_Recv", buf, count, datatype, source, tag, comm},
+                                         status, &code))
+    return code;
   return pt2pt::recv({"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
 }
 
@@ -37,6 +44,8 @@ TELPHER_MPI(Bsend,
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Bsend(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Bsend(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Bsend", buf, count, datatype, dest, tag, comm, send_mode::buffered});
 }
 
@@ -46,6 +55,8 @@ TELPHER_MPI(Ssend,
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Ssend", buf, count, datatype, dest, tag, comm, send_mode::synchronous});
 }
 
@@ -55,6 +66,8 @@ TELPHER_MPI(Rsend,
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Rsend", buf, count, datatype, dest, tag, comm, send_mode::ready});
 }
 
@@ -77,6 +90,7 @@ TELPHER_MPI(Isend,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf)) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Isend", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -86,6 +100,7 @@ TELPHER_MPI(Ibsend,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ibsend(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf)) return pmpi::Ibsend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Ibsend", buf, count, datatype, dest, tag, comm, send_mode::buffered},
                       request);
 }
@@ -96,6 +111,7 @@ TELPHER_MPI(Issend,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf)) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Issend", buf, count, datatype, dest, tag, comm, send_mode::synchronous},
                       request);
 }
@@ -106,6 +122,7 @@ TELPHER_MPI(Irsend,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf)) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Irsend", buf, count, datatype, dest, tag, comm, send_mode::ready},
                       request);
 }
@@ -116,6 +133,9 @@ TELPHER_MPI(Irecv,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irecv(buf, count, datatype, source, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (int code = 0; mpi::post_plain({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request,
+                                    &code))
+    return code;
   return pt2pt::irecv({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
 }
 
@@ -225,6 +245,11 @@ TELPHER_MPI(Sendrecv,
     return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                           source, recvtag, comm, status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::exchange_at_once({"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest,
+                                           sendtag, comm},
+                                          {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source,
+                                           recvtag, comm}, status, &code))
+    return code;
   return pt2pt::sendrecv({"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
                          {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm},
                          status);
@@ -341,6 +366,8 @@ TELPHER_MPI(Send_c,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Send_c", buf, count, datatype, dest, tag, comm});
 }
 
@@ -350,6 +377,9 @@ TELPHER_MPI(Recv_c,
              MPI_Status* status), (buf, count, datatype, source, tag, comm, status)) {
   if (!entry::active()) return pmpi::Recv_c(buf, count, datatype, source, tag, comm, status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (int code = 0; mpi::receive_at_once({"MPI_Recv_c", buf, count, datatype, source, tag, comm},
+                                         status, &code))
+    return code;
   return pt2pt::recv({"MPI_Recv_c", buf, count, datatype, source, tag, comm}, status);
 }
 
@@ -359,6 +389,8 @@ TELPHER_MPI(Bsend_c,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Bsend_c(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Bsend_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Bsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered});
 }
 
@@ -368,6 +400,8 @@ TELPHER_MPI(Ssend_c,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Ssend_c", buf, count, datatype, dest, tag, comm,
                       send_mode::synchronous});
 }
@@ -378,6 +412,8 @@ TELPHER_MPI(Rsend_c,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf) && mpi::may_block())
+    return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Rsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready});
 }
 
@@ -434,6 +470,7 @@ TELPHER_MPI(Isend_c,
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf)) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Isend_c", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -444,6 +481,8 @@ TELPHER_MPI(Ibsend_c,
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ibsend_c(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf))
+    return pmpi::Ibsend_c(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered},
                       request);
 }
@@ -455,6 +494,8 @@ TELPHER_MPI(Issend_c,
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf))
+    return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Issend_c", buf, count, datatype, dest, tag, comm,
                        send_mode::synchronous}, request);
 }
@@ -466,6 +507,8 @@ TELPHER_MPI(Irsend_c,
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (mpi::stays_on_host(buf))
+    return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Irsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready},
                       request);
 }
@@ -476,6 +519,9 @@ TELPHER_MPI(Irecv_c,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irecv_c(buf, count, datatype, source, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (int code = 0; mpi::post_plain({"MPI_Irecv_c", buf, count, datatype, source, tag, comm},
+                                    request, &code))
+    return code;
   return pt2pt::irecv({"MPI_Irecv_c", buf, count, datatype, source, tag, comm}, request);
 }
 
@@ -560,6 +606,11 @@ TELPHER_MPI(Sendrecv_c,
     return pmpi::Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                             recvtype, source, recvtag, comm, status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  if (int code = 0; mpi::exchange_at_once({"MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest,
+                                           sendtag, comm},
+                                          {"MPI_Sendrecv_c", recvbuf, recvcount, recvtype, source,
+                                           recvtag, comm}, status, &code))
+    return code;
   return pt2pt::sendrecv({"MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, comm},
                          {"MPI_Sendrecv_c", recvbuf, recvcount, recvtype, source, recvtag, comm},
                          status);

@@ -3,7 +3,7 @@
 // Collective communication that reduces (chapter 6),
 // in the sections of MPI 4.0.
 #include "coll/between/calls.hpp"
-#include "coll/exchange/calls.hpp"
+#include "coll/exchange/arguments_of.hpp"
 #include "coll/staged.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules in memory/allocations.hpp, one case for each, with a device that counts what it has
-// open.
+// The rules in memory/allocations.hpp, one case for each, with a device that counts what is open.
 #include "memory/allocations.hpp"
 
 #include <thread>
@@ -19,10 +18,7 @@ namespace {
 
 constexpr std::size_t bytes = 65536;
 
-importer& the_importer() {
-  static importer one;
-  return one;
-}
+importer the_importer;
 
 /// An allocation as its process describes it.
 struct described {
@@ -32,12 +28,12 @@ struct described {
 constexpr described a{0x100000}, b{0x200000}, c{0x300000};
 
 memory::place here() {
-  return {&the_importer(), 0};
+  return {&the_importer, 0};
 }
 
 result<memory::mapping> acquire(const described& m, int process, device::ipc_handle handle = {},
                                 std::size_t told = bytes) {
-  return memory::import_memory({process, &the_importer(), m.base, told, m.generation}, here(),
+  return memory::import_memory({process, &the_importer, m.base, told, m.generation}, here(),
                                handle);
 }
 
@@ -183,7 +179,7 @@ TEST_CASE(a_stale_one_that_is_held_closes_too) {
     CHECK_EQ(s.closes(), 1);
     CHECK(kept.base() == nullptr);
     CHECK(again.base() == nullptr);
-    CHECK(the_importer().open.count(other.base()) == 1);
+    CHECK(the_importer.open.count(other.base()) == 1);
     open({a.base, 3});
     CHECK_EQ(s.closes(), 2);  // the first is closed once
     all().clear();
@@ -191,7 +187,7 @@ TEST_CASE(a_stale_one_that_is_held_closes_too) {
   }
   all().clear();
   CHECK_EQ(s.closes(), 4);  // closes b
-  CHECK(the_importer().open.empty());
+  CHECK(the_importer.open.empty());
 }
 
 TEST_CASE(a_stale_one_lets_go_without_a_cache) {
@@ -204,7 +200,7 @@ TEST_CASE(a_stale_one_lets_go_without_a_cache) {
     CHECK(next.base() != nullptr);
   }
   CHECK_EQ(s.closes(), 2);
-  CHECK(the_importer().open.empty());
+  CHECK(the_importer.open.empty());
 }
 
 TEST_CASE(processes_do_not_share_entries) {
@@ -241,31 +237,31 @@ TEST_CASE(when_the_device_has_no_room_idle_entries_close) {
   const since s;
   open(a);
   open(b);
-  the_importer().full = 2;
+  the_importer.full = 2;
   open(c);
   CHECK_EQ(s.closes(), 2);
   {
     const auto used = open(c);
-    the_importer().full = 1;
+    the_importer.full = 1;
     CHECK_EQ(error_of(acquire(a, 1)), status::not_supported);
   }
-  the_importer().full = 1000;
+  the_importer.full = 1000;
   all().clear();
-  CHECK(the_importer().open.empty());
+  CHECK(the_importer.open.empty());
 }
 
 TEST_CASE(what_is_named_must_have_been_opened) {
   const since s;
-  the_importer().known = bytes - 1;
+  the_importer.known = bytes - 1;
   check::expect_log("names an allocation of 65536 bytes of which 65535 could be opened");
   CHECK_EQ(error_of(acquire(a, 1)), status::not_supported);
-  CHECK(the_importer().open.empty());
-  the_importer().known = bytes;
+  CHECK(the_importer.open.empty());
+  the_importer.known = bytes;
   open(a);
   CHECK_EQ(s.opens(), 1);
   CHECK_EQ(error_of(acquire(a, 1, {}, bytes + 1)), status::not_supported);
   all().clear();
-  the_importer().known = 0;
+  the_importer.known = 0;
 }
 
 TEST_CASE(an_ending_that_its_process_posts_closes_all_its_facets_at_once) {
@@ -307,7 +303,7 @@ struct counted final : facet {
 };
 
 memory::allocation own(std::uint64_t generation, std::uintptr_t base = 0x100000) {
-  return {memory::allocation::own_process, &the_importer(), base, bytes, generation};
+  return {memory::allocation::own_process, &the_importer, base, bytes, generation};
 }
 
 allocations::held keep(facet::kind k, const memory::allocation& m, int& given_back) {
@@ -322,8 +318,8 @@ std::vector<std::uintptr_t> posted;
 
 /// What the driver says of an address.
 void lives(std::uintptr_t base, std::uint64_t generation) {
-  the_importer().own = {
-      device::memory_kind::device, the_importer().owner(), 0, base, bytes, generation};
+  the_importer.own = {
+      device::memory_kind::device, the_importer.owner(), 0, base, bytes, generation};
 }
 
 }  // namespace
@@ -372,7 +368,7 @@ TEST_CASE(what_the_program_freed_is_noticed_when_a_look_is_due) {
   all().tidy();
   CHECK_EQ(given_back, 0);
   CHECK(!all().due());
-  the_importer().own = {};  // freed
+  the_importer.own = {};  // freed
   all().look_soon();
   CHECK(all().due());
   all().tidy();

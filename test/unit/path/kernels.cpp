@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels that copy messages, and other work of the device. While the lingering copier serves one
-// command after the other, other streams make progress. Kernels that die end their copies with an
-// error, and later copies work again.
+// command after the other, other streams make progress. What counts as a burst, for which a copier
+// stays. Kernels that die end their copies with an error, and later copies work again.
 #include "memory/memory.hpp"
 
 #include <dlfcn.h>
 
 #include <array>
 #include <chrono>
+#include <thread>
 
 #include "../memory/emulated.hpp"
 #include "base/settings.hpp"
 #include "check_log.hpp"
+#include "memory/held_streams.hpp"
 #include "path/batch.hpp"
 #include "path/linger.hpp"
 #include "path/staged.hpp"
@@ -84,6 +86,31 @@ TEST_CASE(a_batch_that_dies_ends_its_copies) {
   pass(status::device_error);
   set_faults("");
   for (int i = 0; i < 40; ++i) pass(status::ok);
+}
+
+TEST_CASE(a_burst_goes_on_for_longer_while_streams_wait) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto gap = std::chrono::milliseconds(13), twice = std::chrono::milliseconds(20);
+  const memory::place device = where();
+  const scoped_settings s({"TELPHER_LINGER_TIME=10ms"});
+  path::burst::permit(true);
+  for (const bool held : {false, true}) {
+    path::burst pieces;
+    CHECK(!pieces.goes_on(device));
+    if (held) memory::held_streams::instance().begin();
+    bool in_time = false;
+    for (int tries = 0; !in_time && tries < 100; ++tries) {
+      pieces.goes_on(device);
+      const auto before = clock::now();
+      std::this_thread::sleep_for(gap);
+      const bool goes_on = pieces.goes_on(device);
+      in_time = clock::now() - before < twice;  // else the machine was late
+      if (in_time) CHECK_EQ(goes_on, held);
+    }
+    CHECK(in_time);
+    if (held) memory::held_streams::instance().end();
+  }
+  path::burst::permit(false);
 }
 
 TEST_CASE(a_copier_that_dies_ends_its_copies) {

@@ -23,6 +23,7 @@ def given(number: int) -> dict:
         "mpis": ["/m/lib/libmpi.so.12"],
         "version": 100,
         "settings": {"TELPHER_BACKEND": "cuda"},
+        "slurm": {},
         "pid_space": 1,
         "ipc_space": 1,
     }
@@ -62,7 +63,9 @@ HEALTHY = {
         "mig": False,
         "mps": False,
     },
-    "system": {"ptrace_scope": "0", "container": False, "shm_free": 1 << 33, "nics": {"mlx5_0": "0"}, "slurm": {}},
+    "system": {"ptrace_scope": "0", "container": False, "shm_free": 1 << 33},
+    "nics": {"0000:01:00.0": ("mlx5_0", "same switch")},
+    "tables": [{"file": "/shared/other.table", "mpi": "", "problem": "of another machine (cuda 8 x H200)"}],
     "look": {"problem": "", "ranks": [given(0), given(1)], "said": []},
     "job": {"problem": "", "ranks": [met(0), met(1)], "paths": ["ipc_get"], "refused": 0, "said": []},
     "host_alone": {"result": "ends", "says": False},
@@ -115,6 +118,8 @@ class Judgement(unittest.TestCase):
 
     def test_two_mpis(self):
         self.ranks[0]["mpis"].append("/usr/lib/libmpi.so.40")
+        self.assertFalse(doctor_checks.may_meet(self.facts))
+        self.facts["job"] = self.facts["host_alone"] = {}
         self.expect("bad", "libmpi.so.40")
 
     def test_launcher_of_another_mpi(self):
@@ -141,6 +146,18 @@ class Judgement(unittest.TestCase):
             "libraries": {"mpich": "/t/lib/libtelpher-mpich.so"},
         }
         self.expect("bad", "cuda: cannot open.*telpher.cuda13")
+
+    def test_a_driver_that_is_too_old(self):
+        self.facts |= {"backends": [], "absent": ["cuda: CUDA driver version is insufficient for CUDA runtime version"]}
+        self.expect("bad", "insufficient.*CUDA 13.*telpher_cuda12")
+        self.facts["plugin_wheels"] = ["telpher_cuda12-0.1.0.dist-info"]
+        self.expect("bad", "too old for this plug-in$")
+
+    def test_a_back_end_without_a_device(self):
+        self.facts["backends"][0] |= {"devices": [], "pairs": []}
+        self.expect("bad", "shows no device.*CUDA_VISIBLE_DEVICES")
+        self.facts["visibility"]["vendor"] = ""
+        self.expect("note", "shows no device")
 
     def test_two_plug_in_wheels(self):
         self.facts["plugin_wheels"].append("telpher_cuda12-0.1.0.dist-info")
@@ -174,8 +191,38 @@ class Judgement(unittest.TestCase):
     def test_slurm_hides_peers(self):
         for one in self.met:
             one["devices"] = 1
-        self.facts["system"]["slurm"] = {"SLURM_GPUS_PER_TASK": "1"}
+        self.ranks[1]["slurm"] = {"SLURM_GPUS_PER_TASK": "1", "SLURM_GPUS_ON_NODE": "2"}
         self.expect("note", "SLURM_GPUS_PER_TASK=1.*--gpu-bind=none")
+        self.ranks[1]["slurm"] = {"SLURM_TRES_PER_TASK": "cpu=8,gres/gpu:1"}
+        self.expect("note", "SLURM_TRES_PER_TASK=cpu=8,gres/gpu:1 *")
+        self.ranks[1]["slurm"]["SLURM_GPU_BIND"] = "closest"
+        self.expect("note", r"\(SLURM_GPU_BIND=closest\)")
+
+    def test_slurm_that_hides_nothing(self):
+        for one in self.met:
+            one["devices"] = 1
+        self.facts["visibility"]["devices"] = 1  # there is one
+        for harmless in ({"SLURM_GPUS_PER_TASK": "1", "SLURM_GPU_BIND": "none"}, {"SLURM_TRES_PER_TASK": "cpu=8"}):
+            self.ranks[0]["slurm"] = harmless
+            self.assertEqual([c for c in doctor_checks.judge(self.facts) if c.state != "ok"], [])
+
+    def test_no_mpi(self):
+        self.facts["mpi"]["abi"] = ""
+        self.facts["look"] = {"problem": "there is no MPI to start them with", "ranks": [], "said": []}
+        self.facts["job"] = self.facts["host_alone"] = {}
+        self.expect("bad", "no mpi4py, mpicc or mpirun.*pip install")
+
+    def test_a_named_table_of_another_machine(self):
+        self.facts["settings"] = [{"name": "table", "value": "/shared/other.table", "origin": "environment"}]
+        self.expect("bad", "/shared/other.table is refused: of another machine.*telpher tune")
+
+    def test_a_damaged_table(self):
+        self.facts["tables"][0]["problem"] = "damaged, or no table"
+        self.expect("bad", "is refused: damaged")
+
+    def test_adapter_at_another_processor(self):
+        self.facts["nics"] = {"0000:01:00.0": ("mlx5_0", "another NUMA node")}
+        self.expect("note", "0000:01:00.0 to mlx5_0: another NUMA node")
 
     def test_no_peer_access(self):
         for pair in self.facts["backends"][0]["pairs"]:
@@ -237,6 +284,44 @@ class Nvidia(unittest.TestCase):
                 (1, {"0000:3b:00.0": 1 << 32}, True, True, False),
             )
         self.assertEqual(doctor_facts.nvidia("/nowhere/"), {})
+
+
+class Adapters(unittest.TestCase):
+    """By the places of devices below /sys/devices, as on a machine with two processors and switches."""
+
+    GPU = "pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:00.0"
+    PLACES = {
+        "same switch": "pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:01.0/0000:04:00.0",
+        "same root complex": "pci0000:00/0000:00:02.0/0000:05:00.0",
+        "same NUMA node": "pci0000:40/0000:40:01.0/0000:41:00.0",
+        "another NUMA node": "pci0000:80/0000:80:01.0/0000:81:00.0",
+    }
+
+    def nearest(self, names: list) -> tuple:
+        with tempfile.TemporaryDirectory() as folder:
+            devices, bus = Path(folder, "sys/devices"), Path(folder, "sys/bus/pci/devices")
+            adapters = Path(folder, "sys/class/infiniband")
+            for one in (bus, adapters):
+                one.mkdir(parents=True)
+            for name, place in [("gpu", self.GPU), *((name, self.PLACES[name]) for name in names)]:
+                (devices / place).mkdir(parents=True)
+                (devices / place / "numa_node").write_text("1" if name == "another NUMA node" else "0")
+                if name == "gpu":
+                    (bus / "0000:03:00.0").symlink_to(devices / place)
+                else:
+                    (adapters / name).mkdir()
+                    (adapters / name / "device").symlink_to(devices / place)
+            return doctor_facts.nearest_nics(["0000:03:00.0"], folder + "/")["0000:03:00.0"]
+
+    def test_each_distance(self):
+        for name in self.PLACES:
+            self.assertEqual(self.nearest([name]), (name, name))
+
+    def test_the_nearest_counts(self):
+        self.assertEqual(self.nearest(list(self.PLACES)), ("same switch", "same switch"))
+
+    def test_no_adapter(self):
+        self.assertEqual(doctor_facts.nearest_nics(["0000:03:00.0"], "/nowhere/"), {})
 
 
 unittest.main()

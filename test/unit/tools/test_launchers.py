@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `telpher exec` makes of each launcher's variables: the local rank, hence the device, and whose it is."""
 
+import json
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import devices, execute  # noqa: E402
+from telpher import answers, devices, execute  # noqa: E402
+
+BUILD = os.environ.get("BUILD", "")
 
 # The variables of the third rank of a node, as each launcher sets them.
 LAUNCHERS = {
@@ -54,16 +59,95 @@ class Launchers(unittest.TestCase):
                     execute.place(environment, "auto", "none", devices)
                     self.assertEqual(environment["CUDA_VISIBLE_DEVICES"].split(",")[0], "2")
                     self.assertEqual(environment["CUDA_DEVICE_ORDER"], "PCI_BUS_ID")
+                    self.assertNotIn("MPI4JAX_USE_CUDA_MPI", environment)  # this build has no CUDA plug-in
                     emulated = variables | {"TELPHER_BACKEND": "emu"}
                     execute.place(emulated, "auto", "none", devices)
                     self.assertNotIn("CUDA_VISIBLE_DEVICES", emulated)
         finally:
             devices.all_devices = saved
 
+    def test_streams_and_mps_get_variables_of_cuda(self):
+        with tempfile.TemporaryDirectory() as root:
+            for variables, queues, loading in (
+                ({}, None, None),
+                ({"TELPHER_STREAMS": "off"}, None, None),
+                ({"TELPHER_STREAMS": "On"}, "32", "EAGER"),
+                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine"}, "32", None),
+                ({"TELPHER_STREAMS": "on", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}, "1", "EAGER"),
+                ({"TELPHER_STREAMS": "on", "CUDA_MODULE_LOADING": "LAZY"}, "32", "LAZY"),
+            ):
+                with self.subTest(variables):
+                    environment = dict(variables)
+                    execute.set_stream_variables(environment, root + "/")
+                    self.assertEqual(environment.get("CUDA_DEVICE_MAX_CONNECTIONS"), queues)
+                    self.assertEqual(environment.get("CUDA_MODULE_LOADING"), loading)
+            os.makedirs(root + "/tmp/nvidia-mps/control")
+            environment = {}
+            execute.set_stream_variables(environment, root + "/")
+            self.assertEqual(environment, {"CUDA_DEVICE_MAX_CONNECTIONS": "32"})
+
+
+class Rank(unittest.TestCase):
+    """What a program finds that `telpher exec` starts, under each launcher."""
+
+    SHOW = "import json, os; print(json.dumps(dict(os.environ)))"
+
+    def started(self, variables: dict, *options: str) -> dict:
+        command = [os.path.join(BUILD, "bin/telpher"), "exec", *options, "--", sys.executable, "-c", self.SHOW]
+        clean = {"PATH": os.environ["PATH"], "TELPHER_BACKEND": "emu"}
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, env=clean | variables)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return json.loads(answer.stdout)
+
+    def test_the_library_is_in_front_and_the_launchers_variables_stay(self):
+        for name, (variables, abi) in LAUNCHERS.items():
+            with self.subTest(name):
+                abi = abi or "ompi"
+                found = self.started(variables | {"LD_PRELOAD": "/usr/lib/libtool.so"}, "--mpi", abi)
+                self.assertEqual(found["LD_PRELOAD"], f"/usr/lib/libtool.so:{BUILD}/lib/libtelpher-{abi}.so")
+                self.assertLessEqual(variables.items(), found.items())
+
+    def test_what_run_has_found_out_is_not_asked_again(self):
+        self.assertIn("libtelpher-mpi_abi.so", self.started({"TELPHER_LAUNCHED": "mpi_abi"})["LD_PRELOAD"])
+
+    def test_children_of_a_rank_are_not_given_it_twice(self):
+        once = self.started({}, "--mpi", "mpich")
+        self.assertEqual(self.started({"LD_PRELOAD": once["LD_PRELOAD"]}, "--mpi", "mpich")["LD_PRELOAD"],
+                         once["LD_PRELOAD"])
+
+
+class Answers(unittest.TestCase):
+    """Programs that look for a variable learn that device pointers may be passed."""
+
+    def given(self, vendor: str, plugins: tuple, **set_before: str) -> dict:
+        environment = dict(set_before)
+        answers.give(environment, vendor, plugins)
+        return environment
+
+    def test_by_vendor(self):
+        self.assertEqual(self.given("cuda", ("emu", "cuda"))["JULIA_MPI_HAS_CUDA"], "true")
+        self.assertEqual(self.given("hip", ("hip",))["JULIA_MPI_HAS_ROCM"], "true")
+        self.assertNotIn("JULIA_MPI_HAS_CUDA", self.given("hip", ("hip",)))
+        self.assertEqual(self.given("sycl", ("sycl",))["TPETRA_ASSUME_GPU_AWARE_MPI"], "1")
+
+    def test_none_without_the_plug_in(self):
+        self.assertEqual(self.given("cuda", ("emu", "mpich")), {})
+
+    def test_what_the_user_set_stays(self):
+        self.assertEqual(self.given("cuda", ("cuda",), MPI4JAX_USE_CUDA_MPI="0")["MPI4JAX_USE_CUDA_MPI"], "0")
+
+    def test_not_for_crays_mpich(self):
+        self.assertEqual(self.given("hip", ("hip",))["MPICH_GPU_SUPPORT_ENABLED"], "1")
+        saved, answers.CRAY_FOLDER = answers.CRAY_FOLDER, os.path.dirname(__file__)
+        try:
+            self.assertNotIn("MPICH_GPU_SUPPORT_ENABLED", self.given("hip", ("hip",)))
+        finally:
+            answers.CRAY_FOLDER = saved
+
 
 class Completion(unittest.TestCase):
     def test_shells_know_every_subcommand_and_option(self):
-        from telpher import doctor, main, run
+        from telpher import doctor, main, report, run, trace
 
         folder = os.path.join(os.path.dirname(__file__), "../../../share/completion")
         for name in ("telpher.bash", "_telpher"):
@@ -71,7 +155,7 @@ class Completion(unittest.TestCase):
                 text = file.read()
             options = [
                 o
-                for p in (run.parser(), doctor.parser())
+                for p in (run.parser(), doctor.parser(), report.parser(), trace.parser())
                 for a in p._actions
                 for o in a.option_strings
                 if o.startswith("--")

@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import UserError, trace_merge, trace_report  # noqa: E402
+from telpher import UserError, trace, trace_merge, trace_report  # noqa: E402
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else ""
 
@@ -125,6 +125,14 @@ class Files(unittest.TestCase):
             trace_merge.merge([trace_merge.Rank(head(0), []), trace_merge.Rank(head(0), [])])
 
 
+class Arguments(unittest.TestCase):
+    def test_the_programs_own_options_stay_its_own(self):
+        own, rest = trace.split(["-np", "2", "-oa.json", "--keep=k", "--backend", "emu", "app", "--json", "-o", "x"])
+        self.assertEqual(own, ["-oa.json", "--keep=k"])
+        self.assertEqual(rest, ["-np", "2", "--backend", "emu", "app", "--json", "-o", "x"])
+        self.assertEqual(trace.split(["-n2", "--json", "--", "--json"]), (["--json"], ["-n2", "--", "--json"]))
+
+
 @unittest.skipUnless(PROGRAM, "no program was given")
 class Real(unittest.TestCase):
     def test_a_run_is_traced(self):
@@ -134,7 +142,8 @@ class Real(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             out, numbers = os.path.join(folder, "trace.json"), os.path.join(folder, "summary.json")
             answer = subprocess.run(
-                [telpher, "trace", "-o", out, "--summary", numbers, "-n", "2", "--backend", "emu", PROGRAM,
+                [telpher, "trace", "-o", out, "--summary", numbers, "--json", "-n", "2", "--backend", "emu", PROGRAM,
+                 "--json", os.path.join(folder, "rows.json"),
                  "latency,allreduce", "-s", "100000", "-i", "3", "-x", "0", "--batches", "1", "--mode", "telpher"],
                 capture_output=True, text=True, timeout=55, env=clean)
             self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
@@ -142,6 +151,8 @@ class Real(unittest.TestCase):
                 events = json.load(file)["traceEvents"]
             with open(numbers) as file:
                 summary = json.load(file)
+            self.assertEqual(json.loads(answer.stdout), summary)
+            self.assertTrue(os.path.exists(os.path.join(folder, "rows.json")), "the program's own --json")
         names = {(e["pid"], e["name"]) for e in events if e["ph"] == "X"}
         for rank in (0, 1):
             for name in ("MPI_Send", "MPI_Recv", "MPI_Allreduce", "copy to the host", "copy to the device",

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The step of bench/gpu_session.py that measures what goes between nodes, on one machine: ranks are split into two
+pretended nodes. Ranks that share a GPU run under an MPS of the user's own, which the step starts and stops, since
+without it the GPU gives each process its time slices in turn, and nothing could be told from that."""
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from gpu_coll import Runs, modes_table
+from gpu_jobs import Session
+from gpu_measure import both_columns, peer_environments, size_table
+
+OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter",
+              "reduce_scatter_block")
+SIZES = "8,64k,1m,16m"
+MESSAGES = "8,1k,8k,64k,1m,4m,64m"
+TIMED = "--min-time 0.04 --batches 7 --validate"
+NODES = {"TELPHER_PRETENDED_NODES": "2"}
+SCHEDULES = NODES | {"TELPHER_COLL_ALGORITHM": ",".join(f"{name}=two_level" for name in OPERATIONS)}
+
+
+@contextlib.contextmanager
+def shared_device(session: Session, ranks: int):
+    """MPS for ranks of one GPU, as a daemon of the user's own; yields whether it runs."""
+    control = shutil.which("nvidia-cuda-mps-control")
+    if session.options.backend != "cuda" or not control or ranks <= session.devices:
+        yield False
+        return
+    with tempfile.TemporaryDirectory(prefix="mps") as folder:  # a short path: it gets sockets
+        places = {"CUDA_MPS_PIPE_DIRECTORY": folder + "/p", "CUDA_MPS_LOG_DIRECTORY": folder + "/l"}
+        for place in places.values():
+            Path(place).mkdir()
+        # Not by Session.command, which would end the daemon with the command.
+        started = os.spawnvpe(os.P_WAIT, control, [control, "-d"], os.environ | places) == 0
+        try:
+            if started:
+                os.environ.update(places)
+            yield started
+        finally:
+            for name in places if started else ():
+                os.environ.pop(name, None)
+            if started:
+                session.command(["sh", "-c", "echo quit | nvidia-cuda-mps-control"], 20, places, quiet=True)
+
+
+def collectives(session: Session, runs: Runs, abi: str, ranks: int) -> None:
+    rows = []
+    for operation in OPERATIONS:
+        rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode both {TIMED}", abi=abi,
+                                       limit=40, ranks=ranks, **SCHEDULES))
+    modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside staging "
+                "by hand", rows)
+
+
+def messages(session: Session, runs: Runs, abi: str) -> None:
+    columns = {}
+    for title, buffers, mode in (("device", "D:D", "both"), ("host", "H:H", "telpher")):
+        rows = runs.add(session.bench(f"between messages {buffers}", "latency,bw",
+                                      f"-s {MESSAGES} -b {buffers} --mode {mode} {TIMED}", abi=abi, limit=60, **NODES))
+        for test in ("latency", "bw"):
+            columns[f"{test} {title}"] = both_columns([row for row in rows if row["test"] == test])
+    size_table(session, f"messages between 2 pretended nodes over {abi}: latency us, bandwidth GB/s (ratio to staging "
+               "by hand)", columns)
+
+
+def direct(session: Session, runs: Runs) -> None:
+    """Over a host MPI that takes device memory itself: its messages without Telpher, then Telpher's path `direct`,
+    and the schedules that give it the devices' addresses."""
+    library = peer_environments(session)["ucx"]
+    line = f"-s {MESSAGES} --mode telpher --alloc malloc {TIMED}"
+    columns = {}
+    for title, settings in (("host MPI", {"peer": library}), ("direct", {"over": library})):
+        chosen = {} if "peer" in settings else NODES | {"TELPHER_DIRECT": "on", "TELPHER_PATH": "direct"}
+        rows = runs.add(session.bench(f"between {title}", "latency,bw", line, limit=60, **settings, **chosen))
+        for test in ("latency", "bw"):
+            columns[f"{test} {title}"] = both_columns([row for row in rows if row["test"] == test])
+    size_table(session, "messages over Open MPI with UCX on device memory: latency us, bandwidth GB/s", columns)
+    rows = runs.add(session.bench("between direct collectives", "allreduce,allgather,alltoall",
+                                  f"-s 64k,1m,16m --mode both --alloc malloc {TIMED}", over=library, limit=60,
+                                  TELPHER_DIRECT="on", **SCHEDULES))
+    modes_table(session, "collectives of 2 ranks on 2 pretended nodes, Open MPI with UCX gets device memory", rows)
+
+
+def between(session: Session) -> str:
+    runs = Runs()
+    abi = session.abis()[-1]
+    for ranks in (2, 4):
+        with shared_device(session, ranks) as mps:
+            session.say(f"{ranks} ranks, {session.devices} devices, MPS {'on' if mps else 'off'}")
+            collectives(session, runs, abi, ranks)
+            if ranks == 2:
+                messages(session, runs, abi)
+                if session.options.ucx and session.options.backend == "cuda":
+                    direct(session, runs)
+    return runs.verdict()

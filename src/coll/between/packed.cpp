@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/packed.hpp"
+
+#include <algorithm>
+
+namespace telpher::coll::between {
+namespace {
+
+struct blocks {
+  std::uint64_t sent, received;  // of each side: a block for each rank, or one
+};
+
+blocks blocks_of(const exchange::arguments& a) {
+  const auto all = static_cast<std::uint64_t>(a.ranks);
+  switch (a.what) {
+    case operation::alltoall:
+      return {all, all};
+    case operation::allgather:
+      return {1, all};
+    case operation::reduce_scatter_block:
+      return {all, 1};
+    default:
+      return {1, 1};
+  }
+}
+
+bool reads(const exchange::arguments& a) {
+  return a.what != operation::bcast || a.rank == a.root;
+}
+
+bool writes(const exchange::arguments& a) {
+  if (a.what == operation::bcast) return a.rank != a.root;
+  return a.what != operation::reduce || a.rank == a.root;
+}
+
+}  // namespace
+
+packed_buffers::packed_buffers(const exchange::arguments& a, std::uint64_t bytes,
+                               std::uint64_t grain)
+    : packed_(a) {
+  const blocks n = blocks_of(a);
+  const auto own = static_cast<std::size_t>(a.rank);
+  const std::uint64_t result =
+      a.what == operation::reduce_scatter ? a.common[own] * grain : bytes * n.received;
+  const auto of = [](const void* at, exchange::elements e, std::uint64_t times) {
+    return side{const_cast<void*>(at), e.count * static_cast<std::int64_t>(times), e.of};
+  };
+  if (a.in_place) {
+    output_ = of(a.output, a.received, std::max(n.sent, n.received));
+    output_.content.resize(std::max(bytes * n.sent, result));
+    output_.reads = output_.writes = true;
+  } else if (reads(a)) {
+    input_ = of(a.input, a.sent, n.sent);
+    input_.content.resize(bytes * n.sent);
+    input_.reads = true;
+  }
+  if (!a.in_place && writes(a)) {
+    output_ = of(a.output, a.received, n.received);
+    if (a.what == operation::reduce_scatter)
+      output_.count = static_cast<std::int64_t>(a.common[own]);
+    output_.content.resize(result);
+    output_.writes = true;
+  }
+  packed_.output = output_.content.data();
+  packed_.input = a.in_place ? packed_.output : input_.content.data();
+  packed_.input_place = packed_.output_place = {};
+  packed_.bytes = bytes;
+  packed_.grain = grain;
+}
+
+status packed_buffers::open(side& s) noexcept {
+  if (s.content.empty()) return status::ok;
+  const auto found = datatype::layout_of(s.of);
+  TELPHER_TRY(found);
+  s.layout = *found;
+  // What the call says of its two sides must agree, and values of a reduction lie somewhere.
+  if (s.layout->size * static_cast<std::uint64_t>(s.count) != s.content.size() ||
+      (!s.at && packed_.reduce.known))
+    return status::invalid_argument;
+  plan where{.segments = {}, .copy_in = s.reads, .copy_out = s.writes};
+  where.add(0, s.count, s.of);
+  const auto image = images_.add(s.at, where);
+  TELPHER_TRY(image);
+  s.image = static_cast<std::byte*>(*image);
+  return status::ok;
+}
+
+status packed_buffers::load() noexcept {
+  try {
+    TELPHER_TRY(open(input_));
+    TELPHER_TRY(open(output_));
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  TELPHER_TRY(images_.copy_in());
+  for (side* s : {&input_, &output_})
+    if (s->reads && s->layout)
+      datatype::pack_host(*s->layout, s->image, 0, s->content.size(), s->content.data());
+  return status::ok;
+}
+
+status packed_buffers::store() noexcept {
+  if (!output_.writes || !output_.layout) return status::ok;
+  datatype::unpack_host(*output_.layout, output_.content.data(), 0, output_.content.size(),
+                        output_.image);
+  return images_.copy_out();
+}
+
+}  // namespace telpher::coll::between

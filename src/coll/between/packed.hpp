@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One rank's buffers of a call that no schedule can use as they lie: a type with gaps, MPI_BOTTOM,
+// values at odd addresses. Its part of the call runs on a packed copy in host memory, and the other
+// ranks need not know. Of calls without arrays of counts.
+#pragma once
+
+#include <vector>
+
+#include "coll/exchange/arguments.hpp"
+#include "coll/staging.hpp"
+#include "datatype/datatype.hpp"
+
+namespace telpher::coll::between {
+
+class packed_buffers {
+ public:
+  /// `bytes`: of the vector or a block, `grain`: what they are a multiple of, as all ranks know
+  /// both. May throw std::bad_alloc.
+  packed_buffers(const exchange::arguments& a, std::uint64_t bytes, std::uint64_t grain);
+
+  /// The same call on the packed copy.
+  const exchange::arguments& arguments() const noexcept { return packed_; }
+  /// Packs what the call reads.
+  status load() noexcept;
+  /// Brings the results to their places.
+  status store() noexcept;
+
+ private:
+  struct side {
+    void* at = nullptr;
+    std::int64_t count = 0;
+    MPI_Datatype of = MPI_DATATYPE_NULL;
+    bool reads = false, writes = false;
+    const datatype::layout* layout = nullptr;
+    std::byte* image = nullptr;  // host memory with the buffer's layout
+    std::vector<std::byte> content{};
+  };
+  status open(side& s) noexcept;
+
+  exchange::arguments packed_;
+  side input_, output_;  // in place all is the output
+  staging images_{path::kind::coll_levels};
+};
+
+}  // namespace telpher::coll::between

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One collective call among the devices of a node, from its initiation to its end. It goes from
+// step to step. A step does what can be done now and never waits: who waits for the call polls
+// advance(). The ranks decide by what all of them know, so all decide alike. What a rank alone
+// knows (it cannot map a buffer) is put to the vote.
+//
+//   file                 steps
+//   call.cpp             the rank proposes the devices or the host MPI; all proposals are read
+//   call_workspaces.cpp  the ranks' workspaces are found, or made and mapped
+//   call_choice.cpp      algorithm and transport are chosen, the program's buffers mapped
+//   call_run.cpp         the schedule runs (execution.hpp)
+//   call_library.cpp     or the vendor's library does the call
+//
+// A blocking call is its caller's. A non-blocking one is held by the program's request and by its
+// communicator's queue (call_queue.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "coll/deferred_call.hpp"
+#include "coll/exchange/arguments.hpp"
+#include "coll/exchange/execution.hpp"
+#include "coll/exchange/kept_arrays.hpp"
+#include "coll/exchange/selection.hpp"
+#include "memory/allocations.hpp"
+
+namespace telpher::coll::exchange {
+
+class communicator;
+
+class call final : public deferred_call {
+ public:
+  enum class form : std::uint8_t { blocking, nonblocking };  // as in agreement.hpp
+  enum class outcome : std::uint8_t { pending, done, staged };
+
+  /// `host` initiates a non-blocking call in the host MPI, staged. It has the arrays that the host
+  /// MPI may read until the call has ended.
+  call(const char* name, communicator& c, arguments&& a, form f, host_form&& host = {}) noexcept
+      : deferred_call(name), c_(c), arguments_(std::move(a)), form_(f), host_(std::move(host)) {}
+
+  /// The call's number in the communicator's agreement; before the first advance().
+  void set_number(std::uint64_t number) noexcept { number_ = number; }
+  std::uint64_t number() const noexcept { return number_; }
+
+  /// Does what can be done now. staged: all ranks have agreed to stage it, or this one does.
+  outcome advance() noexcept;
+  /// Takes the proposal of a non-blocking call back, unless it is decided that all ranks try.
+  bool withdraw() noexcept;
+  /// It runs among the devices for sure.
+  bool committed() const noexcept { return committed_; }
+
+  /// What ends a non-blocking call: its run on the devices, or its start in the host MPI.
+  void end_on_devices() noexcept;
+  void start_staged() noexcept;
+  /// Of the run on devices.
+  status result() const noexcept { return result_; }
+
+  /// What it waits for, as the end of a sentence.
+  void describe(char* text, std::size_t size) const noexcept;
+
+ private:
+  // What a step came to: on with the next one, or the same again later.
+  enum class then : std::uint8_t { next, later, staged, done };
+  using step_function = then (call::*)() noexcept;
+
+  then begin() noexcept;
+  then propose() noexcept;
+  then await_proposals() noexcept;
+
+  then make_workspace() noexcept;
+  then await_workspaces_made() noexcept;
+  then await_workspaces_mapped() noexcept;
+  then discard_workspaces() noexcept;
+
+  then describe_to_choose() noexcept;
+  then choose() noexcept;
+  then await_choice() noexcept;
+  then follow_choice() noexcept;
+  then await_mappings() noexcept;
+
+  then commit() noexcept;
+  then poll_execution() noexcept;
+
+  then open_library() noexcept;
+  then await_library_opened() noexcept;
+  then poll_joining() noexcept;
+  then await_library_joined() noexcept;
+  then go_without_library() noexcept;
+  then poll_library() noexcept;
+
+  then go(step_function next, const char* awaited) noexcept;
+  then stage() noexcept;
+  then end(status s) noexcept;
+  void release() noexcept;
+
+  bool eligible() noexcept;
+  bool propose_number() noexcept;
+  bool agree_on_number() noexcept;
+  bool same_call() const noexcept;
+  bool find_workspaces() noexcept;
+  bool map_workspaces() noexcept;
+  bool map_workspace(int rank);
+  bool all_exportable() const noexcept;
+  bool lost_mappings() noexcept;
+  void forget_lost_mappings() noexcept;
+  bool map_buffers(bool& fresh) noexcept;
+  void place_buffers() noexcept;
+  std::uint64_t volume() const noexcept { return exchange::volume(problem_, facts_.unit); }
+  bool may_use_library() noexcept;
+  status start_library() noexcept;
+  bool peer_failed() noexcept;
+  void explain() const noexcept;
+
+  communicator& c_;
+  arguments arguments_;
+  form form_;
+  host_form host_;
+  std::uint64_t number_ = 0;
+
+  step_function step_ = &call::begin;
+  const char* awaited_ = "has read the proposals of an earlier call";
+  bool proposed_ = false;
+  bool decided_ = false;
+  bool committed_ = false;
+  bool given_up_ = false;
+  status result_ = status::ok;
+  std::uint32_t polls_ = 0;
+
+  memory::allocations::pause keeps_mappings_;
+  problem problem_;
+  facts facts_;
+  choice chosen_;
+  std::uint64_t signal_number_ = 0;  // call_number
+  std::optional<execution> execution_;
+};
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the ranks of a call choose: the problem that all of them see, the algorithm and transport for
+// it, and the program's buffers that these need mapped.
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "base/settings.hpp"
+#include "coll/exchange/call.hpp"
+#include "coll/exchange/call_problem.hpp"
+#include "coll/exchange/communicator.hpp"
+
+namespace telpher::coll::exchange {
+
+call::then call::describe_to_choose() noexcept {
+  if (!describe_problem(arguments_, c_.protocol, problem_, facts_.unit)) return stage();
+  facts_.may_wait = c_.may_wait;
+  facts_.exportable = c_.kind == workspace_kind::device && all_exportable();
+  facts_.library = may_use_library();
+  facts_.places = 0;
+  for (int r = 0; r < c_.ranks && is_v_form(arguments_.what); ++r)
+    facts_.places = (facts_.places ^ c_.protocol.description_of(r).places) * 1099511628211u;
+  return choose();
+}
+
+bool call::all_exportable() const noexcept {
+  for (int r = 0; r < c_.ranks; ++r) {
+    const description& d = c_.protocol.description_of(r);
+    if ((d.has_input && !d.input.exportable) || (d.has_output && !d.output.exportable))
+      return false;
+  }
+  return true;
+}
+
+// All ranks know alike which problems all have chosen for. The choice for another one takes memory,
+// which a single rank may not have: it says so before anybody begins.
+call::then call::choose() noexcept {
+  if (const choice* made = c_.choices.find(problem_, facts_)) {
+    chosen_ = *made;
+    return follow_choice();
+  }
+  bool good = false;
+  try {
+    good = c_.choices.choose(problem_, facts_, c_.rank, c_.where, chosen_) == status::ok;
+  } catch (const std::bad_alloc&) {
+  }
+  c_.protocol.vote(good);
+  return go(&call::await_choice, "has voted");
+}
+
+call::then call::await_choice() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::yes) return follow_choice();
+  c_.choices.forget();
+  return stage();
+}
+
+call::then call::follow_choice() noexcept {
+  if (chosen_.by == transport::vendor && !c_.library.ready()) return open_library();
+  if (!chosen_ || !chosen_.mapped) return commit();
+  bool fresh = false;
+  const bool good = map_buffers(fresh);
+  if (!fresh) return commit();
+  c_.protocol.vote(good);
+  return go(&call::await_mappings, "has voted");
+}
+
+// All ranks are told of the same allocations, so `fresh` is the same everywhere.
+bool call::map_buffers(bool& fresh) noexcept {
+  bool good = true;
+  for (int r = 0; r < c_.ranks; ++r) {
+    const description& d = c_.protocol.description_of(r);
+    const int process =
+        r == c_.rank ? known_allocations::of_this_rank : c_.world[static_cast<std::size_t>(r)];
+    const auto map = [&](const path::exported_memory& m) {
+      return c_.known.map({r, process, m, number_}, c_.where, fresh);
+    };
+    try {
+      if (d.has_input) good = map(d.input) && good;
+      if (d.has_output) good = map(d.output) && good;
+    } catch (const std::bad_alloc&) {
+      good = false;
+    }
+  }
+  return good;
+}
+
+call::then call::await_mappings() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::yes) {
+    c_.known.drop_old(number_, c_.ranks);
+    return commit();
+  }
+  // Nobody keeps what this call has named: some rank has not got all of it.
+  c_.known.forget_named_in(number_);
+  facts_.exportable = false;
+  return choose();
+}
+
+// --- TELPHER_EXPLAIN ---
+
+namespace {
+
+void print_row(const origin& from, char* text, std::size_t size) noexcept {
+  if (from.of == origin::table::none) return;
+  const char* table = from.of == origin::table::tuned ? "tuned" : "built-in";
+  if (from.most_bytes == tuning::any_size)
+    std::snprintf(text, size, " (%s row: any size, to %d ranks)", table, from.most_ranks);
+  else
+    std::snprintf(text, size, " (%s row: to %llu bytes, to %d ranks)", table,
+                  static_cast<unsigned long long>(from.most_bytes), from.most_ranks);
+}
+
+}  // namespace
+
+void call::explain() const noexcept {
+  if (!config().explain || c_.rank != 0) return;
+  char line[300];
+  const int written =
+      std::snprintf(line, sizeof line, "%s on %d ranks, up to %llu bytes: ", name(), c_.ranks,
+                    static_cast<unsigned long long>(size_class(volume())));
+  auto at = static_cast<std::size_t>(written);
+  if (chosen_.by == transport::vendor)
+    at += static_cast<std::size_t>(
+        std::snprintf(line + at, sizeof line - at, "%.80s by coll_vendor", c_.library.name()));
+  else
+    at += static_cast<std::size_t>(std::snprintf(line + at, sizeof line - at,
+                                                 "%s by %s%s, %d blocks", chosen_.what->name,
+                                                 path::to_string(kind_of(chosen_.by)),
+                                                 chosen_.by == transport::packed ? ""
+                                                 : chosen_.mapped ? ", buffers mapped"
+                                                                  : ", through the workspace",
+                                                 chosen_.blocks));
+  print_row(chosen_.from, line + at, sizeof line - at);
+  if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
+  try {
+    c_.explained.emplace_back(line);
+  } catch (const std::bad_alloc&) {  // said again next time
+  }
+  std::fprintf(stderr, "[telpher %d] %s\n", c_.world[0], line);
+}
+
+}  // namespace telpher::coll::exchange

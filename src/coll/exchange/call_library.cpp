@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of a call that the vendor's library runs. The first such call on a communicator opens
+// the library and joins its communicator: rank 0's id lies in its line, and what can fail at one
+// rank is voted on, so that all ranks use the library or none does. Only for blocking calls: the
+// library's calls may wait for peers on the host, and its kernels do not leave the device.
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "coll/exchange/call.hpp"
+#include "coll/exchange/communicator.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+// To join takes some hundred milliseconds and device memory, and a call gains some ten
+// microseconds: without being told to, ranks join when so many calls might have gained.
+constexpr std::uint64_t least_gaining = 2 << 20;
+constexpr int calls_to_join = 20;
+
+bool worth_joining(communicator& c, std::uint64_t bytes) noexcept {
+  const bool told = config().ccl != "auto" || config().coll_transport == "vendor";
+  if (told || c.library.ready()) return true;
+  return bytes >= least_gaining && ++c.library_calls > calls_to_join;
+}
+
+}  // namespace
+
+/// From what all ranks know.
+bool call::may_use_library() noexcept {
+  for (int r = 0; r < c_.ranks && !c_.library_absent; ++r)
+    if (c_.protocol.description_of(r).library_failed) {
+      c_.library_absent = true;
+      c_.library.abort();
+    }
+  return form_ == form::blocking && !c_.library_absent && !c_.shares_devices && volume() > 0 &&
+         vendor::offers(arguments_.what, problem_.in_place, arguments_.reduce) &&
+         worth_joining(c_, volume());
+}
+
+// --- the first call ---
+
+call::then call::open_library() noexcept {
+  agreement_line& own = c_.protocol.own();
+  own.library = c_.library.open(c_.where);
+  const bool good = own.library != 0 && (c_.rank != 0 || c_.library.make_id(own.library_id));
+  c_.protocol.vote(good);
+  return go(&call::await_library_opened, "has voted");
+}
+
+call::then call::await_library_opened() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  const agreement_line& first = c_.protocol.line(0);
+  bool good = all == agreement::answer::yes;
+  for (int r = 1; r < c_.ranks; ++r) good = good && c_.protocol.line(r).library == first.library;
+  if (!good) return go_without_library();
+  if (!c_.library.join(first.library_id, c_.ranks, c_.rank)) {
+    c_.protocol.vote(false);
+    return go(&call::await_library_joined, "has voted");
+  }
+  return go(&call::poll_joining, "has joined the library's communicator");
+}
+
+// A rank that has failed never comes to the others' meeting: they leave it as well.
+call::then call::poll_joining() noexcept {
+  const status s = c_.library.joined();
+  if (s == status::would_block && !c_.protocol.refused()) return then::later;
+  c_.protocol.vote(s == status::ok);
+  return go(&call::await_library_joined, "has voted");
+}
+
+call::then call::await_library_joined() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::yes) return commit();
+  c_.library.abort();
+  return go_without_library();
+}
+
+call::then call::go_without_library() noexcept {
+  TELPHER_INFO("%s: some rank cannot use the vendor's library: Telpher's own ways from now on",
+               name());
+  c_.library_absent = true;
+  facts_.library = false;
+  return choose();
+}
+
+// --- the call ---
+
+status call::start_library() noexcept {
+  const arguments& a = arguments_;
+  const vendor::call what{a.what,  c_.ranks, c_.rank, a.root,  a.in_place,
+                          a.input, a.output, a.bytes, a.reduce};
+  const status s = c_.library.start(what, execution_->context().stream());
+  if (s == status::ok) return s;
+  c_.library_failed = true;
+  c_.library.abort();  // part of it may run
+  return s;
+}
+
+/// A kernel whose peer has failed is ended by the end of the library's communicator.
+call::then call::poll_library() noexcept {
+  const status s = c_.library.poll();
+  if (s == status::ok || (given_up_ && s != status::would_block))
+    return end(given_up_ ? result_ : s);
+  if (!given_up_ && (s != status::would_block || peer_failed())) {
+    result_ = s == status::would_block ? status::peer_lost : s;
+    if (s != status::would_block) c_.protocol.fail_call();
+    c_.library_failed = given_up_ = true;
+    c_.library.abort();
+  }
+  return then::later;
+}
+
+}  // namespace telpher::coll::exchange

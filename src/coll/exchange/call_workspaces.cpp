@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the ranks of a call come by each other's workspaces: those that all have mapped for the
+// communicator are found, or all ranks make and open what is missing, of one kind or of the next,
+// by the votes that all hear.
+#include <new>
+
+#include "base/log.hpp"
+#include "coll/exchange/call.hpp"
+#include "coll/exchange/communicator.hpp"
+#include "path/neighbours.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+// Ranks of one device whose kernels wait for each other there, if it runs them side by side. Such a
+// kernel has up to 64 blocks (kernel::exchange::most_blocks): those of four ranks are on a large
+// GPU at the same time, and what waits in vain makes room after a while.
+constexpr int most_together = 4;
+
+}  // namespace
+
+/// The same answer at all ranks.
+bool call::find_workspaces() noexcept {
+  for (int r = 0; r < c_.ranks; ++r) {
+    const description& d = c_.protocol.description_of(r);
+    std::byte* base =
+        c_.workspaces[static_cast<std::size_t>(r)].find({d.workspace_base, d.workspace_generation});
+    if (!base) return false;
+    execution_->place_workspace(r, base);
+  }
+  return true;
+}
+
+call::then call::make_workspace() noexcept {
+  c_.where = arguments_.where;
+  const bool made = execution_->context().make_space(c_.kind) == status::ok;
+  if (made) {
+    workspace& w = execution_->context().space(c_.kind);
+    w.era = call_number::era(signal_number_);
+    agreement_line& own = c_.protocol.own();
+    own.workspace = w.exported();
+    own.may_wait = c_.where.owner->kernels_may_wait(c_.where.device);
+    own.runs_together = path::properties_of(c_.where).runs_together;
+  }
+  c_.protocol.vote(made);
+  return go(&call::await_workspaces_made, "has voted");
+}
+
+call::then call::await_workspaces_made() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::no) return discard_workspaces();
+  c_.protocol.vote(map_workspaces());
+  return go(&call::await_workspaces_mapped, "has voted");
+}
+
+call::then call::await_workspaces_mapped() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::no) return discard_workspaces();
+  c_.state = communicator::phase::ready;
+  return describe_to_choose();
+}
+
+/// All ranks have heard the vote: all try the next kind, or none.
+call::then call::discard_workspaces() noexcept {
+  for (auto& of_rank : c_.workspaces) of_rank.clear();
+  if (c_.kind == workspace_kind::device && workspace::tries_host_next()) {
+    c_.kind = workspace_kind::host;
+    return make_workspace();
+  }
+  // One refusal costs this call; several are taken for an answer. All ranks count the same.
+  constexpr int most_refusals = 3;
+  const bool again = ++c_.refusals < most_refusals;
+  c_.state = again ? communicator::phase::fresh : communicator::phase::unusable;
+  c_.kind = workspace::first_kind();
+  TELPHER_INFO("%s: a rank's device memory cannot be mapped by its peers: staged%s", name(),
+               again ? "" : " from now on");
+  return stage();
+}
+
+bool call::map_workspaces() noexcept {
+  c_.may_wait = true;
+  c_.takes_turns = false;
+  c_.shares_devices = false;
+  bool good = true;
+  for (int r = 0; r < c_.ranks; ++r) {
+    const agreement_line& line = c_.protocol.line(r);
+    int before = 0;  // ranks of the same device
+    for (int q = 0; q < r; ++q) before += c_.protocol.line(q).workspace.uuid == line.workspace.uuid;
+    const bool fits = before == 0 || (line.runs_together && before < most_together);
+    c_.may_wait = c_.may_wait && line.may_wait && fits;
+    c_.shares_devices = c_.shares_devices || before > 0;
+    c_.takes_turns = c_.takes_turns || (line.may_wait && !fits);
+    try {
+      good = good && map_workspace(r);
+    } catch (const std::bad_alloc&) {
+      good = false;
+    }
+  }
+  return good;
+}
+
+bool call::map_workspace(int rank) {
+  const auto i = static_cast<std::size_t>(rank);
+  const path::exported_memory& there = c_.protocol.line(rank).workspace;
+  std::byte* base = c_.workspaces[i].find(workspace::id_of(there));
+  if (!base && rank == c_.rank) {
+    base = execution_->context().space(c_.kind).base();
+    c_.workspaces[i].add(mapped_workspace(execution_->context().space(c_.kind)));
+  } else if (!base) {
+    auto opened = mapped_workspace::open(c_.kind, c_.world[i], there, c_.where);
+    if (!opened) return false;
+    base = opened->base();
+    c_.workspaces[i].add(std::move(*opened));
+  }
+  execution_->place_workspace(rank, base);
+  return true;
+}
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One of the program's streams, as ours, while this lives.
+#pragma once
+
+#include "device/registry.hpp"
+
+namespace telpher::device {
+
+class adopted_stream {
+ public:
+  /// Of the active back end; `native` is the vendor's handle.
+  explicit adopted_stream(void* native) noexcept
+      : owner_(active_backend()),
+        stream_(owner_ ? owner_->adopt_stream(native, device_) : status::invalid_argument) {}
+  ~adopted_stream() {
+    if (stream_) owner_->disown_stream(*stream_);
+  }
+  adopted_stream(const adopted_stream&) = delete;
+  adopted_stream& operator=(const adopted_stream&) = delete;
+
+  /// Null if no back end is active.
+  backend* owner() const noexcept { return owner_; }
+  int device() const noexcept { return device_; }
+  /// Why it is no stream of that back end, if it is none.
+  const result<stream>& get() const noexcept { return stream_; }
+
+ private:
+  backend* owner_;
+  int device_ = -1;
+  result<stream> stream_;
+};
+
+}  // namespace telpher::device

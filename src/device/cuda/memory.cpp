@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of the program: what an address is, and its handles for other processes and for the CPU.
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "device/cuda/driver.hpp"
+#include "device/cuda/gdrcopy.hpp"
+
+namespace telpher::device::cuda {
+
+namespace {
+
+// The program's contexts whose copies end before they return.
+std::atomic<CUcontext> synchronous[device_limit];
+
+// The allocations that this thread looked up last. Asking for all attributes takes the driver
+// several times as long as asking for the buffer id. While the id is unchanged, all attributes are
+// unchanged.
+struct known_allocations {
+  static constexpr std::size_t capacity = 8;
+  pointer_info entries[capacity];
+  std::size_t next = 0;
+
+  const pointer_info* find(std::uintptr_t address) const noexcept {
+    for (const pointer_info& e : entries)
+      if (address - e.base < e.bytes) return &e;
+    return nullptr;
+  }
+  void insert(const pointer_info& info) noexcept { entries[next++ % capacity] = info; }
+};
+thread_local known_allocations known;
+
+bool still_there(const pointer_info& e, const void* address) noexcept {
+  unsigned long long id = 0;
+  return driver.cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+                                      reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS &&
+         id == e.generation;
+}
+
+// The program's cuMemcpy may return before the bytes are in device memory (when it copies from
+// pageable host memory or from other device memory). Our streams and other processes could then
+// still read the old bytes. CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes later cuMemcpy calls on one
+// allocation synchronous. The context flag CU_CTX_SYNC_MEMOPS does this for everything copied in
+// the context; it is needed for allocations of pools, mapped and managed memory, which have no such
+// attribute. Copies made before are waited for here, through the default stream. That wait is
+// bounded, because the default stream may hold work that itself waits for MPI.
+
+void wait_for_default_stream() noexcept {
+  constexpr double patience_us = 20e3;
+  const std::uint64_t begin = now_ns();
+  while (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY &&
+         us_since(begin) < patience_us)
+    std::this_thread::yield();
+}
+
+// False: not done, to be tried again.
+bool settle_allocation(const pointer_info& info) noexcept {
+  const relaxed_capture relaxed;
+  CUdevice current;
+  const bool here = driver.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == info.device;
+  if (here && !default_stream_is_free()) return false;
+  unsigned on = 1;
+  driver.cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, info.base);
+  if (here) wait_for_default_stream();
+  return true;
+}
+
+// Done once for a context. If the driver cannot set the flag, the default stream is waited for at
+// every message.
+void settle_context(int device) noexcept {
+  CUcontext current = nullptr;
+  if (device < 0 || device >= device_limit || driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
+      !current || synchronous[device].load(std::memory_order_relaxed) == current)
+    return;
+  const relaxed_capture relaxed;
+  CUdevice its_device;
+  if (driver.cuCtxGetDevice(&its_device) != CUDA_SUCCESS || its_device != device ||
+      !default_stream_is_free())
+    return;
+  unsigned flags = 0;
+  const bool set = driver.cuCtxSetFlags && driver.cuCtxGetFlags(&flags) == CUDA_SUCCESS &&
+                   driver.cuCtxSetFlags(flags | CU_CTX_SYNC_MEMOPS) == CUDA_SUCCESS;
+  wait_for_default_stream();
+  if (set) synchronous[device].store(current, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// One driver call, or two for an allocation that is new to the thread. cuPointerGetAttributes
+// returns zeros for an address that it does not know, sets no error and needs no current context.
+cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& out) noexcept {
+  if (const pointer_info* e = known.find(reinterpret_cast<std::uintptr_t>(address)))
+    if (still_there(*e, address)) {
+      out = *e;
+      return cudaSuccess;
+    }
+  unsigned type = 0, managed = 0, exportable = 0, settled = 0;
+  int ordinal = -1;
+  unsigned long long buffer = 0;
+  CUdeviceptr base = 0;
+  std::size_t bytes = 0;
+  CUpointer_attribute asked[] = {
+      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
+      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+      CU_POINTER_ATTRIBUTE_BUFFER_ID,      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
+  void* answers[] = {&type, &managed, &ordinal, &exportable, &buffer, &base, &bytes, &settled};
+  const unsigned count = detail ? std::size(asked) : 4;
+  const CUresult r =
+      driver.cuPointerGetAttributes(count, asked, answers, reinterpret_cast<CUdeviceptr>(address));
+  if (r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED) return cudaSuccess;
+  if (r != CUDA_SUCCESS) return runtime_error(r);
+  if (managed)
+    out.kind = memory_kind::managed;
+  else if (type == CU_MEMORYTYPE_DEVICE)
+    out.kind = memory_kind::device;
+  else if (type == CU_MEMORYTYPE_HOST)
+    out.kind = memory_kind::pinned;
+  else
+    return cudaSuccess;
+  // The details of an allocation make the next look-up cheap, so they are fetched now. Only
+  // exportable device memory is remembered.
+  if (!detail && out.kind == memory_kind::device && exportable) return classify(address, true, out);
+  out.owner = vendor::cuda;
+  out.device = static_cast<std::int16_t>(ordinal);
+  out.base = base;
+  out.bytes = bytes;
+  out.generation = buffer;
+  out.exportable = out.kind == memory_kind::device && exportable != 0;
+  if (out.exportable && (settled || settle_allocation(out))) known.insert(out);
+  if (!out.exportable && out.kind != memory_kind::pinned) settle_context(ordinal);
+  return cudaSuccess;
+}
+
+cudaError_t cuda_rt::ipc_get(ipc_handle& out, void* address) noexcept {
+  static_assert(sizeof(cudaIpcMemHandle_t) <= sizeof(ipc_handle));
+  cudaIpcMemHandle_t handle;
+  const cudaError_t e = cudaIpcGetMemHandle(&handle, address);
+  std::memcpy(out.bytes, &handle, sizeof handle);
+  // Memory that was itself imported, or a system without handles (some containers, WSL).
+  return e == cudaErrorInvalidValue || e == cudaErrorMapBufferObjectFailed ? cudaErrorNotSupported
+                                                                           : e;
+}
+
+cudaError_t cuda_rt::ipc_open(void** address, const ipc_handle& handle) noexcept {
+  cudaIpcMemHandle_t native;
+  std::memcpy(&native, handle.bytes, sizeof native);
+  const cudaError_t e = cudaIpcOpenMemHandle(address, native, cudaIpcMemLazyEnablePeerAccess);
+  switch (e) {
+    case cudaErrorMapBufferObjectFailed:  // no room, or the allocation has been freed
+    case cudaErrorInvalidResourceHandle:  // another container
+    case cudaErrorPeerAccessUnsupported:
+    case cudaErrorTooManyPeers:
+    case cudaErrorInvalidDevice:  // the exporter's device is not visible here
+    case cudaErrorInvalidValue:
+      return cudaErrorNotSupported;
+    default:
+      return e;
+  }
+}
+
+status cuda_rt::map_for_cpu(const pointer_info& info, void** window) noexcept {
+  const auto mapped = gdrcopy::map(info);
+  TELPHER_TRY(mapped);
+  *window = *mapped;
+  return status::ok;
+}
+
+void cuda_rt::unmap_for_cpu(const pointer_info&, void* window) noexcept {
+  gdrcopy::unmap(window);
+}
+
+}  // namespace telpher::device::cuda

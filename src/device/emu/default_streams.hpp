@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace telpher::device::emu {
+
+/// The legacy default stream, and the calling thread's own.
+void synchronise_default_streams() noexcept;
+
+}  // namespace telpher::device::emu

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the calls that complete requests have in common: the scope of such a call, the end of an
+// operation, and which requests are ours.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "mpi/entry.hpp"
+#include "mpi/host_requests.hpp"
+#include "mpi/operations.hpp"
+
+namespace telpher::requests {
+
+using mpi::by_host;
+using mpi::operation;
+using ticket::progress;
+using ticket::progress_engine;
+
+/// How many receives the host MPI is asked for with one call.
+constexpr int at_once = ticket::receive_list::at_once;
+
+inline MPI_Status* at(MPI_Status* statuses, int i) noexcept {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+
+inline void set_error(MPI_Status* status, int error) noexcept {
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+}
+
+/// Ends an operation that is done: the program's handle becomes null, or inactive if persistent.
+inline int finish(MPI_Request* request, operation& op, MPI_Status* status) noexcept {
+  if (op.persistent()) return op.finish(status);
+  auto owned = mpi::remove(*request);
+  *request = MPI_REQUEST_NULL;
+  return owned->finish(status);
+}
+
+/// Nothing of ours is under way or known to the program, and no other thread can change that.
+inline bool all_native() noexcept {
+  const progress_engine& e = progress();
+  return !e.threaded() && e.idle() && mpi::operations() == 0 && mpi::abandoned() == 0;
+}
+
+struct scope : ticket::visit {
+  progress_engine& e = progress();
+  scope() noexcept { mpi::sweep(); }
+};
+
+inline bool any_ours(int count, const MPI_Request* requests) noexcept {
+  return mpi::operations() > 0 && std::any_of(requests, requests + count, [](MPI_Request r) {
+           return mpi::find(r) != nullptr;
+         });
+}
+
+}  // namespace telpher::requests

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stream/health.hpp"
+
+namespace telpher::stream {
+
+bool health::failed() noexcept {
+  if (!asked_) {
+    const auto own = memory::stream(where_, memory::lane::copy);
+    auto event = memory::pooled_event::acquire(where_);
+    if (!own || !event) return !own && own.error() == status::device_error;
+    if (const status s = event->record(*own); telpher::failed(s)) return s == status::device_error;
+    asked_ = std::move(*event);
+    return false;
+  }
+  const status s = asked_.query();
+  if (s == status::would_block) return false;
+  asked_ = {};
+  return telpher::failed(s);
+}
+
+}  // namespace telpher::stream

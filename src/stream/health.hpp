@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a device still works. A stream whose work has failed never writes the word that the proxy
+// looks at, so the proxy asks now and then. A kernel that faults ends all work of its process on
+// the device: an event in a stream of our own tells, and no stream of the program's is touched,
+// which may be under capture.
+#pragma once
+
+#include "memory/streams.hpp"
+
+namespace telpher::stream {
+
+class health {
+ public:
+  explicit health(const memory::place& where) noexcept : where_(where) {}
+  const memory::place& where() const noexcept { return where_; }
+  /// Does not wait.
+  bool failed() noexcept;
+
+ private:
+  memory::place where_;
+  memory::pooled_event asked_;  // recorded, and not known to be done
+};
+
+}  // namespace telpher::stream
