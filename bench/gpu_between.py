@@ -18,6 +18,7 @@ SIZES = "8,64k,1m,16m"
 MESSAGES = "8,1k,8k,64k,1m,4m,64m"
 TIMED = "--min-time 0.04 --batches 7 --validate"
 NODES = {"TELPHER_PRETENDED_NODES": "2"}
+NCCL_SOCKETS = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
 SCHEDULES = NODES | {"TELPHER_COLL_ALGORITHM": ",".join(f"{name}=two_level" for name in OPERATIONS)}
 
 
@@ -45,20 +46,29 @@ def shared_device(session: Session, ranks: int):
                 session.command(["sh", "-c", "echo quit | nvidia-cuda-mps-control"], 20, places, quiet=True)
 
 
+def devices_of(session: Session, ranks: int) -> str:
+    """A device for each rank where there are as many: the ranks of pretended nodes all begin with the first one."""
+    return f" --device {':'.join(map(str, range(ranks)))}" if ranks <= session.devices else ""
+
+
 def collectives(session: Session, runs: Runs, abi: str, ranks: int) -> None:
+    """With a rank a device NCCL is measured as well, over sockets."""
+    modes = "all" if ranks <= session.devices else "both"
+    modes += devices_of(session, ranks)
     rows = []
     for operation in OPERATIONS:
-        rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode both {TIMED}", abi=abi,
-                                       limit=40, ranks=ranks, **SCHEDULES))
-    modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside staging "
-                "by hand", rows)
+        rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode {modes} {TIMED}", abi=abi,
+                                       limit=40, ranks=ranks, **SCHEDULES, **NCCL_SOCKETS))
+    modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside NCCL over "
+                "sockets and staging by hand", rows)
 
 
 def messages(session: Session, runs: Runs, abi: str) -> None:
     columns = {}
     for title, buffers, mode in (("device", "D:D", "both"), ("host", "H:H", "telpher")):
         rows = runs.add(session.bench(f"between messages {buffers}", "latency,bw",
-                                      f"-s {MESSAGES} -b {buffers} --mode {mode} {TIMED}", abi=abi, limit=60, **NODES))
+                                      f"-s {MESSAGES} -b {buffers} --mode {mode} {TIMED}" + devices_of(session, 2),
+                                      abi=abi, limit=60, **NODES))
         for test in ("latency", "bw"):
             columns[f"{test} {title}"] = both_columns([row for row in rows if row["test"] == test])
     size_table(session, f"messages between 2 pretended nodes over {abi}: latency us, bandwidth GB/s (ratio to staging "
@@ -69,7 +79,7 @@ def direct(session: Session, runs: Runs) -> None:
     """Over a host MPI that takes device memory itself: its messages without Telpher, then Telpher's path `direct`,
     and the schedules that give it the devices' addresses."""
     library = peer_environments(session)["ucx"]
-    line = f"-s {MESSAGES} --mode telpher --alloc malloc {TIMED}"
+    line = f"-s {MESSAGES} --mode telpher --alloc malloc {TIMED}" + devices_of(session, 2)
     columns = {}
     for title, settings in (("host MPI", {"peer": library}), ("direct", {"over": library})):
         chosen = {} if "peer" in settings else NODES | {"TELPHER_DIRECT": "on", "TELPHER_PATH": "direct"}
@@ -78,7 +88,7 @@ def direct(session: Session, runs: Runs) -> None:
             columns[f"{test} {title}"] = both_columns([row for row in rows if row["test"] == test])
     size_table(session, "messages over Open MPI with UCX on device memory: latency us, bandwidth GB/s", columns)
     rows = runs.add(session.bench("between direct collectives", "allreduce,allgather,alltoall",
-                                  f"-s 64k,1m,16m --mode both --alloc malloc {TIMED}", over=library, limit=60,
+                                  f"-s 64k,1m,16m --mode both --alloc malloc {TIMED}" + devices_of(session, 2), over=library, limit=60,
                                   TELPHER_DIRECT="on", **SCHEDULES))
     modes_table(session, "collectives of 2 ranks on 2 pretended nodes, Open MPI with UCX gets device memory", rows)
 

@@ -3,7 +3,9 @@
 // the emulated device by functions that its tests have.
 #pragma once
 
-#include <dlfcn.h>
+#include <cstdio>
+
+#include "cuda_driver.hpp"
 
 namespace graphs {
 
@@ -32,7 +34,7 @@ class graph {
     captured_ = nullptr;
     return made_ != nullptr;
   }
-  bool launch(void* stream) { return by_.launch(made_, stream) == 0; }
+  bool launch(void* stream) { return made_ && by_.launch(made_, stream) == 0; }
 
  private:
   const calls& by_;
@@ -47,37 +49,36 @@ struct cuda_graph {
   void* executable = nullptr;
 };
 
-template <class... Arguments>
-int cuda(const char* name, Arguments... arguments) {
-  static void* const opened = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  void* const found = opened ? dlsym(opened, name) : nullptr;
-  return found ? reinterpret_cast<int (*)(Arguments...)>(found)(arguments...) : -1;
-}
-
 inline int begin_cuda(void* stream) {
   constexpr int thread_local_mode = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-  return cuda("cuStreamBeginCapture_v2", stream, thread_local_mode);
+  return cuda_driver::call("cuStreamBeginCapture_v2", stream, thread_local_mode);
 }
 
 inline void destroy_cuda(void* graph) {
   const auto* const g = static_cast<cuda_graph*>(graph);
-  if (g->executable) cuda("cuGraphExecDestroy", g->executable);
-  if (g->captured) cuda("cuGraphDestroy", g->captured);
+  if (g->executable) cuda_driver::call("cuGraphExecDestroy", g->executable);
+  if (g->captured) cuda_driver::call("cuGraphDestroy", g->captured);
   delete g;
 }
 
+// A graph is instantiated in the calling thread's context.
 inline void* end_cuda(void* stream) {
+  const cuda_driver::current_context of_stream(stream);
   auto* const g = new cuda_graph;
   constexpr unsigned long long no_flags = 0;
-  if (cuda("cuStreamEndCapture", stream, &g->captured) == 0 && g->captured &&
-      cuda("cuGraphInstantiateWithFlags", &g->executable, g->captured, no_flags) == 0)
-    return g;
+  const int ended = cuda_driver::call("cuStreamEndCapture", stream, &g->captured);
+  const int made = ended == 0 ? cuda_driver::call("cuGraphInstantiateWithFlags", &g->executable,
+                                                  g->captured, no_flags)
+                              : -1;
+  if (made == 0) return g;
+  std::fprintf(stderr, "the end of the capture gave error %d, its graph's instantiation %d\n",
+               ended, made);
   destroy_cuda(g);
   return nullptr;
 }
 
 inline int launch_cuda(void* graph, void* stream) {
-  return cuda("cuGraphLaunch", static_cast<cuda_graph*>(graph)->executable, stream);
+  return cuda_driver::call("cuGraphLaunch", static_cast<cuda_graph*>(graph)->executable, stream);
 }
 
 inline constexpr calls of_cuda{begin_cuda, end_cuda, launch_cuda, destroy_cuda};

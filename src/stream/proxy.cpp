@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "memory/held_streams.hpp"
 #include "stream/health.hpp"
+#include "stream/processors.hpp"
 #include "stream/queue.hpp"
 #include "stream/waiting.hpp"
 #include "stream/words.hpp"
@@ -275,6 +276,7 @@ void proxy::forget_graphs() noexcept {
 
 void proxy::run() noexcept {
   is_proxy = true;
+  choose_processors();
   prctl(PR_SET_TIMERSLACK, 1000ul);  // ns: it sleeps for microseconds
   constexpr int passes_between_looks = 1024;
   stall_clock clock;

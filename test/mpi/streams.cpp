@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations in the order of streams: what a stream does before and after them needs no wait of the
 // CPU, a late rank holds up a stream and no thread, and MPICH's names do the same.
+#include "cuda_driver.hpp"
 #include "stream_calls.hpp"
 
 using namespace mpi_test;
@@ -225,7 +226,12 @@ void per_thread(suite& s) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   if (peer < s.ranks) {
     own_lane of[2];
-    std::thread other([&] { of[0].exchange(peer, 0, s.rank == 0, comm); });
+    const lane of_device;  // CUDA's own handle means a stream of the thread's current device
+    std::thread other([&] {
+      const cuda_driver::current_context there(of_device);
+      of[0].exchange(peer, 0, s.rank == 0, comm);
+    });
+    const cuda_driver::current_context here(of_device);
     of[1].exchange(peer, 1, s.rank == 1, comm);
     other.join();
     s.expect(of[0].came(0) && of[1].came(1), "what came in a thread's own stream");

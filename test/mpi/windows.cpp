@@ -611,6 +611,7 @@ void run(suite& s, const char* name, body b, const setting& t) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
+  if (!s.makes_windows()) return s.finish();
   for (const auto& [name, b] : bodies)
     for (const making how : {making::create, making::allocate, making::dynamic})
       for (const placing where : {placing::none, placing::all, placing::even})

@@ -71,14 +71,13 @@ call::then call::poll_joining() noexcept {
 call::then call::await_library_joined() noexcept {
   const agreement::answer all = c_.protocol.result();
   if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::yes) return commit();
-  c_.library.abort();
-  return go_without_library();
+  return all == agreement::answer::yes ? commit() : go_without_library();
 }
 
 call::then call::go_without_library() noexcept {
   TELPHER_INFO("%s: some rank cannot use the vendor's library: Telpher's own ways from now on",
                name());
+  c_.library.abort();
   c_.library_absent = true;
   facts_.library = false;
   return choose();

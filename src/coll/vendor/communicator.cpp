@@ -4,11 +4,13 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <atomic>
 #include <new>
 #include <system_error>
 #include <thread>
 
 #include "base/log.hpp"
+#include "base/thread_use.hpp"
 
 namespace telpher::coll::vendor {
 namespace {
@@ -60,6 +62,22 @@ int number_of(reduce_op op) {
     default:
       return -1;
   }
+}
+
+// With threads that call MPI side by side one communicator of a process has the library. Calls that
+// wait for the device (cudaFree, in any thread) keep others from launching until its kernels have
+// ended. A kernel that waits for its peer's, whose launch waits behind the kernel of another
+// communicator, which waits for a kernel of ours: NCCL's own documentation warns of that.
+std::atomic<const communicator*> only_user{nullptr};
+
+bool may_use(const communicator* c) noexcept {
+  const communicator* none = nullptr;
+  return !several_threads.load(std::memory_order_relaxed) ||
+         only_user.compare_exchange_strong(none, c) || none == c;
+}
+
+void leave(const communicator* c) noexcept {
+  only_user.compare_exchange_strong(c, nullptr);
 }
 
 }  // namespace
@@ -114,6 +132,7 @@ struct communicator::meeting {
 
 std::uint64_t communicator::open(const memory::place& where) noexcept {
   where_ = where;
+  if (!may_use(this)) return 0;
   library_ = library::of(*where.owner);
   const bool good = library_ && !library_->spoiled();
   return good ? static_cast<std::uint64_t>(library_->version) : 0;
@@ -167,9 +186,9 @@ void communicator::abort() noexcept {
     if (!left && meeting_->code == success) handle_ = meeting_->made;
     meeting_.reset();
   }
-  if (!handle_) return;
-  static_cast<void>(on_device([&] { library_->abort(handle_); }));
+  if (handle_) static_cast<void>(on_device([&] { library_->abort(handle_); }));
   handle_ = nullptr;
+  leave(this);
 }
 
 // --- calls ---

@@ -44,7 +44,7 @@ class communicator {
 
   bool ready() const noexcept { return handle_ != nullptr; }
   /// Opens the library for a device. Its version, which must be the same at all ranks; 0: there is
-  /// none.
+  /// none, or threads call MPI side by side and another communicator has it.
   std::uint64_t open(const memory::place& where) noexcept;
   const char* name() const noexcept { return library_->file.c_str(); }
 

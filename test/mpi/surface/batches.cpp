@@ -26,9 +26,12 @@ bool is_open(const step& one) {
 }  // namespace
 
 batches::batches(world& w, const std::vector<std::string>& words) : s_(w.s), w_(w) {
-  for (const sort& one : sorts)
+  const bool windows = s_.makes_windows();
+  for (const sort& one : sorts) {
+    if (one.make == make_window && !windows) continue;
     if (words.empty() || std::find(words.begin(), words.end(), one.name) != words.end())
       chosen_.insert(chosen_.end(), one.weight, &one);
+  }
 }
 
 auto batches::draw_plan(random_numbers& plan) const -> std::vector<planned> {
