@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "plain.hpp"
+
 namespace surface {
 
 namespace {
@@ -108,6 +110,13 @@ MPI_Datatype make_subarray(random_numbers& random, MPI_Datatype basic, int n, in
   }
   const int held = std::accumulate(part.begin(), part.end(), 1, std::multiplies<>());
   MPI_Datatype inner = make(random, basic, n / held, depth - 1), type;
+  // A subarray begins at 0 and ends with its whole array, wherever its elements have their data.
+  MPI_Aint low = 0, extent = 0;
+  MPI_Type_get_extent(inner, &low, &extent);
+  if (low != 0) {
+    MPI_Type_free(&inner);
+    MPI_Type_contiguous(n / held, basic, &inner);
+  }
   MPI_Type_create_subarray(dims, whole.data(), part.data(), start.data(),
                            random.chance(50) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, inner, &type);
   MPI_Type_free(&inner);
@@ -173,6 +182,20 @@ MPI_Datatype make(random_numbers& random, MPI_Datatype basic, int n, int depth) 
   return type;
 }
 
+/// Elements of a type that lie side by side must not share bytes: where they are received, MPI says
+/// nothing of what would be there.
+void check_no_overlap(MPI_Datatype type) {
+  std::vector<plain::piece> pieces = plain::pieces_of(type);
+  for (std::size_t i = pieces.size(); i > 0; --i)
+    pieces.push_back({pieces[i - 1].at + extent_of(type), pieces[i - 1].bytes});
+  std::ranges::sort(pieces, {}, &plain::piece::at);
+  for (std::size_t i = 1; i < pieces.size(); ++i)
+    if (pieces[i - 1].at + static_cast<MPI_Aint>(pieces[i - 1].bytes) > pieces[i].at) {
+      std::fprintf(stderr, "FAILED: a type that was drawn has two values in one place\n");
+      std::exit(3);
+    }
+}
+
 /// Three basic types with gaps, for the whole program. In small numbers: without CMA (surface.cpp)
 /// MPICH 5.0.2 refuses large messages of types that are made of it.
 MPI_Datatype mixed_type() {
@@ -233,6 +256,7 @@ elements type_list::draw(random_numbers& random, MPI_Datatype basic, int total) 
     MPI_Type_free(&type);
     return {basic, total};
   }
+  check_no_overlap(type);
   return {keep(type), total / each};
 }
 

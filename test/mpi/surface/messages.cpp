@@ -63,7 +63,12 @@ void receive_it(const end_of_message& e, running& r, std::size_t bytes) {
   MPI_Status status, probed;
   MPI_Message message;
   int flag = 0;
-  switch (r.model ? receive_form::recv : e.receive) {
+  if (r.model) {
+    plain::Recv(data, n, t, source, tag, e.comm, &status);
+    r.statuses.push_back(status);
+    return;
+  }
+  switch (e.receive) {
     case receive_form::recv:
       MPI_Recv(data, n, t, source, tag, e.comm, &status);
       r.statuses.push_back(status);
@@ -137,8 +142,11 @@ receive_form draw_receive(random_numbers& random, form how) {
 /// In the model: the message is sent by a request, so that a rank may send to itself.
 void run_message(const end_of_message& e, running& r, std::size_t bytes) {
   if (r.model) {
-    if (e.sends)
-      MPI_Isend(r.at[e.from], e.out.count, e.out.type, e.destination, e.tag, e.comm, r.add());
+    if (e.sends) {
+      plain::byte_list& out =
+          r.packed.emplace_back(plain::packed(r.at[e.from], e.out.count, e.out.type));
+      MPI_Isend(out.data(), as_int(out.size()), MPI_BYTE, e.destination, e.tag, e.comm, r.add());
+    }
     if (e.receives) receive_it(e, r, bytes);
     return;
   }
@@ -213,6 +221,13 @@ struct exchange {
 void run_exchange(const exchange& e, running& r) {
   unsigned char* const out = r.at[0];
   MPI_Status status;
+  if (r.model) {
+    const elements& in = e.replaces ? e.out : e.in;
+    plain::Sendrecv(out, e.out.count, e.out.type, e.to, e.tag, r.at[e.replaces ? 0 : 1], in.count,
+                    in.type, e.from, e.tag, e.comm, &status);
+    r.statuses.push_back(status);
+    return;
+  }
 #if MPI_TEST_HAS_ISENDRECV
   if (r.how == form::requesting) {
     if (e.replaces)
@@ -303,8 +318,8 @@ std::unique_ptr<step> make_partitioned([[maybe_unused]] world& w, [[maybe_unused
   const MPI_Comm comm = g.comm;
   made->model = [=](running& r) {
     MPI_Status status;
-    MPI_Sendrecv(r.at[0], all_out.count, all_out.type, to, tag, r.at[1], all_in.count, all_in.type,
-                 from, tag, comm, &status);
+    plain::Sendrecv(r.at[0], all_out.count, all_out.type, to, tag, r.at[1], all_in.count,
+                    all_in.type, from, tag, comm, &status);
     r.statuses.push_back(status);
   };
   made->call = [=](running& r) {

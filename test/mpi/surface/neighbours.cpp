@@ -57,6 +57,7 @@ struct side {
       all.add({one.type, counts.back()}, bytes.back());
       end += n * one.count + (spread ? as_int(d.mine.below(3)) : 0);
     }
+    places.push_back(end);  // Open MPI takes no null array of places, not even an empty one
   }
 };
 

@@ -2,6 +2,8 @@
 // Steps of one rank: MPI_Pack, MPI_Unpack, their external forms, and MPI_Reduce_local.
 #include "program.hpp"
 
+#include <algorithm>
+
 namespace surface {
 
 namespace {
@@ -30,10 +32,15 @@ std::unique_ptr<step> make_pack(world& w, draw& d, bool unpacks) {
     int position = as_int(before);
     MPI_Aint place = position;
     const int size = as_int(bytes);
+    const std::size_t held = static_cast<std::size_t>(e.count) * size_of(e.type);
     if (canonical && unpacks)
       MPI_Unpack_external(external, r.at[1], size, &place, r.at[0], e.count, e.type);
     else if (canonical)
       MPI_Pack_external(external, r.at[0], e.count, e.type, r.at[1], size, &place);
+    else if (r.model && unpacks)
+      plain::unpack(r.at[1] + before, held, r.at[0], e.count, e.type);
+    else if (r.model)
+      std::ranges::copy(plain::packed(r.at[0], e.count, e.type), r.at[1] + before);
     else if (unpacks)
       MPI_Unpack(r.at[1], size, &position, r.at[0], e.count, e.type, MPI_COMM_WORLD);
     else

@@ -2,9 +2,9 @@
 // Random programs over the whole of MPI. All ranks draw the same plan from the seed, a list of
 // steps; each step is a call, or the two ends of a message, or an epoch of a window. A batch of
 // steps is run twice: one step after the other by blocking calls on host memory, which is the
-// model, and then in any form, in any memory, with other steps under way. Both must leave every
-// byte, and every status, alike. All ranks begin the steps in the same order, and may wait only for
-// those that they have begun: so no mixture of blocking calls can stand still.
+// model (plain.hpp), and then in any form, in any memory, with other steps under way. Both must
+// leave every byte, and every status, alike. All ranks begin the steps in the same order, and may
+// wait only for those that they have begun: so no mixture of blocking calls can stand still.
 #pragma once
 
 #include <deque>
@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "layouts.hpp"
+#include "plain.hpp"
 
 // Persistent collectives came with MPI 4; Open MPI 5 has them but calls itself MPI 3.1.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -51,7 +52,8 @@ struct running {
   bool model = false;
   std::vector<unsigned char*> at;
   std::deque<open_request> requests;
-  std::vector<MPI_Status> statuses;  // of receives, in the order of their ends in the model
+  std::deque<plain::byte_list> packed;  // what the model's requests send
+  std::vector<MPI_Status> statuses;     // of receives, in the order of their ends in the model
 
   MPI_Request* add(bool receives = false) {
     requests.push_back({});
@@ -126,10 +128,13 @@ std::unique_ptr<step> make_file(world&, draw&, form);
 
 }  // namespace surface
 
-/// A collective in the form that the step has: its name, that of the non-blocking one, arguments.
+/// A collective in the form that the step has, or the model's: its name, that of the non-blocking
+/// one, arguments.
 #define SURFACE_CALL(r, Name, Iname, ...)                                              \
   do {                                                                                 \
-    if ((r).how == form::blocking)                                                     \
+    if ((r).model)                                                                     \
+      plain::Name(__VA_ARGS__);                                                        \
+    else if ((r).how == form::blocking)                                                \
       MPI_##Name(__VA_ARGS__);                                                         \
     else if ((r).how == form::requesting)                                              \
       MPI_##Iname(__VA_ARGS__, (r).add());                                             \
