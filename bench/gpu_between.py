@@ -59,8 +59,8 @@ def collectives(session: Session, runs: Runs, abi: str, ranks: int) -> None:
     for operation in OPERATIONS:
         rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode {modes} {TIMED}", abi=abi,
                                        limit=40, ranks=ranks, **SCHEDULES, **NCCL_SOCKETS))
-    modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside NCCL over "
-                "sockets and staging by hand", rows)
+    modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside NCCL "
+                "over sockets and staging by hand", rows)
 
 
 def messages(session: Session, runs: Runs, abi: str) -> None:
@@ -88,8 +88,8 @@ def direct(session: Session, runs: Runs) -> None:
             columns[f"{test} {title}"] = both_columns([row for row in rows if row["test"] == test])
     size_table(session, "messages over Open MPI with UCX on device memory: latency us, bandwidth GB/s", columns)
     rows = runs.add(session.bench("between direct collectives", "allreduce,allgather,alltoall",
-                                  f"-s 64k,1m,16m --mode both --alloc malloc {TIMED}" + devices_of(session, 2), over=library, limit=60,
-                                  TELPHER_DIRECT="on", **SCHEDULES))
+                                  f"-s 64k,1m,16m --mode both --alloc malloc {TIMED}" + devices_of(session, 2),
+                                  over=library, limit=60, TELPHER_DIRECT="on", **SCHEDULES))
     modes_table(session, "collectives of 2 ranks on 2 pretended nodes, Open MPI with UCX gets device memory", rows)
 
 

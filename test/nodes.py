@@ -21,10 +21,11 @@ import run
 from namespaces import Nodes, why_not
 
 # pt2pt and datatypes use every pair of ranks and form: one rank a node is enough for them.
-ONE_RANK = ("pt2pt", "datatypes", "lifetime")
+ONE_RANK = ("pt2pt", "datatypes", "datatypes_packing", "lifetime")
 PROGRAMS = {
-    "pt2pt": ["--device"], "matching": ["--device"], "completion": ["--device"], "progress": ["--device"],
-    "datatypes": ["--device"], "threads": ["--device"], "lifetime": ["--device"],
+    "pt2pt": ["--device"], "matching": ["--device"], "completion": ["--device"], "completion_errors": ["--device"],
+    "progress": ["--device"], "datatypes": ["--device"], "datatypes_packing": ["--device"],
+    "threads": ["--device"], "lifetime": ["--device"],
     "stress": ["--device", "--messages", "4000"],
     "coll_data": ["--device"], "coll_reduce": ["--device"], "coll_groups": ["--device"],
     "coll_two_level": ["--device"], "coll_deferred": ["--device", "coll_any_path"],

@@ -37,21 +37,24 @@ def run(command: list, folder: Path) -> None:
 
 
 def debian_archive() -> str:
-    """From where this machine has its own packages."""
+    """From where this machine has its own packages; empty where apt knows no such place."""
+    if not shutil.which("apt-get"):
+        return ""
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]
     listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
     found = [line.split() for line in listed]
     # Not updates and security, which are other suites.
     archives = [uri for uri, suite, part in found if part == "main" and "-" not in suite and "/" not in suite]
-    if not archives:
-        raise SetupError("no nvcc of CUDA 12: apt knows no archive of Debian; put a toolkit into /usr/local/cuda-12")
-    return archives[0]
+    return archives[0].rstrip("/") if archives else ""
 
 
 def unpacked(folder: Path) -> Path:
     """Debian's packages, by an apt that has lists of its own."""
+    archive = debian_archive()
+    if not archive:
+        raise SetupError("no nvcc of CUDA 12: apt knows no archive of Debian; put a toolkit into /usr/local/cuda-12")
     (folder / "lists/partial").mkdir(parents=True)
-    (folder / "sources").write_text(SOURCE.format(keys=KEYS, archive=debian_archive()))
+    (folder / "sources").write_text(SOURCE.format(keys=KEYS, archive=archive))
     apt = ["apt-get", "-o", f"Dir::Etc::sourcelist={folder}/sources", "-o", "Dir::Etc::sourceparts=-"]
     apt += ["-o", f"Dir::State::Lists={folder}/lists"]
     run([*apt, "update"], folder)

@@ -3,8 +3,9 @@
 Python and nothing else, with each MPI of PyPI in turn. Runs a first program and the doctor there on the emulated
 device. Each MPI has a minute for all of that, because that is what a user is promised.
 
-Needs root, debootstrap (fetched with apt-get download where it is not installed), and Debian's and Ubuntu's archives.
-Suites: bookworm, noble. A suite whose archive does not answer is left out, and said to be. Closes with
+Needs root, debootstrap (fetched with apt-get download where it is not installed), and Debian's and Ubuntu's archives:
+Debian's from where apt has this machine's packages, Ubuntu's from where debootstrap itself takes them. Suites:
+bookworm, noble. A suite whose archive is not known here or does not answer is left out, and said to be. Closes with
 'N passed, N failed', one for each suite and MPI."""
 
 import os
@@ -17,8 +18,19 @@ import urllib.request
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-MIRRORS = {"bookworm": "http://deb.debian.org/debian", "noble": "http://archive.ubuntu.com/ubuntu"}
-COMPONENTS = {"noble": "main,universe"}
+sys.path.insert(0, str(SOURCE / "tools"))
+from cuda12 import debian_archive  # noqa: E402
+
+SUITES = ("bookworm", "noble")
+# All of Ubuntu's releases are made by the script of one of them: Debian 12's debootstrap is older than noble.
+UBUNTU, UBUNTU_SCRIPT = ("noble",), "gutsy"
+# In which that script sets DEF_MIRROR.
+UBUNTU_MIRROR = """
+exec 4>&2
+. ./functions
+. "scripts/$SCRIPT"
+echo "$DEF_MIRROR"
+"""
 PACKAGES = "python3,python3-venv,ca-certificates"
 KEPT = ("PIP_", "SSL_", "HTTP", "http", "REQUESTS_")
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
@@ -37,34 +49,43 @@ telpher doctor --backend emu
 """
 
 
-def debootstrap(folder: Path) -> tuple:
-    """(command, environment)"""
-    if shutil.which("debootstrap"):
-        return ["debootstrap"], {}
-    subprocess.run(["apt-get", "download", "debootstrap"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["dpkg-deb", "-x", next(folder.glob("debootstrap_*.deb")), folder / "tool"], check=True)
-    return ["sh", str(folder / "tool/usr/sbin/debootstrap")], {
-        "DEBOOTSTRAP_DIR": str(folder / "tool/usr/share/debootstrap")
-    }
+class Debootstrap:
+    """The one that is installed, or one that is unpacked into a folder."""
 
+    def __init__(self, folder: Path):
+        self.command, self.parts = ["debootstrap"], Path("/usr/share/debootstrap")
+        if not shutil.which("debootstrap"):
+            subprocess.run(["apt-get", "download", "debootstrap"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["dpkg-deb", "-x", next(folder.glob("debootstrap_*.deb")), folder / "tool"], check=True)
+            self.command = ["sh", str(folder / "tool/usr/sbin/debootstrap")]
+            self.parts = folder / "tool/usr/share/debootstrap"
 
-def make_root(suite: str, root: Path, folder: Path) -> None:
-    command, more = debootstrap(folder)
-    # The signature is apt's business on a machine that is kept; this root is thrown away.
-    line = [*command, "--variant=minbase", "--no-check-gpg", f"--include={PACKAGES}"]
-    line += [f"--components={COMPONENTS[suite]}"] if suite in COMPONENTS else []
-    # Debian 12's debootstrap is older than noble; all of Ubuntu's releases are made by the script of one of them.
-    scripts = Path(more.get("DEBOOTSTRAP_DIR", "/usr/share/debootstrap"), "scripts")
-    script = [str(scripts / "gutsy")] if suite == "noble" else []
-    answer = subprocess.run(
-        [*line, suite, str(root), MIRRORS[suite], *script],
-        capture_output=True,
-        text=True,
-        env=os.environ | more,
-        timeout=ROOT_S,
-    )
-    if answer.returncode != 0:
-        raise RuntimeError(f"debootstrap: {(answer.stderr or answer.stdout).strip()[-500:]}")
+    def archive(self, suite: str) -> str:
+        """Empty where nobody knows one."""
+        if suite not in UBUNTU:
+            return debian_archive()
+        machine = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True).stdout.strip()
+        asked = {"ARCH": machine, "SUITE": suite, "VARIANT": "minbase", "SCRIPT": UBUNTU_SCRIPT}
+        command = ["sh", "-c", UBUNTU_MIRROR]
+        answer = subprocess.run(command, cwd=self.parts, capture_output=True, text=True, env=os.environ | asked)
+        return answer.stdout.strip()
+
+    def make(self, suite: str, archive: str, root: Path) -> None:
+        # The signature is apt's business on a machine that is kept; this root is thrown away.
+        line = [*self.command, "--variant=minbase", "--no-check-gpg", f"--include={PACKAGES}"]
+        script = []
+        if suite in UBUNTU:
+            line.append("--components=main,universe")
+            script = [str(self.parts / "scripts" / UBUNTU_SCRIPT)]
+        answer = subprocess.run(
+            [*line, suite, str(root), archive, *script],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"DEBOOTSTRAP_DIR": str(self.parts)},
+            timeout=ROOT_S,
+        )
+        if answer.returncode != 0:
+            raise RuntimeError(f"debootstrap: {(answer.stderr or answer.stdout).strip()[-500:]}")
 
 
 def furnish(root: Path, wheels: Path) -> None:
@@ -100,21 +121,25 @@ def use(suite: str, root: Path, mpi: str) -> bool:
     return not problem
 
 
-def answers(suite: str) -> bool:
+def why_not(suite: str, archive: str) -> str:
+    """Why no root can be made of an archive; empty if one can."""
+    if not archive:
+        return "no archive of its packages is known here"
+    release = f"{archive}/dists/{suite}/InRelease"
     try:
-        with urllib.request.urlopen(f"{MIRRORS[suite]}/dists/{suite}/InRelease", timeout=ANSWER_S) as reply:
-            return b"Origin:" in reply.read(1000)
-    except OSError:
-        return False
+        with urllib.request.urlopen(release, timeout=ANSWER_S) as reply:
+            return "" if b"Origin:" in reply.read(1000) else f"{release} is something else"
+    except OSError as error:
+        return f"{release}: {error}"
 
 
-def try_one(suite: str, wheels: Path) -> list:
+def try_one(suite: str, archive: str, debootstrap: Debootstrap, wheels: Path) -> list:
     """In a mount namespace of its own: what is mounted ends with it."""
     with tempfile.TemporaryDirectory(prefix="telpher-bare-") as scratch:
         folder = Path(scratch)
         began = time.monotonic()
         try:
-            make_root(suite, folder / "root", folder)
+            debootstrap.make(suite, archive, folder / "root")
             furnish(folder / "root", wheels)
             print(f"{suite}: a root with {PACKAGES} after {time.monotonic() - began:.0f} s", flush=True)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
@@ -133,11 +158,18 @@ def main(arguments: list) -> int:
     if not list(wheels.glob("telpher-*.whl")):
         sys.exit(f"bare: no telpher-*.whl in {wheels}; make wheels first")
     results = []
-    for suite in arguments[1:] or MIRRORS:
-        if answers(suite):
-            results += try_one(suite, wheels)
-        else:
-            print(f"{suite}: LEFT OUT: {MIRRORS[suite]} does not answer here", flush=True)
+    with tempfile.TemporaryDirectory(prefix="telpher-bare-") as scratch:
+        try:
+            debootstrap = Debootstrap(Path(scratch))
+        except (OSError, subprocess.SubprocessError) as error:
+            sys.exit(f"bare: debootstrap is not installed and cannot be fetched: {error}")
+        for suite in arguments[1:] or SUITES:
+            archive = debootstrap.archive(suite)
+            reason = why_not(suite, archive)
+            if reason:
+                print(f"{suite}: LEFT OUT: {reason}", flush=True)
+            else:
+                results += try_one(suite, archive, debootstrap, wheels)
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if results and all(results) else 1
 

@@ -4,169 +4,11 @@
 #include <algorithm>
 #include <list>
 
-#include "suite.hpp"
+#include "window.hpp"
 
 namespace {
 
-using mpi_test::kind;
-using mpi_test::suite;
-using ints = std::vector<int>;
-
-/// As `mpi_memory_alloc_kinds` names the memory of the back end in use.
-std::string device_kind() {
-  const std::string backend = mpi_test::backend_name();
-  if (backend == "emu") return "telpher_emu:device";
-  if (backend == "hip") return "rocm:device";
-  return (backend == "sycl" ? "level_zero" : backend) + ":device";
-}
-
-bool between_nodes() {
-  return std::getenv("TELPHER_PRETENDED_NODES") != nullptr;
-}
-
-enum class making { create, allocate, dynamic };
-constexpr const char* makings[] = {"create", "allocate", "dynamic"};
-
-/// Which ranks expose device memory.
-enum class placing { none, all, even };
-constexpr const char* placings[] = {"host", "device", "mixed"};
-
-kind place_of(placing p, int rank) {
-  return p == placing::all || (p == placing::even && rank % 2 == 0) ? kind::device : kind::host;
-}
-
-/// A window of so many ints, the same at each rank.
-class window {
- public:
-  window(const suite& s, making how, placing where, int count)
-      : how_(how), kind_(place_of(where, s.rank)), count_(count), ranks_(s.ranks), rank_(s.rank) {
-    const auto bytes = static_cast<MPI_Aint>(sizeof(int)) * count;
-    if (how == making::allocate) {
-      MPI_Info info;
-      MPI_Info_create(&info);
-      MPI_Info_set(info, "mpi_memory_alloc_kinds",
-                   kind_ == kind::device ? ("strange," + device_kind()).c_str() : "system,mpi");
-      MPI_Win_allocate(bytes, sizeof(int), info, MPI_COMM_WORLD, &memory_, &handle);
-      MPI_Info_free(&info);
-    } else {
-      memory_ = static_cast<int*>(mpi_test::try_allocate(kind_, static_cast<std::size_t>(bytes)));
-      if (how == making::create)
-        MPI_Win_create(memory_, bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &handle);
-      else
-        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &handle);
-    }
-    MPI_Win_set_errhandler(handle, MPI_ERRORS_RETURN);
-    if (how == making::dynamic) {
-      s_code_ = MPI_Win_attach(handle, memory_, bytes);
-      MPI_Aint own = 0;
-      MPI_Get_address(memory_, &own);
-      bases_.resize(static_cast<std::size_t>(ranks_));
-      MPI_Allgather(&own, 1, MPI_AINT, bases_.data(), 1, MPI_AINT, s.control);
-    }
-    write(ints(static_cast<std::size_t>(count), 0));
-  }
-  ~window() {
-    if (how_ == making::dynamic) {
-      MPI_Barrier(MPI_COMM_WORLD);
-      if (s_code_ == MPI_SUCCESS) MPI_Win_detach(handle, memory_);
-    }
-    MPI_Win_free(&handle);
-    if (how_ != making::allocate) mpi_test::release(kind_, memory_);
-  }
-  window(const window&) = delete;
-  window& operator=(const window&) = delete;
-
-  /// The displacement of an int at a rank.
-  MPI_Aint at(int rank, int i) const {
-    return how_ == making::dynamic ? bases_[static_cast<std::size_t>(rank)] + MPI_Aint{4} * i : i;
-  }
-  int attached() const { return s_code_; }
-  int count() const { return count_; }
-  void* memory() const { return memory_; }
-
-  /// The program's own stores, between epochs.
-  void write(const ints& values) {
-    copy(memory_, values.data());
-    publish();
-  }
-  ints read() {
-    publish();
-    ints values(static_cast<std::size_t>(count_));
-    copy(values.data(), memory_);
-    return values;
-  }
-  /// What others did so far is here, and others see what is here.
-  void publish() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, handle);
-    MPI_Win_sync(handle);
-    MPI_Win_unlock(rank_, handle);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-
-  MPI_Win handle = MPI_WIN_NULL;
-
- private:
-  void copy(void* to, const void* from) const {
-    mpi_test::copy(kind_, to, from, sizeof(int) * static_cast<std::size_t>(count_));
-  }
-
-  making how_;
-  kind kind_;
-  int count_, ranks_, rank_;
-  int s_code_ = MPI_SUCCESS;
-  int* memory_ = nullptr;
-  std::vector<MPI_Aint> bases_;
-};
-
-/// Ints in some kind of memory.
-class array {
- public:
-  array(kind k, const ints& values) : kind_(k), count_(values.size()) {
-    memory_ = static_cast<int*>(
-        mpi_test::try_allocate(k, sizeof(int) * std::max<std::size_t>(count_, 1)));
-    mpi_test::copy(k, memory_, values.data(), sizeof(int) * count_);
-  }
-  ~array() { mpi_test::release(kind_, memory_); }
-  array(const array&) = delete;
-  array& operator=(const array&) = delete;
-  int* data() const { return memory_; }
-  ints read() const {
-    ints values(count_);
-    mpi_test::copy(kind_, values.data(), memory_, sizeof(int) * count_);
-    return values;
-  }
-
- private:
-  kind kind_;
-  std::size_t count_;
-  int* memory_ = nullptr;
-};
-
-ints row(int first, int count, int step = 1) {
-  ints values(static_cast<std::size_t>(count));
-  for (int& v : values) v = first, first += step;
-  return values;
-}
-
-void expect_ints(suite& s, const ints& got, const ints& wanted, const char* what) {
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (got[i] != wanted[i])
-      return s.fail("%s: int %zu is %d instead of %d", what, i, got[i], wanted[i]);
-}
-
-struct setting {
-  making how;
-  placing where;
-  kind buffers;
-};
-
-int right(const suite& s) {
-  return (s.rank + 1) % s.ranks;
-}
-int left(const suite& s) {
-  return (s.rank + s.ranks - 1) % s.ranks;
-}
+using namespace mpi_test;
 
 // --- one call each ---
 
@@ -435,7 +277,7 @@ struct program {
 
   int size() const { return block * s.ranks + common; }
 
-  void step(window& w, kind k, mpi_test::random_numbers& shared, mpi_test::random_numbers& mine,
+  void step(window& w, kind k, random_numbers& shared, random_numbers& mine,
             std::vector<ints>& results) const {
     const auto how = shared.below(3);
     const MPI_Op op = std::vector<MPI_Op>{MPI_SUM, MPI_BXOR, MPI_MAX}[shared.below(3)];
@@ -480,8 +322,8 @@ void random_epochs(suite& s, const setting& t) {
     s.note("epoch %d", e);
     std::vector<ints> results[2];
     for (int i = 0; i < 2; ++i) {
-      mpi_test::random_numbers shared(p.seed + static_cast<std::uint64_t>(e));
-      mpi_test::random_numbers mine(p.seed * 1000 + static_cast<std::uint64_t>(e * 64 + s.rank));
+      random_numbers shared(p.seed + static_cast<std::uint64_t>(e));
+      random_numbers mine(p.seed * 1000 + static_cast<std::uint64_t>(e * 64 + s.rank));
       p.step(i == 0 ? reference : tried, i == 0 ? kind::host : t.buffers, shared, mine, results[i]);
     }
     for (std::size_t i = 0; i < results[0].size(); ++i)
@@ -489,99 +331,9 @@ void random_epochs(suite& s, const setting& t) {
   }
 }
 
-// --- what a window says, and errors ---
-
-void attributes(suite& s, const setting& t) {
-  window w(s, t.how, t.where, 40);
-  const auto get = [&](int key) {
-    void* value = nullptr;
-    int flag = 0;
-    MPI_Win_get_attr(w.handle, key, &value, &flag);
-    s.expect(flag, "an attribute");
-    return value;
-  };
-  const bool dynamic = t.how == making::dynamic;
-  s.expect(get(MPI_WIN_BASE) == (dynamic ? MPI_BOTTOM : w.memory()), "MPI_WIN_BASE");
-  s.expect_equal(*static_cast<MPI_Aint*>(get(MPI_WIN_SIZE)), dynamic ? 0 : 160, "MPI_WIN_SIZE");
-  if (!dynamic) s.expect_equal(*static_cast<int*>(get(MPI_WIN_DISP_UNIT)), 4, "MPI_WIN_DISP_UNIT");
-  const int flavours[] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_DYNAMIC};
-  s.expect_equal(*static_cast<int*>(get(MPI_WIN_CREATE_FLAVOR)), flavours[static_cast<int>(t.how)],
-                 "MPI_WIN_CREATE_FLAVOR");
-  const int model = *static_cast<int*>(get(MPI_WIN_MODEL));
-  if (t.where != placing::none && !dynamic)
-    s.expect_equal(model, between_nodes() ? MPI_WIN_SEPARATE : MPI_WIN_UNIFIED, "MPI_WIN_MODEL");
-  MPI_Group group, all;
-  MPI_Win_get_group(w.handle, &group);
-  MPI_Comm_group(MPI_COMM_WORLD, &all);
-  int same = 0;
-  MPI_Group_compare(group, all, &same);
-  s.expect_equal(same, MPI_IDENT, "the group");
-  MPI_Group_free(&group);
-  MPI_Group_free(&all);
-}
-
-void expect_error(suite& s, int code, int wanted, const char* call) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  s.note("%s", call);
-  s.expect_class(code, wanted, call);
-  MPI_Error_string(code, text, &length);
-  s.expect(std::strstr(text, call) != nullptr, "a text that names the call");
-}
-
-int handler_calls = 0;
-void on_error(MPI_Win*, int*, ...) {
-  ++handler_calls;
-}
-
-void errors(suite& s) {
-  window w(s, making::create, placing::all, 16);
-  const array out(kind::device, row(0, 16));
-  MPI_Errhandler handler;
-  MPI_Win_create_errhandler(on_error, &handler);
-  MPI_Win_set_errhandler(w.handle, handler);
-  MPI_Errhandler_free(&handler);
-  const auto put = [&](int n, int first, MPI_Datatype type) {
-    return MPI_Put(out.data(), n, MPI_INT, s.rank, first, n, type, w.handle);
-  };
-  expect_error(s, put(4, 0, MPI_INT), MPI_ERR_RMA_SYNC, "MPI_Put");
-  expect_error(s, MPI_Win_unlock(s.rank, w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_unlock");
-  expect_error(s, MPI_Win_flush(s.rank, w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_flush");
-  expect_error(s, MPI_Win_complete(w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_complete");
-  expect_error(s, MPI_Win_wait(w.handle), MPI_ERR_RMA_SYNC, "MPI_Win_wait");
-  MPI_Win_lock(MPI_LOCK_SHARED, s.rank, 0, w.handle);
-  expect_error(s, MPI_Win_lock(MPI_LOCK_SHARED, s.rank, 0, w.handle), MPI_ERR_RMA_SYNC,
-               "MPI_Win_lock");
-  expect_error(s, put(4, 13, MPI_INT), MPI_ERR_RMA_RANGE, "MPI_Put");
-  expect_error(s, put(4, -1, MPI_INT), MPI_ERR_RMA_RANGE, "MPI_Put");
-  expect_error(s, put(4, 0, MPI_DOUBLE), MPI_ERR_TRUNCATE, "MPI_Put");
-  MPI_Win_unlock(s.rank, w.handle);
-  s.expect_equal(handler_calls, 9, "calls of the window's handler");
-  w.publish();
-}
-
-void refused(suite& s) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpi_memory_alloc_kinds", device_kind().c_str());
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  void* base = nullptr;
-  MPI_Win win = MPI_WIN_NULL;
-  expect_error(s, MPI_Win_allocate_shared(64, 1, info, comm, &base, &win),
-               MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Win_allocate_shared");
-  MPI_Info_free(&info);
-  MPI_Comm_free(&comm);
-  if (!between_nodes()) return;
-  window w(s, making::dynamic, placing::all, 16);
-  expect_error(s, w.attached(), MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Win_attach");
-}
-
 // --- all ---
 
-using body = void (*)(suite&, const setting&);
-constexpr std::pair<const char*, body> bodies[] = {
+constexpr std::pair<const char*, windows_case> bodies[] = {
     {"put and get", put_and_get},
     {"own stores", own_stores},
     {"accumulate", accumulate},
@@ -593,30 +345,13 @@ constexpr std::pair<const char*, body> bodies[] = {
     {"derived types", derived_types},
     {"large counts", large_counts},
     {"random epochs", random_epochs},
-    {"attributes", attributes},
 };
-
-void run(suite& s, const char* name, body b, const setting& t) {
-  const bool attaches_device = t.how == making::dynamic && t.where != placing::none;
-  if (attaches_device && between_nodes()) return;
-  const bool thinned = t.how != making::create || t.where == placing::none;
-  if (thinned && t.buffers == kind::host && !s.opt.full) return;
-  const std::string label = std::string(name) + ": " + makings[static_cast<int>(t.how)] + ", " +
-                            placings[static_cast<int>(t.where)] + " window, " +
-                            mpi_test::name(t.buffers) + " buffers";
-  s.run(label, [&] { b(s, t); });
-}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   if (!s.makes_windows()) return s.finish();
-  for (const auto& [name, b] : bodies)
-    for (const making how : {making::create, making::allocate, making::dynamic})
-      for (const placing where : {placing::none, placing::all, placing::even})
-        for (const kind k : {kind::host, kind::device}) run(s, name, b, {how, where, k});
-  s.run("refused", [&] { refused(s); });
-  if (!between_nodes()) s.run("errors", [&] { errors(s); });
+  for (const auto& [name, body] : bodies) run_in_settings(s, name, body);
   return s.finish();
 }
