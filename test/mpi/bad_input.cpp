@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What must fail, and how: forged and damaged tickets, calls that do not take device memory,
 // injected faults, and (cases run by bad_input.py only) a rank that dies in the middle of a
-// message. Each has its clear error or falls back to another way with the right bytes; nothing
-// crashes or hangs.
+// message, or comes no more. Each has its clear error or falls back to another way with the right
+// bytes; nothing crashes or hangs.
+#include <unistd.h>
+
 #include <csignal>
 
 #include "forms.hpp"
@@ -196,10 +198,26 @@ void out_of_memory(suite& s) {
   }
 }
 
+/// Rank 1 makes some calls and then no more; a device message or a sum of rank 0 waits for it. The
+/// library must end the job (TELPHER_WAIT_TIMEOUT).
+[[noreturn]] void wait_for_nobody(const suite& s, bool collective) {
+  const buffer out(kinds().back(), 4096), in(kinds().back(), 4096);
+  for (int call = 0; s.rank == 0 || call < 3; ++call) {
+    if (collective)
+      MPI_Allreduce(out.data(), in.data(), 1024, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else if (s.rank < 2)
+      MPI_Sendrecv(out.data(), 4096, MPI_BYTE, 1 - s.rank, 1, in.data(), 4096, MPI_BYTE, 1 - s.rank,
+                   1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  for (;;) ::pause();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
+  if (!s.opt.words.empty() && s.opt.words[0].starts_with("nobody"))
+    wait_for_nobody(s, s.opt.words[0] == "nobody-in-a-sum");
   if (!s.opt.words.empty() && s.opt.words[0] == "die") die_in_transfer(s);
   const bool device = kinds().back() == kind::device;
   s.run("garbage of a ticket's size", [&] {

@@ -82,6 +82,11 @@ class Driver:
             said = "telpher" in text.lower() and ("abi" in text.lower() or "libmpi" in text.lower())
             self.case("library of another ABI", code is not None and said
                       and "segmentation" not in text.lower(), text)
+        for word, call in (("nobody", "Sendrecv"), ("nobody-in-a-sum", "Allreduce")):
+            code, text, seconds = self.run([word], {"TELPHER_WAIT_TIMEOUT": "2s"}, self.options.preload)
+            said = "TELPHER_WAIT_TIMEOUT" in text and call in text
+            self.case(f"MPI_{call} that waits for a rank which comes no more ends the job",
+                      code not in (None, 0) and said and seconds < BOUND_S / 2, f"{text}\n{seconds:.0f} s")
         code, text, seconds = self.run(["die"], {}, self.options.preload)
         self.case("killed rank ends the job", code not in (None, 0), f"{text}\n{seconds:.0f} s")
         left = [n for n in os.listdir("/dev/shm") if "telpher" in n]

@@ -168,10 +168,7 @@ std::unique_ptr<step> make_movement(world& w, draw& d, form how) {
   arguments a;
   a.comm = w.comms[d.shared.below(w.comms.size())];
   const MPI_Datatype basic = basic_type(d.shared);
-  // Open MPI 5.0.11 copies a rank's own block in pieces of 64 KB, and mixes up bytes where it cuts
-  // a derived type. A block is at most three times as many elements.
-  const int most = w.s.mpich ? 40'000 : std::min(40'000, as_int(20'000 / size_of(basic)));
-  const int n = std::min(element_count(d.shared, basic), most);
+  const int n = std::min(element_count(d.shared, basic), 40'000);
   const placing where(d.shared);
   a.in_place = d.shared.chance(25);
   const std::uint64_t seed = d.shared.next();

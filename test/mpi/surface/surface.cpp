@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   ::setenv("MPIR_CVAR_CH4_CMA_ENABLE", "0", 0);
   // Open MPI 5.0.11 loses data in MPI_BXOR accumulates that it makes of atomic operations.
   ::setenv("OMPI_MCA_osc_rdma_acc_use_amo", "0", 0);
-  // Open MPI 5.0.11 moves other bytes where it cuts a message of some derived types into pieces.
+  // Open MPI 5.0.11 moves other bytes where it cuts a derived type (layouts.cpp).
   for (const char* transport : {"self", "sm"})
     for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
       ::setenv(("OMPI_MCA_btl_" + std::string(transport) + "_" + limit).c_str(), "2097152", 0);
