@@ -32,32 +32,6 @@ void check_paths(suite& s) {
   });
 }
 
-/// Without a setting: sums from the size on that was measured to be faster (ways.def), and nothing
-/// else.
-void check_default(suite& s) {
-  constexpr int least = (16 << 20) / static_cast<int>(sizeof(int));
-  const auto path_of = [&](call_kind what, const char* name, int n) {
-    s.still_alive();
-    s.note("%s of %d", name, n);
-    s.expect_none(checked_call(MPI_COMM_WORLD, what, n, 1, {kind::device, kind::device}).run());
-    return last_path();
-  };
-  each_operation([&](call_kind what, const char* name) {
-    if (what >= call_kind::allgatherv) return;  // whose parts are of several lengths
-    const bool listed = what == call_kind::allreduce || what == call_kind::reduce ||
-                        what == call_kind::reduce_scatter_block;
-    const int parts =
-        what == call_kind::allreduce || what == call_kind::reduce || what == call_kind::bcast
-            ? 1
-            : s.ranks;
-    if (const std::string path = path_of(what, name, least / parts);
-        (path == "coll_levels") != listed)
-      s.fail("%s of 16 MB ran by %s", name, path.c_str());
-    if (const std::string path = path_of(what, name, least / parts - 1000); path == "coll_levels")
-      s.fail("%s of less ran by %s", name, path.c_str());
-  });
-}
-
 /// Calls with device memory beside calls of the same size with host memory, as in a program that
 /// compares the two.
 void check_turns(suite& s) {
@@ -387,10 +361,6 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   if (std::erase(s.opt.words, "faults") > 0) {
     s.run("faults", [&] { check_faults(s); });
-    return s.finish();
-  }
-  if (std::erase(s.opt.words, "default") > 0) {
-    s.run("by default", [&] { check_default(s); });
     return s.finish();
   }
   allreduce_only = std::erase(s.opt.words, "allreduce") > 0;
