@@ -68,17 +68,24 @@ def source_archive(of: str) -> Path:
 def wheels_of(archive: Path, of: str, parts: list) -> None:
     """Built from the archive, not from the tree: what is not in it is missed here and not at the user's. The parts that
     `make setup` has fetched are shared."""
+    deps = ROOT / "build/deps"
+    deps.mkdir(parents=True, exist_ok=True)
+    state = deps / "setup.json"
+    before = state.read_bytes() if state.is_file() else None
     with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
         with tarfile.open(archive) as tar:
             tar.extractall(folder, filter="data") if hasattr(tarfile, "data_filter") else tar.extractall(folder)
         tree = Path(folder, f"telpher-{of}")
-        (ROOT / "build/deps").mkdir(parents=True, exist_ok=True)
         (tree / "build").mkdir()
-        (tree / "build/deps").symlink_to(ROOT / "build/deps")
+        (tree / "build/deps").symlink_to(deps)
         command = ["make", "-C", str(tree), "--no-print-directory", "wheels", f"WITH={' '.join(parts)}"]
-        if subprocess.run(
-            command, env={**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct")}
-        ).returncode:
+        try:
+            code = subprocess.run(
+                command, env={**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct")}
+            ).returncode
+        finally:  # it names the parts by the place of that tree, which goes
+            state.write_bytes(before) if before else state.unlink(missing_ok=True)
+        if code:
             raise ReleaseError("the wheels could not be made from the source archive; see above")
         for wheel in (tree / "build/wheels/dist").glob("*.whl"):
             shutil.copy(wheel, DIST)
