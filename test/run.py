@@ -78,8 +78,8 @@ LAUNCHER_ENV = {
 }
 # For every test, also those that start jobs themselves. Open MPI's part for libfabric sleeps for a second in each
 # process that it ends in, and moves nothing on one machine.
-# A rank that waits inside MPICH keeps its processor: with four ranks on two processors an MPI_Allreduce of 8 bytes takes
-# 23 ms, and 75 us where it naps in between.
+# A rank that waits inside MPICH keeps its processor: with four ranks on two processors an MPI_Allreduce of 8 bytes
+# takes 23 ms, and 75 us where it naps in between.
 HOST_MPI_ENV = {"OMPI_MCA_btl": "^ofi", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
                 "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16"}
 
