@@ -185,21 +185,27 @@ long long staging::bytes() const noexcept {
 
 // --- copying ---
 
+/// What lies so far from an address that need not be one itself: MPI_BOTTOM, or its image.
+static char* at(char* base, std::ptrdiff_t offset) noexcept {
+  return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(base) +
+                                 static_cast<std::uintptr_t>(offset));
+}
+
 status staging::copy_image_in(image& i, copies& started) noexcept {
   for (const run& r : i.runs) {
     if (!r.where.on_device()) {
-      std::memcpy(i.host + r.offset, i.device + r.offset, r.bytes);
+      std::memcpy(at(i.host, r.offset), at(i.device, r.offset), r.bytes);
       continue;
     }
     auto s = started.stream(r.where, memory::lane::in);
     TELPHER_TRY(s);
-    TELPHER_TRY(r.where.owner->copy(i.host + r.offset, i.device + r.offset, r.bytes, *s));
+    TELPHER_TRY(r.where.owner->copy(at(i.host, r.offset), at(i.device, r.offset), r.bytes, *s));
   }
   for (const strided& p : i.pieces) {
     auto s = started.stream(p.where, memory::lane::kernel);
     TELPHER_TRY(s);
-    TELPHER_TRY(
-        datatype::pack(*p.where.owner, *p.type, i.device + p.offset, p.count, p.packed.data(), *s));
+    TELPHER_TRY(datatype::pack(*p.where.owner, *p.type, at(i.device, p.offset), p.count,
+                               p.packed.data(), *s));
   }
   return status::ok;
 }
@@ -207,19 +213,19 @@ status staging::copy_image_in(image& i, copies& started) noexcept {
 status staging::copy_image_out(image& i, copies& started) noexcept {
   for (const run& r : i.runs) {
     if (!r.where.on_device()) {
-      std::memcpy(i.device + r.offset, i.host + r.offset, r.bytes);
+      std::memcpy(at(i.device, r.offset), at(i.host, r.offset), r.bytes);
       continue;
     }
     auto s = started.stream(r.where, memory::lane::copy);
     TELPHER_TRY(s);
-    TELPHER_TRY(r.where.owner->copy(i.device + r.offset, i.host + r.offset, r.bytes, *s));
+    TELPHER_TRY(r.where.owner->copy(at(i.device, r.offset), at(i.host, r.offset), r.bytes, *s));
   }
   for (const strided& p : i.pieces) {
     auto s = started.stream(p.where, memory::lane::kernel);
     TELPHER_TRY(s);
-    datatype::pack_host(*p.type, i.host + p.offset, 0, packed_bytes(*p.type, p.count),
+    datatype::pack_host(*p.type, at(i.host, p.offset), 0, packed_bytes(*p.type, p.count),
                         p.packed.data());
-    TELPHER_TRY(datatype::unpack(*p.where.owner, *p.type, p.packed.data(), i.device + p.offset,
+    TELPHER_TRY(datatype::unpack(*p.where.owner, *p.type, p.packed.data(), at(i.device, p.offset),
                                  p.count, *s));
   }
   return status::ok;
@@ -237,7 +243,7 @@ status staging::copy_in() noexcept {
     if (!i.copy_in) continue;
     for (const strided& p : i.pieces)
       datatype::unpack_host(*p.type, p.packed.data(), 0, packed_bytes(*p.type, p.count),
-                            i.host + p.offset);
+                            at(i.host, p.offset));
   }
   return status::ok;
 }
