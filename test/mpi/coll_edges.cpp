@@ -146,7 +146,12 @@ void many_persistent(suite& s) {
   const long before = resident_kb();
   many();
   const long grown = resident_kb() - before;
-  if (grown > 4000) s.fail("1500 persistent collectives left %ld KB behind", grown);
+#if defined(__SANITIZE_ADDRESS__)
+  const long allowed = 64'000;  // AddressSanitizer keeps what is freed for a while
+#else
+  const long allowed = 4'000;
+#endif
+  if (grown > allowed) s.fail("1500 persistent collectives left %ld KB behind", grown);
   once(on_device.data(), 4000);
 }
 

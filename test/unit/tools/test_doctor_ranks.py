@@ -106,7 +106,9 @@ class Planted(unittest.TestCase):
 
     def test_launcher_of_another_mpi(self):
         folder = Path(self.folder.name, "alone")
-        folder.write_text('#!/bin/sh\n"$@" & "$@"; wait\n')  # two processes that know nothing of each other
+        # Two processes that know nothing of each other. One after the other: of two that start at once over MPICH
+        # 5.0.2 one in six prints nothing, without Telpher too.
+        folder.write_text('#!/bin/sh\n"$@" & sleep 1; "$@"; wait\n')
         folder.chmod(0o755)
         self.bad(doctor("--launch", str(folder)), "launch", "2 jobs of one rank each.*srun")
 
