@@ -3,12 +3,17 @@
 
 #include <sched.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <string>
+#include <string_view>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/text.hpp"
 
 namespace telpher::stream {
 namespace {
@@ -27,30 +32,26 @@ processors none() noexcept {
   return made;
 }
 
-struct closed {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
 // A list as the kernel writes it: 0-15,64-79.
-bool add_list(const char* path, cpu_set_t* to) noexcept {
-  const std::unique_ptr<std::FILE, closed> file(std::fopen(path, "re"));
-  if (!file) return false;
-  int first = 0;
-  while (std::fscanf(file.get(), "%d", &first) == 1) {
+bool add_list(const char* path, cpu_set_t* to) {
+  std::string text;
+  if (!read_file(path, text)) return false;
+  std::string_view left = text, part;
+  while (take_part(left, part, ',')) {
+    int first = 0;
+    const char* const end = part.data() + part.size();
+    const auto [at, error] = std::from_chars(part.data(), end, first);
+    if (error != std::errc()) break;
     int last = first;
-    int next = std::fgetc(file.get());
-    if (next == '-') {
-      if (std::fscanf(file.get(), "%d", &last) != 1) return false;
-      next = std::fgetc(file.get());
-    }
+    if (at != end && *at == '-' && std::from_chars(at + 1, end, last).ec != std::errc())
+      return false;
     for (int cpu = first; cpu <= last && cpu < most; ++cpu) CPU_SET_S(cpu, bytes, to);
-    if (next != ',') break;
   }
   return true;
 }
 
 // The processors of every NUMA node that has some of `own`; all where the kernel does not tell.
-void add_nodes(const cpu_set_t* own, cpu_set_t* to) noexcept {
+void add_nodes(const cpu_set_t* own, cpu_set_t* to) {
   bool found = false;
   for (int node = 0;; ++node) {
     char path[64];
@@ -74,7 +75,11 @@ void choose_processors() noexcept {
   if (!own || !wanted || config().stream_cpus == "own") return;
   if (::sched_getaffinity(0, bytes, own.get()) != 0) return;
   if (config().stream_cpus == "auto" && CPU_COUNT_S(bytes, own.get()) > 1) return;
-  add_nodes(own.get(), wanted.get());
+  try {
+    add_nodes(own.get(), wanted.get());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   if (::sched_setaffinity(0, bytes, wanted.get()) == 0)
     TELPHER_INFO(
         "the thread that serves streams may run on any processor of its NUMA node "

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "forms.hpp"
+#include "returned_errors.hpp"
 
 using namespace mpi_test;
 
@@ -18,28 +19,6 @@ constexpr std::size_t sizes_of_tickets[] = {48, 480};
 std::uint64_t identity(const suite& s, int sender, std::size_t step) {
   return mix(s.opt.seed) + step * 64 + static_cast<std::uint64_t>(sender);
 }
-
-/// Errors of MPI_COMM_WORLD and of calls without a communicator are returned while this lives.
-class returned_errors {
- public:
-  returned_errors() {
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_);
-    set(MPI_ERRORS_RETURN);
-  }
-  returned_errors(const returned_errors&) = delete;
-  returned_errors& operator=(const returned_errors&) = delete;
-  ~returned_errors() {
-    set(before_);
-    MPI_Errhandler_free(&before_);
-  }
-
- private:
-  static void set(MPI_Errhandler handler) {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-  }
-  MPI_Errhandler before_;
-};
 
 /// Host bytes of a ticket's size that are no ticket arrive as they are, in every kind of memory.
 void garbage(suite& s, std::size_t ticket_bytes) {

@@ -2,33 +2,11 @@
 // Receives and requests that end with an error: truncation in every form, what it leaves in the
 // buffer, the status and the messages round it, and errors of one request among several.
 #include "forms.hpp"
+#include "returned_errors.hpp"
 
 using namespace mpi_test;
 
 namespace {
-
-/// Errors are returned while the object lives, also those of calls without a communicator, which go
-/// to the handler of MPI_COMM_WORLD or MPI_COMM_SELF.
-class returned_errors {
- public:
-  returned_errors() {
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_);
-    set(MPI_ERRORS_RETURN);
-  }
-  returned_errors(const returned_errors&) = delete;
-  returned_errors& operator=(const returned_errors&) = delete;
-  ~returned_errors() {
-    set(before_);
-    MPI_Errhandler_free(&before_);
-  }
-
- private:
-  static void set(MPI_Errhandler handler) {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-  }
-  MPI_Errhandler before_;
-};
 
 /// Open MPI 5.0.11 writes the whole message into a buffer that is too small once it is larger than
 /// its eager limit; what reaches it as bytes cannot be tested there.
