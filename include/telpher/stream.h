@@ -62,6 +62,22 @@ int telpher_start_enqueue(MPI_Request request, void* stream);
 int telpher_startall_enqueue(int count, const MPI_Request requests[], void* stream);
 int telpher_pready_enqueue(int partition, MPI_Request request, void* stream);
 
+/* --- matched requests: sends and receives that are matched once and then repeated in streams ---
+ * They are persistent requests. The n-th send and the n-th receive of a communicator, sender, receiver and tag belong
+ * together, and meet no other message. telpher_match waits until the other ends' ranks have called it for theirs, and
+ * agrees with each how the pair goes. On one node, with device memory of one run at both ends and up to
+ * TELPHER_STREAM_MATCHED_LIMIT bytes, it goes by the devices alone: telpher_start_enqueue and
+ * telpher_wait_enqueue are kernels of their streams then, on the device where the memory lies, neither the CPU nor the
+ * host MPI takes part, a graph may hold them (with HIP, too), and MPI_THREAD_MULTIPLE is not needed. MPI_Start, MPI_Wait
+ * and MPI_Test refuse such a request. Others, and those for which telpher_match was not called at both ends, start and
+ * complete like any persistent request. A send may be complete before its receive was started; a second start of it
+ * is not before the first message was waited for. MPI_Request_free when no stream and no graph uses it any more. */
+int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                              MPI_Request* request);
+int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                              MPI_Request* request);
+int telpher_match(int count, const MPI_Request requests[]);
+
 /* --- collectives --- */
 int telpher_barrier_enqueue(MPI_Comm comm, void* stream);
 int telpher_bcast_enqueue(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, void* stream);

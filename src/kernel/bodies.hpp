@@ -6,6 +6,7 @@
 #include "kernel/copy_batch.hpp"
 #include "kernel/exchange.hpp"
 #include "kernel/linger.hpp"
+#include "kernel/matched.hpp"
 #include "kernel/mpc.hpp"
 #include "kernel/pack_blocks.hpp"
 #include "kernel/zfp.hpp"

@@ -14,8 +14,10 @@
 
 namespace telpher::kernel {
 
-/// The piece of a block: the last one whose first block is not after it.
-TELPHER_DEVICE unsigned piece_of(const copy_batch& p, unsigned block) {
+/// The piece of a block: the last one whose first block is not after it. P: copy_batch, or another
+/// launch of `count` pieces with `first_block`.
+template <class P>
+TELPHER_DEVICE unsigned piece_of(const P& p, unsigned block) {
   unsigned low = 0;
   unsigned high = p.count;
   while (high - low > 1) {
@@ -52,7 +54,8 @@ TELPHER_DEVICE void copy_batch_body(W w, const copy_batch& p) {
 /// Host side: distributes at most `most` blocks among the pieces in `p` (count and bytes), in
 /// proportion to their bytes: at least one block for each piece, at most one for each
 /// `bytes_per_block`. Returns the number of blocks.
-inline int deal_blocks(copy_batch& p, int most, std::uint64_t bytes_per_block) {
+template <class P>
+int deal_blocks(P& p, int most, std::uint64_t bytes_per_block) {
   std::uint64_t total = 0;
   for (int i = 0; i < p.count; ++i) total += p.pieces[i].bytes;
   const int spare = most > p.count ? most - p.count : 0;

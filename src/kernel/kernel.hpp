@@ -66,6 +66,35 @@ struct linger {
   std::uint64_t stay_ns;  // it leaves after this time even while commands come
 };
 
+/// What one end of a matched pair of requests keeps in memory of its device (kernel/matched.hpp).
+/// All zero at first.
+struct matched_words {
+  alignas(128) std::uint32_t peers;  // the peer's count, written by the peer
+  alignas(128) std::uint32_t own;    // this end's count
+  std::uint32_t arrivals;  // blocks of this end's launch that are done; 0 between launches
+};
+
+/// matched_put and matched_wait: one piece for each request that is started, or waited for. Blocks
+/// are assigned to pieces as in copy_batch.
+struct matched_pieces {
+  static constexpr int capacity = 64;
+  static constexpr unsigned slots = 2;  // of an inbox
+  struct piece {
+    matched_words* end;    // this end's
+    std::uint32_t* peer;   // `peers` of the other end, as mapped here
+    void* buffer;          // the program's; null: a send that is waited for
+    void* inbox;           // the receiver's, `slots` of them
+    std::uint64_t stride;  // from one slot to the next
+    std::uint64_t bytes;   // of a message
+  };
+  piece pieces[capacity];
+  std::uint16_t first_block[capacity + 1];
+  std::uint16_t count;
+};
+static_assert(sizeof(matched_pieces) <= parameter_capacity);
+using matched_put = matched_pieces;
+using matched_wait = matched_pieces;
+
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the
 /// number of the command beside it. A reader that finds the same number everywhere has read one
 /// whole command.

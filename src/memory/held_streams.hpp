@@ -30,15 +30,21 @@ class held_streams {
     for (const auto& call : std::exchange(put_off_, {})) call();
   }
 
+  /// Before it is decided whether calls must be put off: `look` ends those holds that are over and
+  /// of which nobody else hears.
+  void ask_by(void (*look)()) noexcept { look_.store(look, std::memory_order_release); }
+
   /// Whether streams wait; a hint.
   bool any() const noexcept { return held_.load(std::memory_order_relaxed) > 0; }
   /// Whether calls wait to be made.
   bool any_put_off() noexcept {
+    ask();
     const std::lock_guard lock(mutex_);
     return !put_off_.empty();
   }
   /// Calls at once, or when no stream waits any more.
   void call_when_free(std::function<void()> call) noexcept {
+    ask();
     const std::lock_guard lock(mutex_);
     if (any())
       put_off_.push_back(std::move(call));
@@ -47,7 +53,12 @@ class held_streams {
   }
 
  private:
+  void ask() const noexcept {
+    if (auto* const look = look_.load(std::memory_order_acquire); look && any()) look();
+  }
+
   std::mutex mutex_;
+  std::atomic<void (*)()> look_{nullptr};
   std::atomic<int> held_{0};  // changes under mutex_
   std::vector<std::function<void()>> put_off_;
 };

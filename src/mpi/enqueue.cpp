@@ -2,6 +2,7 @@
 // telpher/stream.h without its collectives: streams of communicators, point to point, and requests.
 #include "mpi/entry.hpp"
 #include "mpi/enqueued.hpp"
+#include "mpi/matching.hpp"
 #include "mpi/own.hpp"
 #include "mpi/pt2pt.hpp"
 #include "stream/settle.hpp"
@@ -26,6 +27,47 @@ template <class Start>
 int enqueue_start(const char* call, void* native, Start start) noexcept {
   return mpi::enqueue(call, MPI_COMM_SELF, native,
                       std::make_unique<mpi::enqueued_start<Start>>(std::move(start)), false);
+}
+
+// Matched requests need no turn of the proxy's.
+int start_all(const char* call, int count, const MPI_Request all[], void* native) noexcept {
+  if (count < 0)
+    return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
+  if (!entry::active()) return refuse_outside(MPI_COMM_SELF, call);
+  std::vector<MPI_Request> others;
+  const int rc = partitioned::start_matched(call, count, all, native, others);
+  if (rc != MPI_SUCCESS || others.empty()) return rc;
+  return enqueue_start(call, native, [others]() mutable {
+    return requests::startall(static_cast<int>(others.size()), others.data());
+  });
+}
+
+int wait_all(const char* call, int count, MPI_Request all[], MPI_Status* statuses,
+             void* native) noexcept {
+  if (count < 0)
+    return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
+  if (!entry::active()) return refuse_outside(MPI_COMM_SELF, call);
+  std::vector<int> others;
+  int rc = partitioned::wait_matched(call, count, all, statuses, native, others);
+  if (static_cast<int>(others.size()) == count)
+    return mpi::enqueue_wait(call, count, all, statuses, native);
+  for (const int i : others)
+    if (rc == MPI_SUCCESS)
+      rc = mpi::enqueue_wait(call, 1, &all[i],
+                             statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i],
+                             native);
+  return rc;
+}
+
+int init_matched(bool sends, const partitioned::init_args& a, MPI_Request* request) noexcept {
+  if (!entry::active()) return refuse_outside(a.comm, a.call);
+  const auto no_host = [&a] {
+    return host_mpi::fail_with(a.comm, a.call, MPI_ERR_COMM,
+                               "not all ranks of the communicator carry Telpher, or it was made by "
+                               "a call that Telpher does not know");
+  };
+  return sends ? partitioned::send_init(a, request, no_host)
+               : partitioned::recv_init(a, request, no_host);
 }
 
 }  // namespace
@@ -101,27 +143,40 @@ int telpher_irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int sourc
 
 // --- requests ---
 
+int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
+                              MPI_Comm comm, MPI_Request* request) {
+  return init_matched(true,
+                      {"telpher_matched_send_init", const_cast<void*>(buf), 1, count, datatype,
+                       dest, tag, comm, true},
+                      request);
+}
+
+int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag,
+                              MPI_Comm comm, MPI_Request* request) {
+  return init_matched(
+      false, {"telpher_matched_recv_init", buf, 1, count, datatype, source, tag, comm, true},
+      request);
+}
+
+int telpher_match(int count, const MPI_Request all[]) {
+  if (!entry::active()) return refuse_outside(MPI_COMM_SELF, "telpher_match");
+  return partitioned::match("telpher_match", count, all);
+}
+
 int telpher_wait_enqueue(MPI_Request* request, MPI_Status* status, void* native) {
-  return mpi::enqueue_wait("telpher_wait_enqueue", 1, request, status, native);
+  return wait_all("telpher_wait_enqueue", 1, request, status, native);
 }
 
 int telpher_waitall_enqueue(int count, MPI_Request all[], MPI_Status statuses[], void* native) {
-  return mpi::enqueue_wait("telpher_waitall_enqueue", count, all, statuses, native);
+  return wait_all("telpher_waitall_enqueue", count, all, statuses, native);
 }
 
 int telpher_start_enqueue(MPI_Request request, void* native) {
-  return enqueue_start("telpher_start_enqueue", native,
-                       [request]() mutable { return requests::start(&request); });
+  return start_all("telpher_start_enqueue", 1, &request, native);
 }
 
 int telpher_startall_enqueue(int count, const MPI_Request all[], void* native) {
-  if (count < 0)
-    return host_mpi::fail_with(MPI_COMM_SELF, "telpher_startall_enqueue", MPI_ERR_COUNT,
-                               "a negative number of requests");
-  std::vector<MPI_Request> own(all, all + count);
-  return enqueue_start("telpher_startall_enqueue", native, [own]() mutable {
-    return requests::startall(static_cast<int>(own.size()), own.data());
-  });
+  return start_all("telpher_startall_enqueue", count, all, native);
 }
 
 int telpher_pready_enqueue([[maybe_unused]] int partition, [[maybe_unused]] MPI_Request request,

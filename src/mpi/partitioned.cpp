@@ -9,6 +9,7 @@
 
 #include "mpi/entry.hpp"
 #include "mpi/lineage.hpp"
+#include "mpi/matching.hpp"
 #include "mpi/partitioned_operation.hpp"
 #include "mpi/send.hpp"
 
@@ -48,7 +49,7 @@ class meeting final : public ticket::worker {
   bool advance() noexcept override {
     listen();
     std::erase_if(waiting_, [this](receiver* r) {
-      const auto found = heard_.find(r->from());
+      const auto found = heard_.find(r->name());
       if (found == heard_.end()) return false;
       const hello h = found->second;
       heard_.erase(found);
@@ -99,10 +100,11 @@ meeting& hellos() {
 
 // --- which of our ends a call is for ---
 
-// The n-th of its kind at this rank.
-std::uint64_t next_number(bool sends, std::uint64_t comm, int peer, int tag) noexcept {
-  static auto& calls = *new std::map<std::tuple<bool, std::uint64_t, int, int>, std::uint64_t>;
-  return calls[{sends, comm, peer, tag}]++;
+// The n-th of its kind at this rank. Those that telpher_match may match are a kind of their own.
+std::uint64_t next_number(const init_args& a, bool sends, std::uint64_t comm, int peer) noexcept {
+  static auto& calls =
+      *new std::map<std::tuple<bool, bool, std::uint64_t, int, int>, std::uint64_t>;
+  return calls[{a.whole, sends, comm, peer, a.tag}]++ | std::uint64_t{a.whole} << 63;
 }
 
 end* find(MPI_Request request) noexcept {
@@ -160,7 +162,7 @@ int make(const init_args& a, bool sends, MPI_Request* request) noexcept {
   const int peer = a.peer == MPI_PROC_NULL ? -1 : host_mpi::world_rank(job, a.comm, a.peer);
   channel c;
   c.comm = mpi::lineage::name_of(a.comm);
-  c.number = next_number(sends, c.comm, peer, a.tag);
+  c.number = next_number(a, sends, c.comm, peer);
   c.sender = sends ? job.rank : peer;
   c.tag = a.tag;
   mpi::enter(std::make_unique<End>(a, peer, c, place));
@@ -186,16 +188,19 @@ MPI_Comm own_comm() noexcept {
   return control();
 }
 
-// The highest tag: messages have those below.
+// The two highest tags: messages have those below.
 int hello_tag() noexcept {
   return ticket::job().tag_limit;
+}
+int card_tag() noexcept {
+  return hello_tag() - 1;
 }
 
 int take_tags(int peer, int messages) noexcept {
   tags_to_peer& t = tags()[peer];
   const int count = std::max(messages, 1);
   for (int turns = 0; turns < 2; ++turns, t.next = 0) {
-    for (int first = t.next; first <= hello_tag() - count;) {
+    for (int first = t.next; first <= card_tag() - count;) {
       const int good = free_from(t, first, count);
       if (good == first) {
         t.taken[first] = count;
@@ -229,6 +234,7 @@ int start() noexcept {
 void stop() noexcept {
   if (control() == MPI_COMM_NULL) return;
   hellos().clear();
+  forget_cards();
   pmpi::Comm_free(&control());
 }
 

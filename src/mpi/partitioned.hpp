@@ -20,6 +20,7 @@ struct init_args {
   int peer;  // rank of `comm`
   int tag;
   MPI_Comm comm;
+  bool whole = false;  // one partition, which is ready when the request is started
 };
 
 using host_call = std::function<int()>;

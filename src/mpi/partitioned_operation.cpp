@@ -64,6 +64,48 @@ int end::end_messages() noexcept {
   return first;
 }
 
+std::byte* end::one_run() const noexcept {
+  const bool one = layout_->one_run(args_.count * args_.partitions) && !layout_->blocks.empty();
+  return one ? static_cast<std::byte*>(args_.buffer) + layout_->true_lower_bound : nullptr;
+}
+
+void end::fill_received(MPI_Status* out, std::uint64_t bytes) const noexcept {
+  mpi::fill_empty(out);
+  if (out == MPI_STATUS_IGNORE) return;
+  out->MPI_SOURCE = peer_ < 0 ? MPI_PROC_NULL : args_.peer;
+  out->MPI_TAG = peer_ < 0 ? MPI_ANY_TAG : args_.tag;
+  pmpi::Status_set_elements_x(out, MPI_BYTE, static_cast<MPI_Count>(bytes));
+}
+
+// The request stays as it is: a stream may still wait for it.
+int end::refuse_wait() const noexcept {
+  return misused("MPI_Wait", MPI_ERR_REQUEST,
+                 "the request was started in a stream by telpher_start_enqueue: it is complete "
+                 "once a stream has passed telpher_wait_enqueue");
+}
+
+int end::may_start() const noexcept {
+  if (active()) return misused("MPI_Start", MPI_ERR_REQUEST, "the request is active already");
+  if (matched)
+    return misused("MPI_Start", MPI_ERR_REQUEST,
+                   "the request was matched for streams: start it by telpher_start_enqueue");
+  return MPI_SUCCESS;
+}
+
+// The bytes live until the host MPI has sent them.
+int send_note(const end& from, const char* call, const void* bytes, std::size_t count,
+              int tag) noexcept {
+  auto copy = memory::buffer::host(count, nullptr);
+  if (!copy) return entry::fail(from.args().comm, call, copy.error(), "a note to the other rank");
+  std::memcpy(copy->data(), bytes, count);
+  MPI_Request native = MPI_REQUEST_NULL;
+  const int rc = pmpi::Isend(copy->data(), static_cast<int>(count), MPI_BYTE, from.peer(), tag,
+                             own_comm(), &native);
+  if (rc != MPI_SUCCESS) return from.misused(call, rc, "the host MPI refused a note");
+  mpi::keep_abandoned(std::make_unique<mpi::native_send>(native, std::move(*copy)));
+  return MPI_SUCCESS;
+}
+
 // --- the sender ---
 
 sender::sender(const init_args& a, int peer, const channel& c, MPI_Request place) noexcept
@@ -82,7 +124,6 @@ sender::~sender() {
   if (hello_.first_tag >= 0) give_tags(peer_, hello_.first_tag);
 }
 
-// The bytes live until the host MPI has sent them, which nobody waits for.
 int sender::greet() noexcept {
   if (greeted_ || peer_ < 0) return MPI_SUCCESS;
   hello_.first_tag = take_tags(peer_, hello_.messages);
@@ -90,18 +131,9 @@ int sender::greet() noexcept {
     return misused(
         "MPI_Start", MPI_ERR_OTHER,
         "the host MPI's tags do not suffice for so many partitions under way to one rank");
-  auto bytes = memory::buffer::host(sizeof hello_, nullptr);
-  if (!bytes)
-    return entry::fail(errors_.owner(), "MPI_Start", bytes.error(),
-                       "a partitioned send's first message");
-  std::memcpy(bytes->data(), &hello_, sizeof hello_);
-  MPI_Request native = MPI_REQUEST_NULL;
-  const int rc =
-      pmpi::Isend(bytes->data(), sizeof hello_, MPI_BYTE, peer_, hello_tag(), own_comm(), &native);
-  if (rc != MPI_SUCCESS) return host_mpi::raise(errors_.owner(), rc);
-  mpi::keep_abandoned(std::make_unique<mpi::native_send>(native, std::move(*bytes)));
-  greeted_ = true;
-  return MPI_SUCCESS;
+  const int rc = send_note(*this, "MPI_Start", &hello_, sizeof hello_, hello_tag());
+  greeted_ = rc == MPI_SUCCESS;
+  return rc;
 }
 
 int sender::partitions_in(std::size_t message) const noexcept {
@@ -109,7 +141,7 @@ int sender::partitions_in(std::size_t message) const noexcept {
 }
 
 int sender::start() noexcept {
-  if (active_) return misused("MPI_Start", MPI_ERR_REQUEST, "the request is active already");
+  if (const int rc = may_start()) return rc;
   if (const int rc = greet()) return rc;
   look_at_copies();
   begin(hello_.messages);
@@ -118,7 +150,7 @@ int sender::start() noexcept {
   for (std::size_t i = 0; i < missing_.size(); ++i) missing_[i] = partitions_in(i);
   unsent_ = messages_.size();
   active_ = true;
-  return MPI_SUCCESS;
+  return args_.whole ? ready(args_.call, 0) : MPI_SUCCESS;
 }
 
 int sender::send(std::size_t message) noexcept {
@@ -190,6 +222,7 @@ bool sender::check() noexcept {
 
 int sender::finish(MPI_Status* out) noexcept {
   mpi::fill_empty(out);
+  if (in_stream) return refuse_wait();
   if (!active_) return MPI_SUCCESS;
   const int rc = end_messages();
   return rc == MPI_SUCCESS ? rc : host_mpi::raise(errors_.owner(), rc);
@@ -205,7 +238,7 @@ receiver::~receiver() {
 }
 
 int receiver::start() noexcept {
-  if (active_) return misused("MPI_Start", MPI_ERR_REQUEST, "the request is active already");
+  if (const int rc = may_start()) return rc;
   error_ = MPI_SUCCESS;
   active_ = true;
   begin(0);
@@ -318,15 +351,15 @@ bool receiver::check() noexcept {
 }
 
 void receiver::fill(MPI_Status* out) noexcept {
-  mpi::fill_empty(out);
-  if (!active_ || out == MPI_STATUS_IGNORE) return;
-  out->MPI_SOURCE = peer_ < 0 ? MPI_PROC_NULL : args_.peer;
-  out->MPI_TAG = peer_ < 0 ? MPI_ANY_TAG : args_.tag;
-  pmpi::Status_set_elements_x(out, MPI_BYTE, static_cast<MPI_Count>(hello_.bytes));
+  if (active_)
+    fill_received(out, hello_.bytes);
+  else
+    mpi::fill_empty(out);
 }
 
 int receiver::finish(MPI_Status* out) noexcept {
   fill(out);
+  if (in_stream) return refuse_wait();
   if (!active_) return MPI_SUCCESS;
   note(end_messages());
   if (error_ != MPI_SUCCESS) return host_mpi::raise(errors_.owner(), error_);

@@ -18,6 +18,10 @@
 // is received in place, except where it would end inside an element of the receiver's that has
 // gaps: then into packed memory, from which each partition is unpacked when all its bytes are here.
 //
+// Ends of one partition that is ready with the start may be matched for streams (matching.hpp):
+// then `matched` is set at both, they are started and waited for in streams only, and nothing of
+// the above happens.
+//
 // All under the engine's lock; so threads may mark partitions ready at the same time.
 #pragma once
 
@@ -26,6 +30,7 @@
 
 #include "mpi/operations.hpp"
 #include "mpi/partitioned.hpp"
+#include "path/matched.hpp"
 
 namespace telpher::partitioned {
 
@@ -57,7 +62,7 @@ class end : public mpi::operation {
 
   MPI_Request request() const noexcept override { return place_; }
   bool persistent() const noexcept override { return true; }
-  bool active() const noexcept override { return active_; }
+  bool active() const noexcept override { return active_ || in_stream; }
   bool abandon() noexcept override;
   void finish_quietly() noexcept override { finish(MPI_STATUS_IGNORE); }
   virtual bool sends() const noexcept = 0;
@@ -65,12 +70,24 @@ class end : public mpi::operation {
   /// Raises an error of the program's use of this request.
   int misused(const char* call, int error_class, const char* why) const noexcept;
 
+  const init_args& args() const noexcept { return args_; }
+  int peer() const noexcept { return peer_; }
+  virtual const channel& name() const noexcept = 0;
+  /// The program's bytes, if they are one run; else null.
+  std::byte* one_run() const noexcept;
+  std::uint64_t bytes() const noexcept {
+    return partition_bytes() * static_cast<std::uint64_t>(args_.partitions);
+  }
+  /// Of a receive that is complete.
+  void fill_received(MPI_Status* out, std::uint64_t bytes) const noexcept;
+
+  std::unique_ptr<path::matched_end> matched;
+  /// It was started in a stream and not waited for yet.
+  bool in_stream = false;
+
  protected:
   std::uint64_t partition_bytes() const noexcept {
     return static_cast<std::uint64_t>(args_.count) * layout_->size;
-  }
-  std::uint64_t bytes() const noexcept {
-    return partition_bytes() * static_cast<std::uint64_t>(args_.partitions);
   }
   void* element(std::uint64_t index) const noexcept {
     return static_cast<std::byte*>(args_.buffer) +
@@ -80,6 +97,9 @@ class end : public mpi::operation {
   bool complete(std::size_t message) noexcept;
   /// Whether all are, up to the first that is not.
   bool all_complete() noexcept;
+  int refuse_wait() const noexcept;
+  /// A start on the CPU: an error if it cannot be now.
+  int may_start() const noexcept;
   /// A start, of so many messages.
   void begin(int messages) noexcept;
   /// Ends the messages. The first error among them, which nobody has raised.
@@ -106,6 +126,7 @@ class sender final : public end {
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { mpi::fill_empty(out); }
   bool sends() const noexcept override { return true; }
+  const channel& name() const noexcept override { return hello_.from; }
   /// MPI_Pready: sends the message if this was its last partition.
   int ready(const char* call, int partition) noexcept;
 
@@ -135,7 +156,7 @@ class receiver final : public end {
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override;
   bool sends() const noexcept override { return false; }
-  const channel& from() const noexcept { return channel_; }
+  const channel& name() const noexcept override { return channel_; }
   /// The sender has said how it will send.
   void matched(const hello& h) noexcept;
   /// MPI_Parrived.
@@ -163,6 +184,10 @@ class receiver final : public end {
 /// The private communicator, with its receivers that wait for a hello.
 MPI_Comm own_comm() noexcept;
 int hello_tag() noexcept;
+int card_tag() noexcept;  // matching.cpp
+/// Sends a copy of some bytes there. Nobody waits for it.
+int send_note(const end& from, const char* call, const void* bytes, std::size_t count,
+              int tag) noexcept;
 /// Tags for as many messages to one rank, from the one returned on; -1: there are none left.
 int take_tags(int peer, int messages) noexcept;
 void give_tags(int peer, int first) noexcept;

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/matching.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/settings.hpp"
+#include "device/adopted_stream.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/partitioned_operation.hpp"
+
+namespace telpher::partitioned {
+namespace {
+
+enum class role : std::int32_t { offer, answer, verdict };
+
+struct card {
+  channel of;
+  role as;
+  std::int32_t receiver;  // rank of the job
+  std::int32_t serves;
+  std::uint64_t bytes;  // of a message
+  path::matched_side side;
+};
+
+using card_key = std::tuple<channel, role, std::int32_t>;
+
+/// Cards that have come and are not used yet.
+std::map<card_key, card>& cards() {
+  static auto* const one = new std::map<card_key, card>;
+  return *one;
+}
+
+void listen() noexcept {
+  for (;;) {
+    int there = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    card c;
+    if (pmpi::Improbe(MPI_ANY_SOURCE, card_tag(), own_comm(), &there, &message,
+                      MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+        !there || pmpi::Mrecv(&c, sizeof c, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return;
+    cards().insert_or_assign({c.of, c.as, c.receiver}, c);
+  }
+}
+
+bool take(const channel& of, role as, int receiver, card& out) noexcept {
+  const auto found = cards().find({of, as, receiver});
+  if (found == cards().end()) return false;
+  out = found->second;
+  cards().erase(found);
+  return true;
+}
+
+/// One request of a call of telpher_match.
+class party {
+ public:
+  party(const char* call, end& e) noexcept : call_(call), end_(e) {
+    buffer_ = e.one_run();
+    const std::uint64_t bytes = e.bytes();
+    if (e.peer() < 0 || !buffer_ || bytes == 0 || bytes > config().stream_matched_limit) return;
+    if (!ticket::peers().near(e.peer())) return;
+    where_ = memory::classify(buffer_);
+  }
+
+  const memory::place& where() const noexcept { return where_; }
+  std::size_t room() const noexcept {
+    return path::matched_end::room_for(end_.sends(), end_.bytes());
+  }
+  void make(const std::shared_ptr<path::matched_room>& in) noexcept {
+    own_ = std::make_unique<path::matched_end>(in, end_.sends(), buffer_, end_.bytes());
+  }
+  int begin() noexcept {
+    if (end_.peer() < 0) over_ = true;
+    return end_.sends() && !over_ ? tell(role::offer, own_ != nullptr) : MPI_SUCCESS;
+  }
+  /// True once it is known how the request goes.
+  bool advance(int& rc) noexcept {
+    if (!over_ && rc == MPI_SUCCESS) rc = end_.sends() ? send_side() : receive_side();
+    return over_ || rc != MPI_SUCCESS;
+  }
+  void finish() noexcept {
+    end_.matched = std::move(own_);
+    TELPHER_INFO("%s: a %s of %llu bytes %s rank %d goes by %s", call_,
+                 end_.sends() ? "send" : "receive", static_cast<unsigned long long>(end_.bytes()),
+                 end_.sends() ? "to" : "from", end_.peer(),
+                 end_.matched ? "the devices alone" : "messages of the host MPI");
+  }
+
+ private:
+  int receiver() const noexcept { return end_.sends() ? end_.peer() : ticket::job().rank; }
+
+  int tell(role as, bool serves) noexcept {
+    card c{};
+    c.of = end_.name();
+    c.as = as;
+    c.receiver = receiver();
+    c.serves = serves;
+    c.bytes = end_.bytes();
+    if (own_) c.side = own_->side();
+    return send_note(end_, call_, &c, sizeof c, card_tag());
+  }
+
+  bool connect(const card& c, std::uint64_t bytes) noexcept {
+    const bool serves = own_ && c.serves && bytes <= end_.bytes() &&
+                        own_->connect(end_.peer(), ticket::job().rank, c.side, bytes) == status::ok;
+    if (!serves) own_.reset();
+    return serves;
+  }
+
+  int send_side() noexcept {
+    card answer;
+    if (!take(end_.name(), role::answer, receiver(), answer)) return MPI_SUCCESS;
+    over_ = true;
+    return tell(role::verdict, connect(answer, end_.bytes()));
+  }
+
+  int receive_side() noexcept {
+    card c;
+    if (take(end_.name(), role::offer, receiver(), c))
+      return tell(role::answer, connect(c, c.bytes));
+    if (!take(end_.name(), role::verdict, receiver(), c)) return MPI_SUCCESS;
+    over_ = true;
+    if (!c.serves) own_.reset();
+    return MPI_SUCCESS;
+  }
+
+  const char* call_;
+  end& end_;
+  std::byte* buffer_;
+  memory::place where_;
+  std::unique_ptr<path::matched_end> own_;
+  bool over_ = false;
+};
+
+/// Those on one device share a room. Without memory for it they are served by the host MPI.
+void make_rooms(std::vector<party>& all) noexcept {
+  for (party& first : all) {
+    if (!first.where().on_device()) continue;
+    const memory::place where = first.where();
+    std::size_t bytes = 0;
+    for (const party& p : all)
+      if (p.where() == where) bytes += p.room();
+    if (&first !=
+        &*std::find_if(all.begin(), all.end(), [&](const party& p) { return p.where() == where; }))
+      continue;  // its room was made with the first one's
+    const auto room = path::matched_room::make(where, bytes);
+    if (!room) continue;
+    for (party& p : all)
+      if (p.where() == where) p.make(*room);
+  }
+}
+
+end* find_end(MPI_Request request) noexcept {
+  return dynamic_cast<end*>(mpi::find(request));
+}
+
+int refuse(const char* call, int error_class, int index, const char* why) noexcept {
+  char text[200];
+  std::snprintf(text, sizeof text, "request %d: %s", index, why);
+  return host_mpi::fail_with(MPI_COMM_SELF, call, error_class, text);
+}
+
+int check(const char* call, int count, const MPI_Request requests[]) noexcept {
+  if (count < 0)
+    return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
+  for (int i = 0; i < count; ++i) {
+    const end* const e = find_end(requests[i]);
+    if (!e || !e->args().whole)
+      return refuse(call, MPI_ERR_REQUEST, i,
+                    "it was not made by telpher_matched_send_init or telpher_matched_recv_init");
+    if (e->matched) return refuse(call, MPI_ERR_REQUEST, i, "it was matched before");
+    if (e->active()) return refuse(call, MPI_ERR_REQUEST, i, "it is active");
+    for (int j = 0; j < i; ++j)
+      if (requests[j] == requests[i])
+        return refuse(call, MPI_ERR_REQUEST, i, "it is in the list twice");
+  }
+  return MPI_SUCCESS;
+}
+
+/// The matched requests of a list. False after an error, which is in `rc`.
+bool sort_out(const char* call, int count, const MPI_Request requests[], bool waits,
+              std::vector<end*>& matched, std::vector<int>& others, int& rc) noexcept {
+  for (int i = 0; i < count; ++i) {
+    end* const e = find_end(requests[i]);
+    if (!e || !e->matched) {
+      others.push_back(i);
+      continue;
+    }
+    if (!matched.empty() && !(e->matched->where() == matched[0]->matched->where()))
+      rc = refuse(call, MPI_ERR_REQUEST, i, "its memory is on another device than the first one's");
+    else if (!waits && e->in_stream)
+      rc = refuse(call, MPI_ERR_REQUEST, i, "it is active: wait for it in a stream first");
+    matched.push_back(e);
+  }
+  return rc == MPI_SUCCESS;
+}
+
+int launch(const char* call, path::matched_step step, const std::vector<end*>& ends,
+           void* native) noexcept {
+  const device::adopted_stream s(native);
+  const memory::place& where = ends[0]->matched->where();
+  if (!s.get() || s.owner() != where.owner || s.device() != where.device) {
+    char why[160];
+    std::snprintf(why, sizeof why,
+                  "stream %p: it is no stream of device %d, where the memory of the request is",
+                  native, where.device);
+    return ends[0]->misused(call, MPI_ERR_ARG, why);
+  }
+  std::vector<path::matched_end*> list;
+  for (const end* e : ends)
+    if (step == path::matched_step::wait || e->sends()) list.push_back(e->matched.get());
+  if (const status done = path::launch_matched(step, list, *s.get()); done != status::ok)
+    return entry::fail(ends[0]->args().comm, call, done, "a launch in the program's stream");
+  // A graph starts and waits in each replay, of which nobody hears.
+  if (!where.owner->is_captured(*s.get()))
+    for (end* e : ends) e->in_stream = step == path::matched_step::start;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int match(const char* call, int count, const MPI_Request requests[]) noexcept {
+  ticket::visit v;
+  if (const int rc = check(call, count, requests)) return rc;
+  std::vector<party> all;
+  all.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) all.emplace_back(call, *find_end(requests[i]));
+  make_rooms(all);
+  int rc = MPI_SUCCESS;
+  for (party& p : all)
+    if (rc == MPI_SUCCESS) rc = p.begin();
+  ticket::progress().wait_until(v.held, call, [&] {
+    listen();
+    bool over = true;
+    for (party& p : all) over = p.advance(rc) && over;
+    return over;
+  });
+  if (rc != MPI_SUCCESS) return rc;
+  for (party& p : all) p.finish();
+  return MPI_SUCCESS;
+}
+
+int start_matched(const char* call, int count, const MPI_Request requests[], void* native,
+                  std::vector<MPI_Request>& others) noexcept {
+  const ticket::visit v;
+  std::vector<end*> matched;
+  std::vector<int> rest;
+  int rc = MPI_SUCCESS;
+  if (!sort_out(call, count, requests, false, matched, rest, rc)) return rc;
+  for (const int i : rest) others.push_back(requests[i]);
+  return matched.empty() ? MPI_SUCCESS : launch(call, path::matched_step::start, matched, native);
+}
+
+int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
+                 void* native, std::vector<int>& others) noexcept {
+  const ticket::visit v;
+  std::vector<end*> matched;
+  int rc = MPI_SUCCESS;
+  if (!sort_out(call, count, requests, true, matched, others, rc) || matched.empty()) return rc;
+  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
+    const end* const e = find_end(requests[i]);
+    if (!e || !e->matched) continue;
+    if (e->sends())
+      mpi::fill_empty(&statuses[i]);
+    else
+      e->fill_received(&statuses[i], e->matched->bytes());
+  }
+  return launch(call, path::matched_step::wait, matched, native);
+}
+
+void forget_cards() noexcept {
+  cards().clear();
+}
+
+}  // namespace telpher::partitioned

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends and receives that are matched once and run in streams: telpher_match, and what the calls
+// that start and wait in streams do with such requests (path/matched.hpp moves the bytes).
+//
+// The requests are partitioned ones of one partition (partitioned_operation.hpp), so that which
+// send meets which receive is known without a message of the program's. telpher_match says for each
+// pair whether it goes by the devices alone:
+//   sender    offer: its room, the bytes of a message, whether it could serve
+//   receiver  answer: its room, whether it could serve and has opened the sender's
+//   sender    verdict: whether it has opened the receiver's
+// So both know, or both start and wait as for any partitioned request. Notes (cards) travel on the
+// private communicator of partitioned communication. A rank that waits hears the notes of all its
+// requests, and keeps those of which the other end is matched later.
+#pragma once
+
+#include <vector>
+
+#include "mpi/partitioned.hpp"
+
+namespace telpher::partitioned {
+
+int match(const char* call, int count, const MPI_Request requests[]) noexcept;
+
+/// Starts those of the requests that were matched, in the stream; `others` gets the rest.
+int start_matched(const char* call, int count, const MPI_Request requests[], void* native,
+                  std::vector<MPI_Request>& others) noexcept;
+
+/// The same for a wait; `others` gets the places of the rest.
+int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
+                 void* native, std::vector<int>& others) noexcept;
+
+/// Before the host MPI's end.
+void forget_cards() noexcept;
+
+}  // namespace telpher::partitioned

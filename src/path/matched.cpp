@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/matched.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "base/lasting.hpp"
+#include "kernel/copy_batch.hpp"
+#include "memory/held_streams.hpp"
+#include "memory/streams.hpp"
+#include "path/pull.hpp"
+
+namespace telpher::path {
+namespace {
+
+using kernel::matched_pieces;
+
+constexpr std::size_t line = 256;  // what parts of a room are aligned to
+constexpr std::size_t rounded(std::size_t bytes) noexcept {
+  return (bytes + line - 1) / line * line;
+}
+
+status clear(const memory::place& where, void* base, std::size_t bytes) noexcept {
+  auto s = memory::stream(where, memory::lane::copy);
+  TELPHER_TRY(s);
+  TELPHER_TRY(where.owner->fill(base, 0, bytes, *s));
+  return where.owner->synchronise(*s);
+}
+
+// --- streams that wait ---
+
+std::mutex guard;
+lasting<std::vector<memory::pooled_event>> behind_waits;  // under guard
+
+// Ends the hold of those whose kernels are over.
+void look_at_waits() noexcept {
+  const std::lock_guard lock(guard);
+  std::erase_if(*behind_waits, [](const memory::pooled_event& e) {
+    if (e.query() == status::would_block) return false;
+    memory::held_streams::instance().end();
+    return true;
+  });
+}
+
+// After the launch of a kernel that waits. Without an event the stream stays held.
+void end_hold_after(const memory::place& where, device::stream s) noexcept {
+  auto event = memory::pooled_event::acquire(where);
+  if (!event || failed(event->record(s))) return;
+  const std::lock_guard lock(guard);
+  behind_waits->push_back(std::move(*event));
+}
+
+}  // namespace
+
+// --- the room ---
+
+result<std::shared_ptr<matched_room>> matched_room::make(const memory::place& where,
+                                                         std::size_t bytes) noexcept {
+  if (!where.owner->kernels_may_wait(where.device)) return status::not_supported;
+  auto memory = where.owner->allocate_flags(where.device, bytes);
+  TELPHER_TRY(memory);
+  const std::shared_ptr<matched_room> made(new (std::nothrow) matched_room(where));
+  if (!made) {
+    static_cast<void>(where.owner->release(where.device, *memory));
+    return status::out_of_memory;
+  }
+  made->base_ = static_cast<std::byte*>(*memory);
+  device::pointer_info info;
+  memory::classify(made->base_, info);
+  TELPHER_TRY(export_region({where, made->base_, bytes}, info, made->exported_));
+  if (!made->exported_.exportable) return status::not_supported;
+  TELPHER_TRY(clear(where, made->base_, bytes));
+  TELPHER_TRY(memory::make_streams(where));  // and loads our kernels: a launch must not wait
+  return made;
+}
+
+matched_room::~matched_room() {
+  if (captured_) memory::held_streams::instance().end();
+  if (base_)
+    memory::held_streams::instance().call_when_free([where = where_, base = base_] {
+      static_cast<void>(where.owner->release(where.device, base));
+    });
+}
+
+void matched_room::captured() noexcept {
+  if (!std::exchange(captured_, true)) memory::held_streams::instance().begin();
+}
+
+// --- an end ---
+
+std::size_t matched_end::room_for(bool sends, std::uint64_t bytes) noexcept {
+  return rounded(sizeof(kernel::matched_words)) +
+         (sends ? 0 : matched_pieces::slots * rounded(bytes));
+}
+
+matched_end::matched_end(std::shared_ptr<matched_room> room, bool sends, void* buffer,
+                         std::uint64_t bytes) noexcept
+    : room_(std::move(room)), sends_(sends), buffer_(buffer), bytes_(bytes) {
+  words_ = room_->take(rounded(sizeof(kernel::matched_words)));
+  if (sends_) return;
+  stride_ = rounded(bytes);
+  inbox_ = room_->take(matched_pieces::slots * stride_);
+}
+
+matched_side matched_end::side() const noexcept {
+  return {room_->exported(), words_, inbox_, stride_};
+}
+
+status matched_end::connect(int process, int own, const matched_side& other,
+                            std::uint64_t bytes) noexcept {
+  std::byte* base = reinterpret_cast<std::byte*>(other.room.address);
+  if (process != own) {
+    if (!importer_for(other.room, where())) return status::not_supported;
+    auto opened = open_exported(process, other.room, where());
+    TELPHER_TRY(opened);
+    peer_ = std::move(*opened);
+    base = peer_.base() + (other.room.address - other.room.base);
+  }
+  bytes_ = bytes;
+  peer_words_ = base + other.words;
+  if (!sends_) return status::ok;
+  peer_inbox_ = base + other.inbox;
+  stride_ = other.stride;
+  return status::ok;
+}
+
+matched_pieces::piece matched_end::piece(bool waits) const noexcept {
+  auto* const own = reinterpret_cast<kernel::matched_words*>(room_->base() + words_);
+  if (sends_ && waits) return {own, nullptr, nullptr, nullptr, 0, 0};
+  auto* const there = reinterpret_cast<kernel::matched_words*>(peer_words_);
+  return {own,     &there->peers, buffer_, sends_ ? peer_inbox_ : room_->base() + inbox_,
+          stride_, bytes_};
+}
+
+// --- launches ---
+
+namespace {
+
+constexpr int threads = 512;
+// Blocks of a launch beyond one for each request. Those that wait keep processors from the
+// program, and their copies are within the device: fewer do.
+constexpr int most_put_blocks = 32, most_wait_blocks = 8;
+constexpr std::uint64_t bytes_per_block = 16 * 1024;
+
+status launch_some(bool waits, std::span<matched_end* const> ends, device::stream s) noexcept {
+  matched_pieces k;
+  k.count = static_cast<std::uint16_t>(ends.size());
+  for (std::size_t i = 0; i < ends.size(); ++i) k.pieces[i] = ends[i]->piece(waits);
+  const int most = static_cast<int>(ends.size()) + (waits ? most_wait_blocks : most_put_blocks);
+  const int blocks = kernel::deal_blocks(k, most, bytes_per_block);
+  return ends[0]->where().owner->launch(waits ? kernel::id::matched_wait : kernel::id::matched_put,
+                                        &k, blocks, threads, s);
+}
+
+}  // namespace
+
+status launch_matched(matched_step step, std::span<matched_end* const> ends,
+                      device::stream s) noexcept {
+  if (ends.empty()) return status::ok;
+  const memory::place& where = ends[0]->where();
+  const bool waits = step == matched_step::wait;
+  const bool captured = waits && where.owner->is_captured(s);
+  auto& held = memory::held_streams::instance();
+  if (captured)
+    for (matched_end* e : ends) e->room().captured();
+  if (waits && !captured) {
+    look_at_waits();
+    held.ask_by(look_at_waits);
+    held.begin();
+  }
+  status outcome = status::ok;
+  while (!ends.empty() && outcome == status::ok) {
+    const auto some = ends.first(std::min<std::size_t>(ends.size(), matched_pieces::capacity));
+    outcome = launch_some(waits, some, s);
+    ends = ends.subspan(some.size());
+  }
+  if (waits && !captured) end_hold_after(where, s);
+  return outcome;
+}
+
+}  // namespace telpher::path

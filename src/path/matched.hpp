@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ends of a send and a receive of one node that were matched once and are started in the order
+// of streams, again and again, without the host (kernel/matched.hpp has the protocol; who matches
+// them is mpi/matching.hpp). A start is one kernel, a wait another one, each for any number of
+// requests. Kernels run in the program's own stream, captured or not.
+//
+// - The ends of one process on one device that are matched together share a room: device memory
+//   that their peers open, with each end's words and each receive's inbox.
+// - A stream that runs a waiting kernel is held like one that waits for the proxy
+//   (memory/held_streams.hpp): until an event behind the kernel is done, or, once a graph holds
+//   such a kernel, as long as the room lives.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernel/kernel.hpp"
+#include "memory/imported.hpp"
+#include "path/slot.hpp"
+
+namespace telpher::path {
+
+class matched_room {
+ public:
+  /// Cleared. not_supported where peers could not open it, or kernels must not wait.
+  static result<std::shared_ptr<matched_room>> make(const memory::place& where,
+                                                    std::size_t bytes) noexcept;
+  ~matched_room();
+  matched_room(const matched_room&) = delete;
+  matched_room& operator=(const matched_room&) = delete;
+
+  const memory::place& where() const noexcept { return where_; }
+  const exported_memory& exported() const noexcept { return exported_; }
+  std::byte* base() const noexcept { return base_; }
+  /// The next so many bytes, as an offset.
+  std::uint64_t take(std::size_t bytes) noexcept { return std::exchange(next_, next_ + bytes); }
+  /// A graph holds kernels that wait.
+  void captured() noexcept;
+
+ private:
+  explicit matched_room(const memory::place& where) noexcept : where_(where) {}
+
+  memory::place where_;
+  std::byte* base_ = nullptr;
+  exported_memory exported_{};
+  std::uint64_t next_ = 0;
+  bool captured_ = false;
+};
+
+/// An end as the other one sees it.
+struct matched_side {
+  exported_memory room;
+  std::uint64_t words;  // offsets in the room
+  std::uint64_t inbox;  // of a receive
+  std::uint64_t stride;
+};
+
+class matched_end {
+ public:
+  /// Bytes of a room for an end whose messages have at most `bytes`.
+  static std::size_t room_for(bool sends, std::uint64_t bytes) noexcept;
+
+  /// `buffer`: one run of device memory of the room's place.
+  matched_end(std::shared_ptr<matched_room> room, bool sends, void* buffer,
+              std::uint64_t bytes) noexcept;
+
+  matched_side side() const noexcept;
+  /// Opens the other end's room. `process`: its rank of the job, `own`: this one. `bytes`: of a
+  /// message.
+  status connect(int process, int own, const matched_side& other, std::uint64_t bytes) noexcept;
+
+  const memory::place& where() const noexcept { return room_->where(); }
+  matched_room& room() const noexcept { return *room_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  kernel::matched_pieces::piece piece(bool waits) const noexcept;
+
+ private:
+  std::shared_ptr<matched_room> room_;
+  bool sends_;
+  void* buffer_;
+  std::uint64_t bytes_;  // what the receive has room for; once connected, of a message
+  std::uint64_t words_, inbox_ = 0, stride_ = 0;
+  memory::mapping peer_;
+  std::byte* peer_words_ = nullptr;
+  std::byte* peer_inbox_ = nullptr;
+};
+
+/// Starts the requests, or waits for them, in a stream of the program's on their device.
+enum class matched_step : std::uint8_t { start, wait };
+status launch_matched(matched_step step, std::span<matched_end* const> ends,
+                      device::stream s) noexcept;
+
+}  // namespace telpher::path

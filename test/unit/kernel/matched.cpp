@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// matched_put and matched_wait with several blocks and threads: a sender and a receiver, each a
+// thread that launches one kernel after the other, as their streams do.
+#define CHECK_NO_MAIN
+#include "block_of_threads.hpp"
+#include "check.hpp"
+#include "kernel/bodies.hpp"
+
+namespace kernel = telpher::kernel;
+
+namespace {
+
+using bytes = std::vector<std::uint8_t>;
+
+constexpr unsigned items = 4;
+constexpr std::size_t stride = 4096, most = 4000;
+
+std::uint8_t byte_of(unsigned pair, std::uint32_t message, std::size_t at) {
+  return static_cast<std::uint8_t>(pair * 91 + message * 37 + at * 7 + at / 256);
+}
+
+/// Pairs of one sender and one receiver, of different sizes.
+class pairs {
+ public:
+  pairs(unsigned blocks, std::uint32_t first) : blocks_(blocks) {
+    for (unsigned i = 0; i < count; ++i) {
+      out_[i].resize(size(i));
+      in_[i].resize(size(i));
+      inbox_[i].resize(2 * stride);
+      for (kernel::matched_words* end : {&sender_[i], &receiver_[i]}) end->peers = end->own = first;
+    }
+    first_ = first;
+  }
+
+  void run(std::uint32_t messages) {
+    std::thread sends([&] {
+      for (std::uint32_t n = 0; n < messages; ++n) send(n);
+    });
+    for (std::uint32_t n = 0; n < messages; ++n) receive(n);
+    sends.join();
+    for (unsigned i = 0; i < count; ++i)
+      for (const kernel::matched_words& end : {sender_[i], receiver_[i]}) {
+        CHECK_EQ(end.own, first_ + messages);
+        CHECK_EQ(end.peers, first_ + messages);
+        CHECK_EQ(end.arrivals, 0u);
+      }
+  }
+
+ private:
+  static constexpr unsigned count = 2;
+  static std::size_t size(unsigned i) { return i == 0 ? most : 5; }
+
+  kernel::matched_pieces pieces(bool sends, bool waits) {
+    kernel::matched_pieces k{};
+    k.count = count;
+    for (unsigned i = 0; i < count; ++i) {
+      k.first_block[i + 1] = static_cast<std::uint16_t>(k.first_block[i] + (i == 0 ? blocks_ : 1));
+      if (sends)
+        k.pieces[i] = {
+            &sender_[i], &receiver_[i].peers, waits ? nullptr : out_[i].data(), inbox_[i].data(),
+            stride,      out_[i].size()};
+      else
+        k.pieces[i] = {&receiver_[i], &sender_[i].peers, in_[i].data(), inbox_[i].data(),
+                       stride,        in_[i].size()};
+    }
+    return k;
+  }
+
+  template <class Body>
+  void launch(const kernel::matched_pieces& k, Body body) {
+    block_of_threads::run([&](block_of_threads::work w) { body(w, k); }, k.first_block[count],
+                          items);
+  }
+
+  void send(std::uint32_t n) {
+    for (unsigned i = 0; i < count; ++i)
+      for (std::size_t at = 0; at < out_[i].size(); ++at) out_[i][at] = byte_of(i, n, at);
+    launch(pieces(true, false), [](auto w, auto& k) { kernel::matched_put_body(w, k); });
+    launch(pieces(true, true), [](auto w, auto& k) { kernel::matched_wait_body(w, k); });
+  }
+
+  void receive(std::uint32_t n) {
+    launch(pieces(false, true), [](auto w, auto& k) { kernel::matched_wait_body(w, k); });
+    std::size_t wrong = 0;
+    for (unsigned i = 0; i < count; ++i)
+      for (std::size_t at = 0; at < in_[i].size(); ++at) wrong += in_[i][at] != byte_of(i, n, at);
+    CHECK_EQ(wrong, 0u);
+  }
+
+  unsigned blocks_;
+  std::uint32_t first_;
+  bytes out_[count], in_[count], inbox_[count];
+  kernel::matched_words sender_[count]{}, receiver_[count]{};
+};
+
+}  // namespace
+
+void test_matched_put() {
+  pairs(1, 0).run(6);
+  pairs(3, 0).run(6);
+}
+
+// The counts pass 2^32.
+void test_matched_wait() {
+  pairs(3, 0xfffffffd).run(6);
+}
