@@ -13,6 +13,7 @@
 //   always the buffer that was returned last.
 // If a pool cannot allocate, it first releases all its idle buffers and tries again.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -45,8 +46,28 @@ constexpr std::size_t kept_mapped_bytes = std::size_t{256} << 20;
 // Idle bytes of a device that a pool keeps.
 constexpr std::size_t kept_device_bytes = std::size_t{256} << 20;
 
-// Bytes of large buffers, in use or idle, that are registered with their device.
-constexpr std::size_t most_registered_bytes = std::size_t{1} << 30;
+// Bytes of large buffers, in use or idle, that are registered with their device: a share of the
+// machine's memory, because a window of messages that does not fit pays for fresh pages each time.
+std::size_t most_registered_bytes() noexcept {
+  constexpr std::size_t least = std::size_t{1} << 30, most = std::size_t{8} << 30;
+  static const std::size_t bytes = [&] {
+    const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    const std::size_t all = pages > 0 && page > 0
+                                ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page)
+                                : 0;
+    return std::clamp(all / 64, least, most);
+  }();
+  return bytes;
+}
+
+// Fresh pages are filled at twice the speed where they are huge. The first ones of a buffer are
+// small: often nothing but a ticket is written there.
+void ask_for_huge_pages(void* address, std::size_t bytes) noexcept {
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  if (bytes > 2 * huge)
+    static_cast<void>(
+        ::madvise(static_cast<std::byte*>(address) + huge, bytes - huge, MADV_HUGEPAGE));
+}
 
 // Mapped host memory is touched lazily. A mapped buffer that was filled is registered with its
 // device when it is given back. The next device copy from it is asynchronous: copies from pageable
@@ -101,7 +122,10 @@ result<void*> pool::make(std::size_t bytes) noexcept {
   }
   void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (address != MAP_FAILED) return address;
+  if (address != MAP_FAILED) {
+    ask_for_huge_pages(address, bytes);
+    return address;
+  }
   TELPHER_ERROR("cannot map %zu bytes of host memory: %m", bytes);
   return status::out_of_memory;
 }
@@ -210,7 +234,7 @@ int registered_pool(int from, void* address, std::size_t size) {
   if (!where.owner) return from;
   const int index = pool_of(source::registered, where);
   pool& p = at(index);
-  if (p.registered_bytes + size > most_registered_bytes) return from;
+  if (p.registered_bytes + size > most_registered_bytes()) return from;
   if (where.owner->register_host(address, size) != status::ok) return from;
   p.registered_bytes += size;
   return index;
