@@ -16,7 +16,8 @@ CHECKED = TIMED + " --validate"
 # packed bytes, and the span of a column is eight times that.
 PACKED = (("row", "contiguous", True), ("column of 8 B", "subarray:8:64", False),
           ("column of 32 B", "subarray:32:256", True), ("vector of 128 B", "vector:128:1024", True),
-          ("face across x, 32 B", "subarray:32:256:60:64", True), ("face across y, 512 B", "subarray:512:544:4:64", True))
+          ("face across x, 32 B", "subarray:32:256:60:64", True),
+          ("face across y, 512 B", "subarray:512:544:4:64", True))
 SMALL_SIZES, LARGE_SIZES = "1k,8k,64k,1m", "16m,64m"
 FACES_SMALL, FACES_LARGE = "1k,8k,64k,1m", "4m,16m"  # the box of a face of 16 MB has 3 GB
 
