@@ -13,11 +13,11 @@ from gpu_measure import shown, size_text
 TIMED = "--min-time 0.05 --batches 7"
 CHECKED = TIMED + " --validate"
 # What is packed: a name, the type, and whether its runs have the 32 bytes from which the bar holds. Sizes below are
-# packed bytes, and the span of a column is eight times that.
+# packed bytes, and the span is about eight times that. All sizes are whole planes of the subarrays.
 PACKED = (("row", "contiguous", True), ("column of 8 B", "subarray:8:64", False),
           ("column of 32 B", "subarray:32:256", True), ("vector of 128 B", "vector:128:1024", True),
-          ("face across x, 32 B", "subarray:32:256:60:64", True),
-          ("face across y, 512 B", "subarray:512:544:4:64", True))
+          ("face across x, 32 B", "subarray:32:256:32:34", True),
+          ("face across y, 512 B", "subarray:512:528:2:16", True))
 SMALL_SIZES, LARGE_SIZES = "1k,8k,64k,1m", "16m,64m"
 FACES_SMALL, FACES_LARGE = "1k,8k,64k,1m", "4m,16m"  # the box of a face of 16 MB has 3 GB
 

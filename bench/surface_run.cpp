@@ -30,12 +30,20 @@ struct measured {
   std::function<double(std::size_t bytes)> limit;  // seconds of a plain copy, if asked for
 };
 
-// `other`: what stands beside the test in place of NCCL.
-std::vector<mode> modes_of(const options& o, mode other, bool can_stage) {
+// What stands beside a test in place of NCCL.
+mode other_mode(surface_test t) {
+  if (is_one_sided(t)) return mode::messages;
+  if (packs(t)) return mode::copy;
+  return uses_files(t) ? mode::host : mode::packed;
+}
+
+// At all ranks, also those that take no part.
+std::vector<mode> modes_of(const options& o) {
+  const bool can_stage = *o.surface != surface_test::halo;
   const bool host_only = o.leader_kind == kind::host && o.peer_kind == kind::host;
   std::vector<mode> modes;
   if (o.telpher) modes.push_back(mode::telpher);
-  if (o.others) modes.push_back(other);
+  if (o.others) modes.push_back(other_mode(*o.surface));
   if (o.staged && can_stage && !host_only) modes.push_back(mode::staged);
   if (modes.empty()) give_up("none of the modes is possible for this test");
   return modes;
@@ -55,7 +63,8 @@ std::vector<row> rows_of(const options& o, const measured& m, std::size_t bytes)
   return rows;
 }
 
-std::vector<row> run_sizes(const options& o, const measured& m) {
+std::vector<row> run_sizes(const options& o, const std::vector<mode>& modes, measured m) {
+  m.modes = modes;
   columns shown;
   shown.test = o.command;
   shown.kinds = kinds_of(o);
@@ -88,26 +97,25 @@ std::vector<std::size_t> one_sided_sizes(const options& o) {
 }
 
 measured one_sided_of(const options& o, memory_source& source, const pairing& pair) {
-  const bool windows = *o.surface == surface_test::put_bw || *o.surface == surface_test::get_bw;
+  const bool many = *o.surface == surface_test::put_bw || *o.surface == surface_test::get_bw;
   measured m;
   m.who = {pair.comm, pair.rank, 1, pair.leads, -1};
-  m.modes = modes_of(o, mode::messages, true);
   m.sizes = one_sided_sizes(o);
-  m.time = !windows;
+  m.time = !many;
   const shape message{
-      windows ? test::bw : test::latency, 0, o.window, o.window_memory, o.leader_kind, o.peer_kind};
+      many ? test::bw : test::latency, 0, o.window, o.window_memory, o.leader_kind, o.peer_kind};
   m.make = [=, &o, &source](mode how, std::size_t bytes) -> std::unique_ptr<workload> {
     shape sized = message;
     sized.bytes = bytes;
     if (how == mode::messages) return std::make_unique<exchange>(source, pair, sized, how);
-    const one_sided_shape s{*o.surface,      bytes,         windows ? o.window : 1,
+    const one_sided_shape s{*o.surface,      bytes,         many ? o.window : 1,
                             o.window_memory, o.leader_kind, o.peer_kind,
                             o.making,        o.reduced,     o.op};
     return std::make_unique<one_sided>(source, pair, s, how);
   };
   // A message's iteration is a round trip.
   const double window = o.window;
-  m.parts = [=](mode how) { return windows ? window : how == mode::messages ? 2.0 : 1.0; };
+  m.parts = [=](mode how) { return many ? window : how == mode::messages ? 2.0 : 1.0; };
   if (o.limit)
     m.limit = [=, &o, &source](std::size_t bytes) {
       shape sized = message;
@@ -122,7 +130,6 @@ measured one_sided_of(const options& o, memory_source& source, const pairing& pa
 measured packing_of(const options& o, memory_source& source, const pairing& pair) {
   measured m;
   m.who = {pair.comm, pair.rank, 1, true, -1};
-  m.modes = modes_of(o, mode::copy, true);
   m.sizes = sizes(o);
   m.time = false;
   m.make = [&o, &source](mode how, std::size_t bytes) {
@@ -135,7 +142,6 @@ measured packing_of(const options& o, memory_source& source, const pairing& pair
 measured halo_of(const options& o, memory_source& source, const pairing& pair) {
   measured m;
   m.who = {pair.comm, pair.rank, 2, true, -1};
-  m.modes = modes_of(o, mode::packed, false);
   for (const std::size_t s : sizes(o)) m.sizes.push_back(face_bytes(s, o.halo_width));
   m.sizes.erase(std::unique(m.sizes.begin(), m.sizes.end()), m.sizes.end());
   m.at_once = 2.0 * o.faces;
@@ -163,7 +169,6 @@ std::string file_name(const options& o) {
 measured files_of(const options& o, memory_source& source, int rank, int ranks) {
   measured m;
   m.who = {MPI_COMM_WORLD, rank, ranks, true, -1};
-  m.modes = modes_of(o, mode::host, true);
   for (const std::size_t s : sizes(o))
     if (s > 0) m.sizes.push_back(s);
   m.time = false;
@@ -190,7 +195,8 @@ std::vector<row> run_surface(const options& o, memory_source& source) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (uses_files(*o.surface)) return run_sizes(o, files_of(o, source, rank, ranks));
+  const std::vector<mode> modes = modes_of(o);
+  if (uses_files(*o.surface)) return run_sizes(o, modes, files_of(o, source, rank, ranks));
   pairing pair = packs(*o.surface) ? first_rank(rank) : pair_up(MPI_COMM_WORLD, 1);
   std::vector<row> found;
   if (pair.active && is_one_sided(*o.surface) && !makes_windows(pair.comm)) {
@@ -198,9 +204,10 @@ std::vector<row> run_surface(const options& o, memory_source& source) {
       std::fprintf(stderr, "telpher: %s is left out: the host MPI makes no window of host memory\n",
                    o.command.c_str());
   } else if (pair.active) {
-    found = run_sizes(o, packs(*o.surface)          ? packing_of(o, source, pair)
-                         : is_one_sided(*o.surface) ? one_sided_of(o, source, pair)
-                                                    : halo_of(o, source, pair));
+    found = run_sizes(o, modes,
+                      packs(*o.surface)          ? packing_of(o, source, pair)
+                      : is_one_sided(*o.surface) ? one_sided_of(o, source, pair)
+                                                 : halo_of(o, source, pair));
   }
   part(MPI_COMM_WORLD, pair);
   return found;
