@@ -8,6 +8,7 @@ namespace telpher::bench {
 namespace {
 
 constexpr long overlap_iterations = 100;
+constexpr int message_tag = 4;
 
 bool significant(collective::significant s, const data_plan& p) {
   return s == collective::significant::everywhere || p.rank == p.root;
@@ -133,15 +134,34 @@ void collective_work::begin() {
   else if (staged_receive_ && copies_in_ && shape_.which->in_buffer)
     source_.copy(staged_receive_->slot(0), receive_->slot(0), receive_->bytes());
   if (how_ == mode::nccl) return;
+  if (how_ == mode::messages) return post_messages();
   if (shape_.how == form::persistent)
     MPI_Start(&request_);
   else
     shape_.which->call(call_, shape_.how, &request_);
 }
 
+// What the call does, as a program writes it that has no such call.
+void collective_work::post_messages() {
+  const auto block = [this](void* buffer, std::size_t index) {
+    return static_cast<std::byte*>(buffer) + index * plan_.block_bytes;
+  };
+  const std::size_t neighbours = plan_.neighbours.size();
+  messages_.assign(2 * neighbours, MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < neighbours; ++i)
+    MPI_Irecv(block(receive_->slot(0), i), call_.count, call_.type, plan_.neighbours[i],
+              message_tag, call_.comm, &messages_[i]);
+  const bool same = plan_.send_blocks() == 1;
+  for (std::size_t i = 0; i < neighbours; ++i)
+    MPI_Isend(block(send_->slot(0), same ? 0 : i), call_.count, call_.type, plan_.neighbours[i],
+              message_tag, call_.comm, &messages_[neighbours + i]);
+}
+
 void collective_work::end() {
   if (how_ == mode::nccl)
     nccl_->run(plan_, call_);
+  else if (how_ == mode::messages)
+    MPI_Waitall(static_cast<int>(messages_.size()), messages_.data(), MPI_STATUSES_IGNORE);
   else if (shape_.how != form::blocking)
     MPI_Wait(&request_, MPI_STATUS_IGNORE);
   if (staged_receive_ && copies_out_)

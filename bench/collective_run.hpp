@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collective as a workload: the program's buffers passed to MPI directly, staged by hand through
-// pinned host memory, or by NCCL. Each call is timed with a barrier before it, as in OSU's
-// benchmarks. For non-blocking collectives also how much of the time is hidden by computing.
+// pinned host memory, by NCCL, or, of a neighbourhood, by messages to and from each neighbour. Each
+// call is timed with a barrier before it, as in OSU's benchmarks. For non-blocking collectives also
+// how much of the time is hidden by computing.
 #pragma once
 
 #include "figure.hpp"
@@ -58,6 +59,7 @@ class collective_work final : public workload {
   void once();
   double run_in_stream(long iterations);
   void begin();
+  void post_messages();
   void end();
   std::unique_ptr<window_buffer> make(kind k, int blocks, bool significant);
 
@@ -68,6 +70,7 @@ class collective_work final : public workload {
   data_plan plan_;
   arguments call_;
   MPI_Request request_ = MPI_REQUEST_NULL;
+  std::vector<MPI_Request> messages_;  // of mode messages
   std::unique_ptr<window_buffer> send_, receive_, staged_send_, staged_receive_;
   std::unique_ptr<stream> stream_;  // of modes in a stream
   bool copies_in_, copies_out_;     // copy send_ in (receive_ if it serves both), receive_ out

@@ -19,6 +19,7 @@ import gpu_between  # noqa: E402
 import gpu_coll  # noqa: E402
 import gpu_long  # noqa: E402
 import gpu_measure  # noqa: E402
+import gpu_surface  # noqa: E402
 import gpu_tests  # noqa: E402
 from gpu_jobs import ROOT, OutOfTime, Session  # noqa: E402
 
@@ -40,6 +41,7 @@ STEPS = {
     "pt2pt": (gpu_measure.pt2pt, "latency, bandwidth, both ways; kinds of memory; one device for two ranks"),
     "sizes": (gpu_measure.sizes, "1 B to 256 MiB, each kind of memory, two devices and one: every byte looked at"),
     "memory": (gpu_measure.memory, "device memory by every kind of allocation"),
+    "surface": (gpu_surface.surface, "one-sided, packing, halos, neighbourhoods, files, each beside another way"),
     "rate": (gpu_measure.rate, "messages a second"),
     "codec": (gpu_measure.codec, "encode and decode of ZFP and MPC against a device copy"),
     "mpi": (gpu_tests.mpi, "the tests of test/mpi"),

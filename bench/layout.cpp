@@ -17,10 +17,14 @@ layout::layout(const derived& d, std::size_t bytes)
     for (std::size_t done = 0; done < bytes; done += d.block) {
       const std::size_t index = done / d.block;
       const std::size_t shift = shifts && index % 2 ? (d.stride - d.block) / 2 : 0;
-      blocks_.push_back({index * d.stride + shift, std::min(d.block, bytes - done)});
+      const std::size_t row = d.rows ? index / d.rows * d.plane_rows + index % d.rows : index;
+      blocks_.push_back({row * d.stride + shift, std::min(d.block, bytes - done)});
     }
     span_ = blocks_.back().at + blocks_.back().bytes;
-    if (!shifts && bytes % d.block == 0)
+    if (d.what == derived::kind::subarray &&
+        bytes % (d.block * std::max<std::size_t>(1, d.rows)) == 0)
+      make_subarray(d);
+    else if (d.what == derived::kind::vector && bytes % d.block == 0)
       MPI_Type_vector(static_cast<int>(blocks_.size()), static_cast<int>(d.block),
                       static_cast<int>(d.stride), MPI_BYTE, &type_);
     else
@@ -31,6 +35,18 @@ layout::layout(const derived& d, std::size_t bytes)
 
 layout::~layout() {
   if (type_ != MPI_BYTE) MPI_Type_free(&type_);
+}
+
+void layout::make_subarray(const derived& d) {
+  const int rows = static_cast<int>(d.rows ? d.rows : blocks_.size());
+  const int planes = static_cast<int>(blocks_.size()) / rows;
+  const int whole[] = {planes, d.rows ? static_cast<int>(d.plane_rows) : rows,
+                       static_cast<int>(d.stride)};
+  const int part[] = {planes, rows, static_cast<int>(d.block)};
+  const int start[] = {0, 0, 0};
+  const int skipped = d.rows ? 0 : 1;  // dimensions
+  MPI_Type_create_subarray(3 - skipped, whole + skipped, part + skipped, start, MPI_ORDER_C,
+                           MPI_BYTE, &type_);
 }
 
 void layout::make_indexed() {

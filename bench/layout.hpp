@@ -14,10 +14,13 @@ namespace telpher::bench {
 
 /// As given on the command line.
 struct derived {
-  enum class kind { none, contiguous, vector, indexed };
+  enum class kind { none, contiguous, vector, indexed, subarray };
   kind what = kind::none;
   std::size_t block = 0;
   std::size_t stride = 0;
+  // A subarray of three dimensions: so many rows of each plane, which has so many. 0: of two.
+  std::size_t rows = 0;
+  std::size_t plane_rows = 0;
 };
 
 class layout {
@@ -39,6 +42,7 @@ class layout {
 
  private:
   void make_indexed();
+  void make_subarray(const derived& d);
 
   std::vector<block> blocks_;
   std::size_t span_;

@@ -10,6 +10,7 @@
 #include "host.hpp"
 #include "run.hpp"
 #include "stream.hpp"
+#include "surface_run.hpp"
 
 using namespace telpher::bench;
 
@@ -31,6 +32,7 @@ void check_devices(const options& o, memory_source& source) {
 std::vector<row> run_one(const options& o, memory_source& source) {
   if (o.command == "host") return measure_host(source, o.how);
   if (o.command == "matrix") return run_matrix(o, source);
+  if (o.surface) return run_surface(o, source);
   return o.which ? run_collective(o, source) : run_pairs(o, source);
 }
 

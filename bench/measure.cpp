@@ -164,7 +164,8 @@ class subject {
 }  // namespace
 
 const char* name(mode m) noexcept {
-  static constexpr const char* names[] = {"telpher", "staged", "nccl", "enqueued", "by hand"};
+  static constexpr const char* names[] = {"telpher",  "staged", "nccl",   "enqueued", "by hand",
+                                          "messages", "copy",   "packed", "host"};
   return names[static_cast<int>(m)];
 }
 

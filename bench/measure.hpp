@@ -15,7 +15,9 @@ namespace telpher::bench {
 
 /// `enqueued` and `by_hand` run in a stream: by calls that enqueue, or by a wait for the stream
 /// before MPI's ordinary call.
-enum class mode { telpher, staged, nccl, enqueued, by_hand };
+/// What else stands beside a test: `messages` for one-sided communication and neighbourhoods, a
+/// plain `copy` for packing, faces `packed` by the program, files from and to `host` memory.
+enum class mode { telpher, staged, nccl, enqueued, by_hand, messages, copy, packed, host };
 constexpr bool in_stream(mode m) noexcept {
   return m == mode::enqueued || m == mode::by_hand;
 }

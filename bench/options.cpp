@@ -8,63 +8,13 @@
 #include <map>
 
 #include "stream.hpp"
+#include "usage.hpp"
 
 namespace telpher::bench {
 
 namespace {
 
 constexpr std::size_t largest_message = std::size_t{1} << 30;
-
-constexpr const char* usage =
-    R"(usage: mpirun -n N telpher-bench-<abi> TEST[,TEST...] [D D] [options]
- tests
-  latency multi_lat bw bibw mbw_mr   messages between pairs of ranks
-  barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw
-  reduce allreduce reduce_scatter reduce_scatter_block scan exscan
-  neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv neighbor_alltoallw
-                                     collectives; iallreduce and the like: non-blocking, with overlap;
-                                     allreduce_persistent and the like: persistent
-                                     collectives, icollectives, collectives_persistent: all of them
-  matrix                             latency and bandwidth between every two ranks
-  host                               host memory only, as JSON
- what is measured
-  -s, --sizes MIN:MAX      sizes, powers of two between them (1:4m; collectives 1:1m), or 8,1k,64k
-  -b, --buffers A:B        memory of the first and the second rank of a pair, or of even and odd ranks
-                           of a collective: D device, H host, M managed, P pinned (D:D); or as
-                           OSU's benchmarks take them, D D behind the test
-      --mode MODE,…        telpher (buffers passed to MPI), staged (by hand through host memory), nccl, or
-                           both (telpher and staged, in turn), or all (both; all for collectives; telpher
-                           where all buffers are host memory)
-      --pairs N            pairs of multi_lat and mbw_mr (half of the ranks)
-  -w, --window N           messages in flight of bw, bibw, mbw_mr (64)
-      --window-memory SIZE most memory of a window's slots on one rank (64m)
-      --persistent         pairs: persistent requests
-  -D, --derived TYPE       pairs: contiguous, vector:BLOCK:STRIDE or indexed:BLOCK:STRIDE (bytes)
-      --root N             root of a collective (0)
-      --type TYPE          elements that are reduced: float, double, int, char (float)
-      --op OP              sum, max, min (sum)
-      --neighbours D[:R]   neighbourhoods: grid of D dimensions, ranks up to R away on an axis (1:1)
-      --enqueue            latency, multi_lat and collectives in the order of a stream, beside the same by
-                           hand: a wait for the stream, then MPI's call
-      --stream-work SIZE   with --enqueue: device memory that is filled in the stream before each message or
-                           call, in a kernel's place (0)
-      --test-calls N       MPI_Test calls while computing, for the overlap (0)
-      --device A:B:...     device of each rank, taken round (by local rank)
-      --alloc KIND         device memory from telpher, or from CUDA's driver: malloc, async, vmm, vmm-fd
-                           (telpher)
- how
-  -i, --iterations N       timed iterations for each size (as many as --min-time takes)
-  -x, --warm-up N          iterations before (by time)
-      --min-time SECONDS   timed for each size and mode (0.25)
-      --batches N          the median of N batches is reported (11)
-      --validate[=every]   check every byte: of three more iterations, or of every timed one
- what is printed
-      --full               also the fastest and the slowest rank, and the iterations
-      --percentiles[=LIST] also percentiles of single iterations (50,90,99)
-      --memory-copy-limit  pairs: what one plain copy of the bytes takes
-      --json FILE          also write rows, machine, versions and settings; - is stdout
-      --csv                print comma-separated rows
-)";
 
 class parser {
  public:
@@ -142,7 +92,8 @@ class parser {
     form how = form::blocking;
     bool found = word == "host" || word == "matrix" || find_collective(word, which, how);
     for (const test t : tests) found = found || word == name(t);
-    return found;
+    surface_test surface{};
+    return found || find_surface_test(word, surface);
   }
 
   bool take_flag(const std::string& word, bool has_value, const std::string& value) {
@@ -199,6 +150,9 @@ class parser {
         {"--type", [this](const std::string& v) { take_type(v); }},
         {"--op", [this](const std::string& v) { take_operation(v); }},
         {"--neighbours", [this](const std::string& v) { take_neighbours(v); }},
+        {"--win", [this](const std::string& v) { take_making(v); }},
+        {"--faces", [this](const std::string& v) { take_faces(v); }},
+        {"--file", [&](const std::string& v) { o.file = v; }},
         {"--test-calls", [&](const std::string& v) { o.test_calls = int(number(v, 0, 1000000)); }},
     };
   }
@@ -238,13 +192,41 @@ class parser {
       d.what = derived::kind::contiguous;
       return;
     }
-    if ((words[0] != "vector" && words[0] != "indexed") || words.size() != 3)
-      stop("--derived takes contiguous, vector:BLOCK:STRIDE or indexed:BLOCK:STRIDE, not " + v);
-    d.what = words[0] == "vector" ? derived::kind::vector : derived::kind::indexed;
+    const bool subarray = words[0] == "subarray" && (words.size() == 3 || words.size() == 5);
+    if (!subarray && ((words[0] != "vector" && words[0] != "indexed") || words.size() != 3))
+      stop(
+          "--derived takes contiguous, vector:BLOCK:STRIDE, indexed:BLOCK:STRIDE or "
+          "subarray:BLOCK:ROW[:ROWS:PLANE], not " +
+          v);
+    d.what = subarray               ? derived::kind::subarray
+             : words[0] == "vector" ? derived::kind::vector
+                                    : derived::kind::indexed;
+    if (words.size() == 5) take_subarray(words);
     d.block = size(words[1]);
     d.stride = size(words[2]);
     if (d.block == 0 || d.stride < d.block || d.stride > largest_message)
       stop("--derived " + v + ": the block must not be empty, nor longer than the stride");
+  }
+
+  // The stride of a subarray is that of its rows.
+  void take_subarray(const std::vector<std::string>& words) {
+    derived& d = options_.type;
+    d.rows = size(words[3]);
+    d.plane_rows = size(words[4]);
+    if (d.rows == 0 || d.plane_rows < d.rows || d.plane_rows > largest_message)
+      stop("--derived: a plane has no rows, or fewer than are taken of it");
+  }
+
+  void take_making(const std::string& v) {
+    if (v != "create" && v != "allocate") stop("--win takes create or allocate, not " + v);
+    options_.making = v == "create" ? window_making::create : window_making::allocate;
+  }
+
+  void take_faces(const std::string& v) {
+    const auto words = split(v, ':');
+    if (words.size() > 2) stop("--faces takes FACES[:WIDTH], not " + v);
+    options_.faces = int(number(words[0], 1, 6));
+    if (words.size() == 2) options_.halo_width = int(number(words[1], 1, 1000));
   }
 
   void take_type(const std::string& v) {
@@ -289,14 +271,14 @@ class parser {
   }
 
   void take_mode(const std::string& v) {
-    options_.telpher = options_.staged = options_.nccl = false;
+    options_.telpher = options_.staged = options_.others = false;
     for (const std::string& one : split(v, ',')) {
       const bool both = one == "both" || one == "all";
-      if (!both && one != "telpher" && one != "staged" && one != "nccl")
-        stop("there is no mode " + one);
+      const bool other = one == "all" || one == "nccl" || one == "other";
+      if (!both && !other && one != "telpher" && one != "staged") stop("there is no mode " + one);
       options_.telpher = options_.telpher || both || one == "telpher";
       options_.staged = options_.staged || both || one == "staged";
-      options_.nccl = options_.nccl || one == "all" || one == "nccl";
+      options_.others = options_.others || other;
     }
     mode_given_ = true;
   }
@@ -316,7 +298,7 @@ class parser {
     if (options_.how.iterations > 0 && options_.how.batches > options_.how.iterations)
       options_.how.batches = int(options_.how.iterations);
     const bool host_only = options_.leader_kind == kind::host && options_.peer_kind == kind::host;
-    if (host_only && !mode_given_) options_.staged = options_.nccl = false;
+    if (host_only && !mode_given_) options_.staged = false;
     if (!options_.reduced.name) find_element("float", options_.reduced);
     const bool pairs_only =
         options_.persistent || options_.type.what != derived::kind::none || options_.limit;
@@ -331,9 +313,22 @@ class parser {
       if (is_collective && pairs_only)
         stop("--persistent, --derived and --memory-copy-limit are for pairs of ranks; " + one +
              " is a collective");
-      if (!is_collective && collectives_only) stop("NCCL is measured beside collectives only");
+      surface_test surface{};
+      const bool is_surface = find_surface_test(one, surface);
+      if (is_surface) check_surface(surface);
+      if (!is_collective && !is_surface && collectives_only)
+        stop("NCCL is measured beside collectives only");
       if (one == "host" && options_.commands.size() > 1) stop("host is a test for itself");
     }
+  }
+
+  void check_surface(surface_test t) {
+    const std::string test = name(t);
+    if (options_.persistent) stop("--persistent: " + test + " has no persistent form");
+    if (options_.type.what != derived::kind::none && !packs(t))
+      stop("--derived: " + test + " moves bytes; pack and unpack take derived types");
+    if (options_.limit && t != surface_test::put_bw && t != surface_test::get_bw)
+      stop("--memory-copy-limit is not for " + test);
   }
 
   void check_enqueue() {
@@ -389,6 +384,8 @@ bool parse_size(const std::string& text, std::size_t& out) {
 void select(options& o, const std::string& command) {
   o.command = command;
   o.which = nullptr;
+  surface_test found{};
+  o.surface = find_surface_test(command, found) ? std::optional(found) : std::nullopt;
   find_collective(command, o.which, o.form_of_call);
 }
 

@@ -2,11 +2,14 @@
 // The command line of telpher-bench. It is checked completely before anything is measured.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exchange.hpp"
+#include "one_sided.hpp"
 #include "pattern.hpp"
+#include "surface.hpp"
 
 namespace telpher::bench {
 
@@ -23,6 +26,7 @@ struct options {
   kind peer_kind = kind::device;
   bool telpher = true;
   bool staged = true;
+  bool others = true;  // NCCL, if available, or what else stands beside a test
   std::string allocation = "telpher";
   std::vector<int> devices;     // rank i uses devices[i % size]; empty: by local rank
   bool enqueue = false;         // in the order of a stream
@@ -38,12 +42,17 @@ struct options {
   // collectives
   const collective* which = nullptr;  // null: the test is not a collective
   form form_of_call = form::blocking;
-  bool nccl = true;  // measure NCCL if available
   int root = 0;
   element reduced{};
   MPI_Op op = MPI_SUM;
   int dimensions = 1, radius = 1;  // for neighbourhood collectives
   int test_calls = 0;
+  // one-sided communication, halos, files
+  std::optional<surface_test> surface;  // the test, if it is one of these
+  window_making making = window_making::create;
+  int faces = 6;
+  int halo_width = 4;  // cells
+  std::string file;    // empty: a temporary one
 };
 
 /// Ends the job with the usage and the cause if the arguments are invalid. `talks`: this rank

@@ -17,10 +17,6 @@ test test_of(const std::string& command) {
   return test::latency;
 }
 
-std::string kinds_of(const options& o) {
-  return {static_cast<char>(o.leader_kind), ':', static_cast<char>(o.peer_kind)};
-}
-
 std::vector<mode> modes_of(const options& o) {
   if (o.enqueue) return {mode::enqueued, mode::by_hand};
   std::vector<mode> modes;
@@ -29,13 +25,17 @@ std::vector<mode> modes_of(const options& o) {
   return modes;
 }
 
+}  // namespace
+
+std::string kinds_of(const options& o) {
+  return {static_cast<char>(o.leader_kind), ':', static_cast<char>(o.peer_kind)};
+}
+
 void set_options(columns& c, const options& o) {
   c.full = o.full;
   c.csv = o.csv;
   c.percentiles = o.how.percentiles;
 }
-
-}  // namespace
 
 std::vector<std::size_t> sizes(const options& o) {
   if (!o.sizes.empty()) return o.sizes;
@@ -94,7 +94,7 @@ std::vector<std::size_t> collective_sizes(const options& o, int ranks) {
 
 std::unique_ptr<nccl> open_other(const options& o, memory_source& source, int rank) {
   const bool on_device = o.leader_kind == kind::device && o.peer_kind == kind::device;
-  if (!o.nccl || o.enqueue || !on_device || o.form_of_call != form::blocking) return nullptr;
+  if (!o.others || o.enqueue || !on_device || o.form_of_call != form::blocking) return nullptr;
   std::string why;
   auto other = open_nccl(MPI_COMM_WORLD, source.backend(), source.device(), why);
   if (!other && rank == 0 && source.backend() == "cuda")
@@ -124,6 +124,8 @@ std::vector<row> run_collective(const options& o, memory_source& source) {
   const auto other = open_other(o, source, rank);
   std::vector<mode> modes = modes_of(o);
   if (other) modes.push_back(mode::nccl);
+  if (o.others && o.which->among_neighbours() && o.form_of_call == form::blocking && !o.enqueue)
+    modes.push_back(mode::messages);
   if (modes.empty()) give_up("NCCL is asked for and cannot be used here");
   const columns shown = columns_of(o, modes);
   collective_shape s{o.which, o.form_of_call, o.reduced, o.op};

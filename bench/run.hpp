@@ -14,6 +14,10 @@ std::vector<row> run_pairs(const options& o, memory_source& source);
 std::vector<row> run_collective(const options& o, memory_source& source);
 std::vector<row> run_matrix(const options& o, memory_source& source);
 
+/// What every table of a run has.
+std::string kinds_of(const options& o);
+void set_options(columns& c, const options& o);
+
 /// The sizes to measure.
 std::vector<std::size_t> sizes(const options& o);
 

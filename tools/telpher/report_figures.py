@@ -11,8 +11,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOW = ("no PNGs: matplotlib is missing; pip install matplotlib, then the same command with --render "
        "(--plot-python names a Python that has it)")
-COLORS = {"telpher": "#0b66c3", "staged": "#c2570c", "nccl": "#4d8a1f"}
-MARKS = {"telpher": "o", "staged": "s", "nccl": "^"}
+COLORS = {"telpher": "#0b66c3", "staged": "#c2570c", "nccl": "#4d8a1f", "messages": "#7a5ca8"}
+MARKS = {"telpher": "o", "staged": "s", "nccl": "^", "messages": "v"}
 
 
 def pythons(named: str) -> list:

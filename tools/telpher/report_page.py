@@ -11,7 +11,8 @@ PAIR_TESTS = {"latency": "Latency", "multi_lat": "Latency of several pairs", "bw
               "bibw": "Bandwidth both ways", "mbw_mr": "Bandwidth of several pairs"}
 KINDS = {"D": "device", "H": "host", "M": "managed", "P": "pinned"}
 TIMED = {"latency", "multi_lat"}
-MODE_NAMES = {"telpher": "Telpher", "staged": "staged by hand", "nccl": "NCCL"}
+MODE_NAMES = {"telpher": "Telpher", "staged": "staged by hand", "nccl": "NCCL",
+              "messages": "messages by hand"}
 
 
 def size_text(count: float) -> str:
