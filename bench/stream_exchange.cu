@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of two ranks, each with a device of its own, in the order of streams: what a hop of a
-// ping-pong costs, and a step of a program that runs a kernel and exchanges two faces with the other
-// rank, by
+// ping-pong costs, and a step of a program that runs a kernel and exchanges two faces with the
+// other rank, by
 //   wait     the stream is waited for, then MPI_Startall and MPI_Waitall
 //   enqueue  telpher_startall_enqueue and telpher_waitall_enqueue of persistent requests
 //   matched  the same of requests that telpher_match has matched
@@ -28,13 +28,13 @@
 
 #include "telpher/stream.h"
 
-#define CHECK(call)                                                        \
-  do {                                                                     \
-    const int code_ = static_cast<int>(call);                              \
-    if (code_ != 0) {                                                      \
+#define CHECK(call)                                                              \
+  do {                                                                           \
+    const int code_ = static_cast<int>(call);                                    \
+    if (code_ != 0) {                                                            \
       std::fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, code_); \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                        \
-    }                                                                      \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                              \
+    }                                                                            \
   } while (0)
 
 template <class F>
@@ -163,7 +163,9 @@ class exchange {
   std::vector<MPI_Request> plain_, matched_;
 };
 
-bool in_graph(const std::string& form) { return form == "graph" || form == "ncclgr"; }
+bool in_graph(const std::string& form) {
+  return form == "graph" || form == "ncclgr";
+}
 
 /// Steps that are repeated: one by one, or so many in a graph that is launched again and again.
 template <class Step>
@@ -225,10 +227,12 @@ void hops(std::size_t bytes) {
   std::map<std::string, double> us;
   for (const std::string& f : forms) {
     one.verify(f, 1);
-    us[f] = time_of(f, 200, [&] {
-              one.half(f, rank == 0 ? 1 : 0);
-              one.half(f, rank == 0 ? 0 : 1);
-            }) / 2;
+    us[f] = time_of(f, 200,
+                    [&] {
+                      one.half(f, rank == 0 ? 1 : 0);
+                      one.half(f, rank == 0 ? 0 : 1);
+                    }) /
+            2;
     one.verify(f, 2);
   }
   row(size_name(bytes), us);

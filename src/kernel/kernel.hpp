@@ -74,15 +74,15 @@ struct matched_words {
   std::uint32_t arrivals;  // blocks of this end's launch that are done; 0 between launches
 };
 
-/// matched_put and matched_wait: one piece for each request that is started, or waited for. Blocks
-/// are assigned to pieces as in copy_batch.
+/// matched_put and matched_take: one piece for each send that is started, or each receive that is
+/// waited for. Blocks are assigned to pieces as in copy_batch.
 struct matched_pieces {
   static constexpr int capacity = 64;
   static constexpr unsigned slots = 2;  // of an inbox
   struct piece {
     matched_words* end;    // this end's
     std::uint32_t* peer;   // `peers` of the other end, as mapped here
-    void* buffer;          // the program's; null: a send that is waited for
+    void* buffer;          // the program's
     void* inbox;           // the receiver's, `slots` of them
     std::uint64_t stride;  // from one slot to the next
     std::uint64_t bytes;   // of a message
@@ -93,7 +93,7 @@ struct matched_pieces {
 };
 static_assert(sizeof(matched_pieces) <= parameter_capacity);
 using matched_put = matched_pieces;
-using matched_wait = matched_pieces;
+using matched_take = matched_pieces;
 
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the
 /// number of the command beside it. A reader that finds the same number everywhere has read one

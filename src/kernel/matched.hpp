@@ -5,19 +5,16 @@
 // Protocol. The sender counts messages that it has put, the receiver messages that it has taken.
 // Each end keeps its own count, and writes it to `peers` of the other end. The receiver has an
 // inbox of two slots; message n (from 0 on) uses slot n % 2.
-//   matched_put    copies message n to its slot, fence, own = n + 1, and the receiver's
-//                  peers = n + 1 (release, system scope). It waits for nothing: message n - 2 has
-//                  been taken, because the program waits for a request before it starts it again,
-//                  and matched_wait of message n - 1 has seen that.
-//   matched_wait   of a send: waits until peers >= own - 1 (acquire): the slot of the next message
-//                  is free. So a send is complete before its receive is waited for, as long as no
-//                  earlier message of it is left; one that is two messages ahead waits, as a send
-//                  without a receive may (MPI-4.1, 3.5).
-//                  of a receive: waits until peers > own = n (acquire), copies the slot to the
-//                  program's buffer, fence, own = n + 1, and the sender's peers = n + 1.
-// Counts may pass 2^32: they are compared by their difference.
-// `own` and `arrivals` belong to the launches of one end, which follow one another. Each block
-// reads `own` before it adds to `arrivals`; the last one to add writes it.
+//   matched_put    waits until peers >= n - 1 (acquire): message n - 2 has left its slot. Copies
+//                  message n there, fence, own = n + 1, and the receiver's peers = n + 1 (release,
+//                  system scope).
+//   matched_take   waits until peers > own = n (acquire), copies the slot to the program's buffer,
+//                  fence, own = n + 1, and the sender's peers = n + 1.
+// A send that has been put is complete: to wait for it takes no kernel. The start of one that would
+// be two messages ahead waits, as a send without a receive may (MPI-4.1, 3.5); it is never the
+// start that belongs to a receive which has been started. Counts may pass 2^32: they are compared
+// by their difference. `own` and `arrivals` belong to the launches of one end, which follow one
+// another. Each block reads `own` before it adds to `arrivals`; the last one to add writes it.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -63,15 +60,6 @@ TELPHER_DEVICE void count_message(W w, const matched_share<W>& s, std::uint32_t 
   store_published(resolve(s.piece.peer), n + 1);
 }
 
-template <class W>
-TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
-  const matched_share<W> s = share_of(w, p);
-  const std::uint32_t n = resolve(s.piece.end)->own;
-  copy_span(s.index, s.workers, slot_of(s.piece, n),
-            resolve(static_cast<const std::uint8_t*>(s.piece.buffer)), s.piece.bytes);
-  count_message(w, s, n);
-}
-
 /// Waits until the peer's count is `least`.
 template <class W>
 TELPHER_DEVICE void await_peer(W w, const matched_words* end, std::uint32_t least) {
@@ -81,11 +69,21 @@ TELPHER_DEVICE void await_peer(W w, const matched_words* end, std::uint32_t leas
 }
 
 template <class W>
-TELPHER_DEVICE void matched_wait_body(W w, const matched_wait& p) {
+TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
   const matched_share<W> s = share_of(w, p);
   const matched_words* const end = resolve(s.piece.end);
   const std::uint32_t n = end->own;
-  if (s.piece.buffer == nullptr) return await_peer(w, end, n - 1);
+  await_peer(w, end, n - 1);
+  copy_span(s.index, s.workers, slot_of(s.piece, n),
+            resolve(static_cast<const std::uint8_t*>(s.piece.buffer)), s.piece.bytes);
+  count_message(w, s, n);
+}
+
+template <class W>
+TELPHER_DEVICE void matched_take_body(W w, const matched_take& p) {
+  const matched_share<W> s = share_of(w, p);
+  const matched_words* const end = resolve(s.piece.end);
+  const std::uint32_t n = end->own;
   await_peer(w, end, n + 1);
   copy_span(s.index, s.workers, resolve(static_cast<std::uint8_t*>(s.piece.buffer)),
             slot_of(s.piece, n), s.piece.bytes);

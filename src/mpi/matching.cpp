@@ -199,8 +199,7 @@ bool sort_out(const char* call, int count, const MPI_Request requests[], bool wa
   return rc == MPI_SUCCESS;
 }
 
-int launch(const char* call, path::matched_step step, const std::vector<end*>& ends,
-           void* native) noexcept {
+int launch(const char* call, bool waits, const std::vector<end*>& ends, void* native) noexcept {
   const device::adopted_stream s(native);
   const memory::place& where = ends[0]->matched->where();
   if (!s.get() || s.owner() != where.owner || s.device() != where.device) {
@@ -210,14 +209,17 @@ int launch(const char* call, path::matched_step step, const std::vector<end*>& e
                   native, where.device);
     return ends[0]->misused(call, MPI_ERR_ARG, why);
   }
+  // A send is complete once it was put, and a receive needs no start.
   std::vector<path::matched_end*> list;
   for (const end* e : ends)
-    if (step == path::matched_step::wait || e->sends()) list.push_back(e->matched.get());
-  if (const status done = path::launch_matched(step, list, *s.get()); done != status::ok)
+    if (e->sends() != waits) list.push_back(e->matched.get());
+  const status done =
+      waits ? path::await_receives(list, *s.get()) : path::start_sends(list, *s.get());
+  if (done != status::ok)
     return entry::fail(ends[0]->args().comm, call, done, "a launch in the program's stream");
   // A graph starts and waits in each replay, of which nobody hears.
   if (!where.owner->is_captured(*s.get()))
-    for (end* e : ends) e->in_stream = step == path::matched_step::start;
+    for (end* e : ends) e->in_stream = !waits;
   return MPI_SUCCESS;
 }
 
@@ -252,7 +254,7 @@ int start_matched(const char* call, int count, const MPI_Request requests[], voi
   int rc = MPI_SUCCESS;
   if (!sort_out(call, count, requests, false, matched, rest, rc)) return rc;
   for (const int i : rest) others.push_back(requests[i]);
-  return matched.empty() ? MPI_SUCCESS : launch(call, path::matched_step::start, matched, native);
+  return matched.empty() ? MPI_SUCCESS : launch(call, false, matched, native);
 }
 
 int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
@@ -269,7 +271,7 @@ int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_
     else
       e->fill_received(&statuses[i], e->matched->bytes());
   }
-  return launch(call, path::matched_step::wait, matched, native);
+  return launch(call, true, matched, native);
 }
 
 void forget_cards() noexcept {

@@ -126,58 +126,70 @@ status matched_end::connect(int process, int own, const matched_side& other,
   return status::ok;
 }
 
-matched_pieces::piece matched_end::piece(bool waits) const noexcept {
-  auto* const own = reinterpret_cast<kernel::matched_words*>(room_->base() + words_);
-  if (sends_ && waits) return {own, nullptr, nullptr, nullptr, 0, 0};
-  auto* const there = reinterpret_cast<kernel::matched_words*>(peer_words_);
-  return {own,     &there->peers, buffer_, sends_ ? peer_inbox_ : room_->base() + inbox_,
-          stride_, bytes_};
+matched_pieces::piece matched_end::piece() const noexcept {
+  std::byte* const inbox = sends_ ? peer_inbox_ : room_->base() + inbox_;
+  return {reinterpret_cast<kernel::matched_words*>(room_->base() + words_),
+          &reinterpret_cast<kernel::matched_words*>(peer_words_)->peers,
+          buffer_,
+          inbox,
+          stride_,
+          bytes_};
 }
 
 // --- launches ---
 
 namespace {
 
-constexpr int threads = 512;
+constexpr int threads = 1024;
 // Blocks of a launch beyond one for each request. Those that wait keep processors from the
 // program, and their copies are within the device: fewer do.
-constexpr int most_put_blocks = 32, most_wait_blocks = 8;
-constexpr std::uint64_t bytes_per_block = 16 * 1024;
+constexpr int most_put_blocks = 32, most_take_blocks = 16;
+constexpr std::uint64_t bytes_per_block = 64 * 1024;  // one block alone needs no counter
 
-status launch_some(bool waits, std::span<matched_end* const> ends, device::stream s) noexcept {
-  matched_pieces k;
-  k.count = static_cast<std::uint16_t>(ends.size());
-  for (std::size_t i = 0; i < ends.size(); ++i) k.pieces[i] = ends[i]->piece(waits);
-  const int most = static_cast<int>(ends.size()) + (waits ? most_wait_blocks : most_put_blocks);
-  const int blocks = kernel::deal_blocks(k, most, bytes_per_block);
-  return ends[0]->where().owner->launch(waits ? kernel::id::matched_wait : kernel::id::matched_put,
-                                        &k, blocks, threads, s);
+status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
+              device::stream s) noexcept {
+  while (!ends.empty()) {
+    const auto some = ends.first(std::min<std::size_t>(ends.size(), matched_pieces::capacity));
+    matched_pieces p;
+    p.count = static_cast<std::uint16_t>(some.size());
+    for (std::size_t i = 0; i < some.size(); ++i) p.pieces[i] = some[i]->piece();
+    const int blocks = kernel::deal_blocks(p, p.count + most_blocks, bytes_per_block);
+    TELPHER_TRY(some[0]->where().owner->launch(k, &p, blocks, threads, s));
+    ends = ends.subspan(some.size());
+  }
+  return status::ok;
+}
+
+/// Holds the stream while its kernel waits for a peer.
+template <class Launch>
+status launch_waiting(std::span<matched_end* const> ends, device::stream s,
+                      const Launch& launches) noexcept {
+  const memory::place& where = ends[0]->where();
+  if (where.owner->is_captured(s)) {
+    for (matched_end* e : ends) e->room().captured();
+    return launches();
+  }
+  look_at_waits();
+  auto& held = memory::held_streams::instance();
+  held.ask_by(look_at_waits);
+  held.begin();
+  const status done = launches();
+  end_hold_after(where, s);
+  return done;
 }
 
 }  // namespace
 
-status launch_matched(matched_step step, std::span<matched_end* const> ends,
-                      device::stream s) noexcept {
+status start_sends(std::span<matched_end* const> ends, device::stream s) noexcept {
   if (ends.empty()) return status::ok;
-  const memory::place& where = ends[0]->where();
-  const bool waits = step == matched_step::wait;
-  const bool captured = waits && where.owner->is_captured(s);
-  auto& held = memory::held_streams::instance();
-  if (captured)
-    for (matched_end* e : ends) e->room().captured();
-  if (waits && !captured) {
-    look_at_waits();
-    held.ask_by(look_at_waits);
-    held.begin();
-  }
-  status outcome = status::ok;
-  while (!ends.empty() && outcome == status::ok) {
-    const auto some = ends.first(std::min<std::size_t>(ends.size(), matched_pieces::capacity));
-    outcome = launch_some(waits, some, s);
-    ends = ends.subspan(some.size());
-  }
-  if (waits && !captured) end_hold_after(where, s);
-  return outcome;
+  return launch_waiting(ends, s,
+                        [&] { return launch(kernel::id::matched_put, most_put_blocks, ends, s); });
+}
+
+status await_receives(std::span<matched_end* const> ends, device::stream s) noexcept {
+  if (ends.empty()) return status::ok;
+  return launch_waiting(
+      ends, s, [&] { return launch(kernel::id::matched_take, most_take_blocks, ends, s); });
 }
 
 }  // namespace telpher::path

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ends of a send and a receive of one node that were matched once and are started in the order
 // of streams, again and again, without the host (kernel/matched.hpp has the protocol; who matches
-// them is mpi/matching.hpp). A start is one kernel, a wait another one, each for any number of
-// requests. Kernels run in the program's own stream, captured or not.
+// them is mpi/matching.hpp). The start of any number of sends is one kernel, the wait for any
+// number of receives another one; the start of a receive and the wait for a send are nothing.
+// Kernels run in the program's own stream, captured or not.
 //
 // - The ends of one process on one device that are matched together share a room: device memory
 //   that their peers open, with each end's words and each receive's inbox.
@@ -73,7 +74,8 @@ class matched_end {
   const memory::place& where() const noexcept { return room_->where(); }
   matched_room& room() const noexcept { return *room_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
-  kernel::matched_pieces::piece piece(bool waits) const noexcept;
+  bool sends() const noexcept { return sends_; }
+  kernel::matched_pieces::piece piece() const noexcept;
 
  private:
   std::shared_ptr<matched_room> room_;
@@ -86,9 +88,8 @@ class matched_end {
   std::byte* peer_inbox_ = nullptr;
 };
 
-/// Starts the requests, or waits for them, in a stream of the program's on their device.
-enum class matched_step : std::uint8_t { start, wait };
-status launch_matched(matched_step step, std::span<matched_end* const> ends,
-                      device::stream s) noexcept;
+/// Starts sends, or waits for receives, in a stream of the program's on their device.
+status start_sends(std::span<matched_end* const> ends, device::stream s) noexcept;
+status await_receives(std::span<matched_end* const> ends, device::stream s) noexcept;
 
 }  // namespace telpher::path

@@ -113,6 +113,12 @@ status share_words(MPI_Comm comm, window& w) {
   return status::ok;
 }
 
+/// The device of this rank's own part; none if that is host memory.
+memory::place own_place(const window& w) noexcept {
+  return w.ranks[static_cast<std::size_t>(w.rank)].on_device ? memory::classify(w.base)
+                                                             : memory::place{};
+}
+
 status reach_all(MPI_Comm comm, window& w) {
   w.processes = host_mpi::world_ranks(job(), comm);
   for (std::size_t r = 0; r < w.ranks.size(); ++r) {
@@ -120,7 +126,7 @@ status reach_all(MPI_Comm comm, window& w) {
     if (static_cast<int>(r) == w.rank)
       w.targets[r].at = {memory::classify(w.base), static_cast<std::byte*>(w.base)};
     else
-      TELPHER_TRY(reach(w.ranks[r].memory, (*w.processes)[r], w.targets[r]));
+      TELPHER_TRY(reach(w.ranks[r].memory, (*w.processes)[r], own_place(w), w.targets[r]));
   }
   return status::ok;
 }
@@ -216,14 +222,24 @@ int refuse_part(const creation& c, bool own) noexcept {
 
 }  // namespace
 
-status reach(const path::exported_memory& m, int process, reached& out) noexcept {
-  const auto importer = path::importer_for(m, {});
-  TELPHER_TRY(importer);
-  auto mapping = path::open_exported(process, m, *importer);
-  TELPHER_TRY(mapping);
-  out.at = {*importer, mapping->base() + (m.address - m.base)};
-  out.mapping = std::move(*mapping);
-  return status::ok;
+// On this rank's device a copy or a kernel reaches the peer's memory over their link. Without
+// access from device to device the peer's own one is taken, if it is visible here.
+status reach(const path::exported_memory& m, int process, const memory::place& here,
+             reached& out) noexcept {
+  status s = status::not_supported;
+  for (const memory::place& user : {here, memory::place{}}) {
+    const auto importer = path::importer_for(m, user);
+    if (!importer) continue;
+    auto mapping = path::open_exported(process, m, *importer);
+    if (!mapping) {
+      s = mapping.error();
+      continue;
+    }
+    out.at = {*importer, mapping->base() + (m.address - m.base)};
+    out.mapping = std::move(*mapping);
+    return status::ok;
+  }
+  return s;
 }
 
 int create(const creation& c, const host_call& host) noexcept {

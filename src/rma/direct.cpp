@@ -182,7 +182,7 @@ status carry_out(const access& a, const words& shared, const elements& target,
 
 // The target's memory, or the reason why the call may not use it.
 std::optional<refusal> find_target(const access& a, const window& w, const layout& l, MPI_Count n,
-                                   reached& out) {
+                                   const memory::place& here, reached& out) {
   const span s = span_of(l, n);
   const refusal outside{MPI_ERR_RMA_RANGE,
                         "the target's elements do not lie in the memory that it exposes"};
@@ -203,7 +203,7 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
     out.at = {memory::classify(own), own};
     return std::nullopt;
   }
-  if (failed(reach(there->memory, (*w.processes)[index(a.rank)], out)))
+  if (failed(reach(there->memory, (*w.processes)[index(a.rank)], here, out)))
     return refusal{MPI_ERR_RMA_ATTACH, "the target's memory could not be opened"};
   out.at.data += at - there->memory.address;
   return std::nullopt;
@@ -259,7 +259,8 @@ int run_direct(const access& a, window& w) {
     return refuse(a, {MPI_ERR_RMA_SYNC, "no epoch gives access to the target"});
   if (bytes == 0) return end(a);
   reached there;
-  if (const auto no = find_target(a, w, *type, a.count, there)) return refuse(a, *no);
+  const memory::place here = origin ? origin->at.where : result->at.where;
+  if (const auto no = find_target(a, w, *type, a.count, here, there)) return refuse(a, *no);
   const status s = carry_out(a, w.shared, {*type, a.count, there.at}, origin, result);
   if (s != status::ok)
     return host_mpi::fail(host_mpi::error_owner::window(a.win), a.call, s,

@@ -130,8 +130,9 @@ window& record_of(MPI_Win handle);
 window& keep(std::unique_ptr<window> w);
 std::unique_ptr<window> take(MPI_Win handle) noexcept;
 
-/// Opens another process's memory.
-status reach(const path::exported_memory& m, int process, reached& out) noexcept;
+/// Opens another process's memory, on the device `here` if that can be.
+status reach(const path::exported_memory& m, int process, const memory::place& here,
+             reached& out) noexcept;
 /// Collective over the ranks of a direct window: waits for all.
 void meet(window& w, const char* call) noexcept;
 /// Before a direct operation at `target`: whether an epoch allows it; waits for its MPI_Win_post.

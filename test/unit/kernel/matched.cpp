@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// matched_put and matched_wait with several blocks and threads: a sender and a receiver, each a
+// matched_put and matched_take with several blocks and threads: a sender and a receiver, each a
 // thread that launches one kernel after the other, as their streams do.
 #define CHECK_NO_MAIN
 #include "block_of_threads.hpp"
@@ -50,15 +50,14 @@ class pairs {
   static constexpr unsigned count = 2;
   static std::size_t size(unsigned i) { return i == 0 ? most : 5; }
 
-  kernel::matched_pieces pieces(bool sends, bool waits) {
+  kernel::matched_pieces pieces(bool sends) {
     kernel::matched_pieces k{};
     k.count = count;
     for (unsigned i = 0; i < count; ++i) {
       k.first_block[i + 1] = static_cast<std::uint16_t>(k.first_block[i] + (i == 0 ? blocks_ : 1));
       if (sends)
-        k.pieces[i] = {
-            &sender_[i], &receiver_[i].peers, waits ? nullptr : out_[i].data(), inbox_[i].data(),
-            stride,      out_[i].size()};
+        k.pieces[i] = {&sender_[i], &receiver_[i].peers, out_[i].data(), inbox_[i].data(),
+                       stride,      out_[i].size()};
       else
         k.pieces[i] = {&receiver_[i], &sender_[i].peers, in_[i].data(), inbox_[i].data(),
                        stride,        in_[i].size()};
@@ -75,12 +74,11 @@ class pairs {
   void send(std::uint32_t n) {
     for (unsigned i = 0; i < count; ++i)
       for (std::size_t at = 0; at < out_[i].size(); ++at) out_[i][at] = byte_of(i, n, at);
-    launch(pieces(true, false), [](auto w, auto& k) { kernel::matched_put_body(w, k); });
-    launch(pieces(true, true), [](auto w, auto& k) { kernel::matched_wait_body(w, k); });
+    launch(pieces(true), [](auto w, auto& k) { kernel::matched_put_body(w, k); });
   }
 
   void receive(std::uint32_t n) {
-    launch(pieces(false, true), [](auto w, auto& k) { kernel::matched_wait_body(w, k); });
+    launch(pieces(false), [](auto w, auto& k) { kernel::matched_take_body(w, k); });
     std::size_t wrong = 0;
     for (unsigned i = 0; i < count; ++i)
       for (std::size_t at = 0; at < in_[i].size(); ++at) wrong += in_[i][at] != byte_of(i, n, at);
@@ -101,6 +99,6 @@ void test_matched_put() {
 }
 
 // The counts pass 2^32.
-void test_matched_wait() {
+void test_matched_take() {
   pairs(3, 0xfffffffd).run(6);
 }

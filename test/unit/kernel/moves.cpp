@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every kernel of kernel.def with several threads per block (block_of_threads.hpp), against one
 // work item per block, as the emulated device runs it. Kernels that move bytes and the codecs'
-// kernels are here, exchange is in exchange.cpp, matched_put and matched_wait are in matched.cpp. A
+// kernels are here, exchange is in exchange.cpp, matched_put and matched_take are in matched.cpp. A
 // kernel without a case does not compile.
 #define CHECK_NO_MAIN
 #include <random>
@@ -15,7 +15,7 @@ using kernel::id;
 
 void test_exchange();
 void test_matched_put();
-void test_matched_wait();
+void test_matched_take();
 
 namespace {
 
