@@ -123,18 +123,32 @@ TELPHER_DEVICE_FUNCTION void relax() { sched_yield(); }
 
 /* --- copies --- */
 
-struct alignas(16) bytes16 {
+/* Units of bytes, whatever type the program has there. */
+struct __attribute__((__may_alias__, __aligned__(16))) bytes16 {
   std::uint64_t low, high;
 };
+struct __attribute__((__may_alias__)) bytes8 {
+  std::uint64_t word;
+};
+struct __attribute__((__may_alias__)) bytes4 {
+  std::uint32_t word;
+};
 
-/* Worker `index` of `workers` copies its share of `count` units; four loads may be under way before a store. */
+/* Worker `index` of `workers` copies its share of `count` units; four loads are under way before the first store.
+ * Nothing says that no other writes the memory (__restrict__): loads might then pass by a cache that peers' stores do
+ * not reach. */
 template <class V>
-TELPHER_DEVICE_FUNCTION void copy_units(std::uint64_t index, std::uint64_t workers, V* __restrict__ to,
-                                        const V* __restrict__ from, std::uint64_t count) {
-#if !defined(TELPHER_DEVICE_EMULATED)
-#pragma unroll 4
-#endif
-  for (std::uint64_t unit = index; unit < count; unit += workers) to[unit] = from[unit];
+TELPHER_DEVICE_FUNCTION void copy_units(std::uint64_t index, std::uint64_t workers, V* to, const V* from,
+                                        std::uint64_t count) {
+  std::uint64_t unit = index;
+  for (; unit + 3 * workers < count; unit += 4 * workers) {
+    const V a = from[unit], b = from[unit + workers], c = from[unit + 2 * workers], d = from[unit + 3 * workers];
+    to[unit] = a;
+    to[unit + workers] = b;
+    to[unit + 2 * workers] = c;
+    to[unit + 3 * workers] = d;
+  }
+  for (; unit < count; unit += workers) to[unit] = from[unit];
 }
 
 /* The bytes before the first aligned unit of `to`, the units, and the rest; both are aligned alike for V. */
@@ -158,25 +172,17 @@ TELPHER_DEVICE_FUNCTION void copy_share(std::uint64_t index, std::uint64_t worke
   if (apart % 16 == 0)
     copy_aligned_alike<bytes16>(index, workers, target, source, bytes);
   else if (apart % 8 == 0)
-    copy_aligned_alike<std::uint64_t>(index, workers, target, source, bytes);
+    copy_aligned_alike<bytes8>(index, workers, target, source, bytes);
   else if (apart % 4 == 0)
-    copy_aligned_alike<std::uint32_t>(index, workers, target, source, bytes);
+    copy_aligned_alike<bytes4>(index, workers, target, source, bytes);
   else
     copy_units(index, workers, target, source, bytes);
 }
 TELPHER_DEVICE_FUNCTION void copy(void* to, const void* from, std::uint64_t bytes) {
-#if defined(TELPHER_DEVICE_EMULATED)
-  if (bytes > 0) __builtin_memcpy(to, from, bytes);
-#else
   copy_share(0, 1, to, from, bytes);
-#endif
 }
 TELPHER_DEVICE_FUNCTION void copy_block(void* to, const void* from, std::uint64_t bytes) {
-#if defined(TELPHER_DEVICE_EMULATED)
-  copy(to, from, bytes);
-#else
   copy_share(telpher_thread_number(), telpher_thread_count(), to, from, bytes);
-#endif
 }
 
 }  // namespace telpher_device
