@@ -22,7 +22,7 @@ struct telpher_device_window;
  * Collective over the window, after MPI_Win_create or MPI_Win_allocate; called again it gives the same handle. The
  * handle may be passed to kernels until MPI_Win_free, and no kernel may use it any more when MPI_Win_free is called.
  *
- * Returns MPI's error codes, and calls the window's error handler; the log and the code's text name the rank and say
+ * Returns MPI's error codes, and calls the window's error handler; the log names the rank that is in the way and says
  * what to do. Either all ranks get a handle or none does. It is an error
  *  - where a rank of the window is on another node, exposes host memory, or has memory that peers cannot map;
  *  - for windows of host memory, dynamic windows, and back ends whose kernels cannot wait for each other (SYCL).

@@ -188,11 +188,11 @@ int make(window& w, const void*& handle) {
 
 extern "C" int telpher_win_device(MPI_Win win, const telpher_device_window** handle) {
   using namespace telpher;
+  if (handle) *handle = nullptr;
   if (win == MPI_WIN_NULL)
     return host_mpi::fail_with(MPI_COMM_SELF, rma::call, MPI_ERR_WIN, "the window is null");
   if (!handle)
     return rma::refuse(win, MPI_ERR_ARG, rma::reason::of("no place for the handle was given"));
-  *handle = nullptr;
   rma::window* const w = rma::find(win);
   if (const auto no = rma::not_for_kernels(w))
     return rma::refuse(win, MPI_ERR_UNSUPPORTED_OPERATION, no);
