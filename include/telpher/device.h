@@ -11,8 +11,9 @@
  *   thread that gave it had written before, wherever: puts to that rank or another, and plain stores. For the forms
  *   of a block this holds for all threads of the block, at both ends. Puts without a signal have no order.
  * - When a function returns, its source may be written again and, of a get, its result may be read.
- * - The forms of a block (_block) are called by all threads of the block with the same arguments. They begin with a
- *   barrier, and no thread leaves before the last one has copied.
+ * - The forms of a block (_block) are called by all threads of the block with the same arguments. Those that copy
+ *   begin with a barrier, and no thread leaves before the last one has copied; a signal is given behind a barrier, and
+ *   a wait ends with one.
  * - Every function returns false, and does nothing, if the place does not lie in the window or a signal is not
  *   aligned. A kernel has no other way to say so.
  * - A wait without a bound holds its part of the device until the signal comes. Use telpher_wait_signal_for wherever

@@ -159,6 +159,13 @@ TELPHER_KERNEL_FUNCTION void wrong_calls(handle_of w, std::uint64_t* own, std::u
   *refused = n;
 }
 
+/// Whether rank 0 has 42 at 16 bytes, and the last rank nothing.
+TELPHER_KERNEL_FUNCTION void look(handle_of w, std::uint64_t* found) {
+  std::uint64_t value = 0;
+  const bool got = telpher_get(w, &value, 0, 16, 8);
+  *found = got && value == 42 && !telpher_put(w, telpher_window_ranks(w) - 1, 0, &value, 1);
+}
+
 // --- cases ---
 
 void moves(suite& s) {
@@ -266,16 +273,7 @@ void shapes(suite& s) {
   MPI_Win_fence(0, win);
   if (s.rank == 0) MPI_Put(out.data(), 1, MPI_UINT64_T, 0, 16, 1, MPI_UINT64_T, win);
   MPI_Win_fence(0, win);
-  if (s.rank == 0)
-    launch(
-        s, stream, 1,
-        +[](handle_of w, std::uint64_t* found) {
-          std::uint64_t value = 0;
-          const bool got = telpher_get(w, &value, 0, 16, 8);
-          const int ranks = telpher_window_ranks(w);
-          *found = got && value == 42 && !telpher_put(w, ranks - 1, 0, &value, 1);
-        },
-        handle, good.for_kernels());
+  if (s.rank == 0) launch(s, stream, 1, look, handle, good.for_kernels());
   if (s.rank == 0) s.expect_equal(static_cast<long long>(good.read()[0]), 1, "what MPI_Put put");
   MPI_Win_free(&win);
 }
