@@ -2,7 +2,8 @@
 /*
  * device_lang.h: the languages of device.h, which includes it: how functions for kernels are declared, a thread's
  * place in its launch, ordered accesses of system scope, and copies. Programs use what begins with telpher_ and
- * TELPHER_; namespace telpher_device is for device.h.
+ * TELPHER_; namespace telpher_device is for device.h. It stands alone, for programs: Telpher's own kernels have their
+ * languages, SYCL too, in src/kernel.
  */
 #ifndef TELPHER_DEVICE_LANG_H
 #define TELPHER_DEVICE_LANG_H
@@ -10,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__HIPCC__) || defined(__HIP__)
+#if defined(__HIP__) || (defined(__HIPCC__) && !defined(__CUDACC__))
 #include <hip/hip_runtime.h>
 #define TELPHER_DEVICE_HIP 1
 #elif defined(__CUDACC__)

@@ -39,6 +39,10 @@ int refuse(MPI_Win win, int error_class, const reason& why) noexcept {
   return host_mpi::fail_with(host_mpi::error_owner::window(win), call, error_class, why.text);
 }
 
+reason no_place() noexcept {
+  return reason::of("no place for the handle was given");
+}
+
 // --- what all ranks know ---
 
 reason why_not_direct(const obstacle& o) noexcept {
@@ -147,7 +151,9 @@ reason make_part(const window& w, kernel_view& v) {
         "devices need peer access and one vendor ('telpher doctor' says more)",
         w.rank, rank, here.device);
   if (failed(write_record(w, here, v)))
-    return reason::of("rank %d has no device memory left for the record of the window", w.rank);
+    return reason::of(
+        "rank %d has no device memory left for the record of the window, or cannot write it",
+        w.rank);
   return {};
 }
 
@@ -167,19 +173,31 @@ int refusing_rank(window& w, bool refuses) noexcept {
   return seen >> 32 == vote ? static_cast<int>(seen & 0xffffffffu) : -1;
 }
 
-int make(window& w, const void*& handle) {
+// A rank that gives no place for the handle takes part in the vote, so that no other waits for it.
+int make(window& w, const void** handle) {
   std::unique_ptr<kernel_view> v(new (std::nothrow) kernel_view);
   reason no = reason::of("rank %d has no host memory left", w.rank);
   try {
-    if (v) no = make_part(w, *v);
+    if (v) no = handle ? make_part(w, *v) : no_place();
   } catch (const std::bad_alloc&) {
   }
   const int who = refusing_rank(w, static_cast<bool>(no));
+  if (!handle) return refuse(w.handle, MPI_ERR_ARG, no);
   if (who >= 0 && !no)
     no = reason::of("rank %d could not make its part; its own error says why", who);
   if (no) return refuse(w.handle, MPI_ERR_UNSUPPORTED_OPERATION, no);
-  handle = v->handle;
+  *handle = v->handle;
   w.for_kernels = std::move(v);
+  return MPI_SUCCESS;
+}
+
+int find_or_make(MPI_Win win, const void** handle) {
+  window* const w = find(win);
+  const auto no = not_for_kernels(w);
+  if (!no && !w->for_kernels) return make(*w, handle);
+  if (!handle) return refuse(win, MPI_ERR_ARG, no_place());
+  if (no) return refuse(win, MPI_ERR_UNSUPPORTED_OPERATION, no);
+  *handle = w->for_kernels->handle;
   return MPI_SUCCESS;
 }
 
@@ -188,16 +206,10 @@ int make(window& w, const void*& handle) {
 
 extern "C" int telpher_win_device(MPI_Win win, const telpher_device_window** handle) {
   using namespace telpher;
-  if (handle) *handle = nullptr;
-  if (win == MPI_WIN_NULL)
-    return host_mpi::fail_with(MPI_COMM_SELF, rma::call, MPI_ERR_WIN, "the window is null");
-  if (!handle)
-    return rma::refuse(win, MPI_ERR_ARG, rma::reason::of("no place for the handle was given"));
-  rma::window* const w = rma::find(win);
-  if (const auto no = rma::not_for_kernels(w))
-    return rma::refuse(win, MPI_ERR_UNSUPPORTED_OPERATION, no);
-  const void* found = w->for_kernels ? w->for_kernels->handle : nullptr;
-  const int code = found ? MPI_SUCCESS : rma::make(*w, found);
-  *handle = static_cast<const telpher_device_window*>(found);
+  const void* found = nullptr;
+  const int code = win == MPI_WIN_NULL
+                       ? host_mpi::fail_with(MPI_COMM_SELF, rma::call, MPI_ERR_WIN, "a null window")
+                       : rma::find_or_make(win, handle ? &found : nullptr);
+  if (handle) *handle = static_cast<const telpher_device_window*>(found);
   return code;
 }

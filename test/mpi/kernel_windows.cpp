@@ -338,7 +338,7 @@ void refusals(suite& s) {
   MPI_Errhandler before;
   MPI_Comm_get_errhandler(MPI_COMM_SELF, &before);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  expect_refusal(s, freed, MPI_ERR_WIN, "null");
+  expect_refusal(s, freed, MPI_ERR_WIN, "a null window");
   MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
   MPI_Errhandler_free(&before);
 }
@@ -357,6 +357,10 @@ void one_cannot(suite& s) {
   if (s.rank == 1) set_faults("ipc_open:1+");
   expect_refusal(s, w.handle, MPI_ERR_UNSUPPORTED_OPERATION, "rank 1");
   set_faults("");
+  if (s.rank == 1)
+    s.expect_class(telpher_win_device(w.handle, nullptr), MPI_ERR_ARG, "a null pointer");
+  else
+    expect_refusal(s, w.handle, MPI_ERR_UNSUPPORTED_OPERATION, "rank 1");
   handle_of handle = nullptr;
   expect_ok(s, telpher_win_device(w.handle, &handle), "telpher_win_device");
   s.expect(handle != nullptr, "a handle");
