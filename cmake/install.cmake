@@ -27,8 +27,9 @@ function(telpher_install_package)
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/telpherConfig.cmake ${made}/telpherConfigVersion.cmake
       DESTINATION ${package})
   endif()
-  install(FILES ${PROJECT_SOURCE_DIR}/include/telpher/telpher.h ${PROJECT_SOURCE_DIR}/include/telpher/stream.h
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/telpher)
+  set(headers telpher.h stream.h window.h device.h device_lang.h)
+  list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/telpher/)
+  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/telpher)
   install(FILES ${PROJECT_SOURCE_DIR}/share/modulefiles/telpher.lua
     DESTINATION share/modulefiles/telpher RENAME ${PROJECT_VERSION}.lua)
   install(FILES ${PROJECT_SOURCE_DIR}/share/completion/telpher.bash

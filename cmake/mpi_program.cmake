@@ -87,6 +87,18 @@ function(telpher_mpi_part name)
   endforeach()
 endfunction()
 
+# telpher_mpi_flags(ABI RESULT): what a compiler that CMake does not know needs for that host MPI.
+function(telpher_mpi_flags abi result)
+  set(prefix ${TELPHER_MPICH_PREFIX})
+  set(flags -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX)
+  if(abi STREQUAL ompi)
+    set(prefix ${TELPHER_OMPI_PREFIX})
+  elseif(abi STREQUAL mpi_abi)
+    list(APPEND flags -DMPI_ABI)
+  endif()
+  set(${result} -isystem ${prefix}/include ${flags} PARENT_SCOPE)
+endfunction()
+
 # telpher_use_mpi(TARGET ABI): compiles and links a target with that host MPI.
 function(telpher_use_mpi target abi)
   set(prefix ${TELPHER_MPICH_PREFIX})

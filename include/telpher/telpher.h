@@ -78,6 +78,12 @@ int telpher_memset_async(void* to, int byte, size_t bytes, void* stream);
 int telpher_stream_wait_value(void* stream, uint32_t* word, uint32_t value);
 int telpher_stream_write_value(void* stream, uint32_t* word, uint32_t value);
 
+/* The emulated device only: launches a kernel, which is a function of this process there, in the order of the
+ * stream. Its blocks are called one after the other. At most 4000 bytes of parameters, which are copied (aligned to
+ * 16). TELPHER_ERR_UNSUPPORTED for other back ends. device.h has a form for every back end, telpher_launch. */
+int telpher_emulated_launch(void (*kernel)(const void* parameters, unsigned block, unsigned blocks),
+                            const void* parameters, size_t bytes, unsigned blocks, void* stream);
+
 /*
  * SYCL only, where memory belongs to a context: a program that allocates in a context of its own, not its
  * platform's default context, names it here once, before it passes such memory to MPI. `queue` points to a
@@ -98,9 +104,10 @@ void* telpher_symbol(const char* name);
 }
 #endif
 
-/* MPI in the order of streams, for files that have included mpi.h before. */
+/* MPI in the order of streams, and windows for kernels, for files that have included mpi.h before. */
 #ifdef MPI_VERSION
 #include "stream.h"
+#include "window.h"
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// telpher.h: streams of the program, and work in their order.
+// telpher.h: streams of the program, and work in their order; kernels of the emulated device.
 #include <mutex>
 #include <unordered_map>
 
@@ -97,6 +97,14 @@ int telpher_stream_wait_value(void* in, uint32_t* word, uint32_t value) {
 int telpher_stream_write_value(void* in, uint32_t* word, uint32_t value) {
   if (!word) return TELPHER_ERR_ARGUMENT;
   return run_in(in, [&](backend& b, stream s) { return b.write_value(s, word, value); });
+}
+
+int telpher_emulated_launch(void (*kernel)(const void*, unsigned, unsigned), const void* parameters,
+                            size_t bytes, unsigned blocks, void* in) {
+  if (!kernel || (!parameters && bytes > 0)) return TELPHER_ERR_ARGUMENT;
+  return run_in(in, [&](backend& b, stream s) {
+    return b.launch_function(kernel, parameters, bytes, blocks, s);
+  });
 }
 
 }  // extern "C"

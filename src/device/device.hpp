@@ -194,10 +194,18 @@ class backend {
     return status::not_supported;
   }
 
-  // --- the kernels' view of device memory ---
-  /// The address at which a kernel finds the bytes of `address`. They differ only on the emulated
-  /// device, whose kernels are functions of this process.
+  // --- where kernels are functions of this process: the emulated device ---
+  /// The address at which a kernel finds the bytes of `address`. They differ only there.
   virtual void* kernel_address(void* address) noexcept { return address; }
+  /// Launches a kernel of the program's. Its blocks are called one after the other. `parameters`
+  /// are copied before the call returns.
+  virtual status launch_function([[maybe_unused]] block_function run,
+                                 [[maybe_unused]] const void* parameters,
+                                 [[maybe_unused]] std::size_t bytes,
+                                 [[maybe_unused]] unsigned blocks,
+                                 [[maybe_unused]] stream s) noexcept {
+    return status::not_supported;
+  }
 };
 
 }  // namespace telpher::device

@@ -32,6 +32,9 @@ struct pointer_info {
   bool exportable = false;       // the vendor's inter-process handles work for it
 };
 
+/// One block of a kernel that is a function of this process.
+using block_function = void (*)(const void* parameters, unsigned block, unsigned blocks);
+
 /// A vendor's IPC handle of one whole allocation, as it travels in a ticket.
 struct ipc_handle {
   static constexpr std::size_t capacity = 128;  // CUDA and HIP take 64, Level Zero by SYCL some 120

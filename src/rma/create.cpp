@@ -79,12 +79,21 @@ bool any(const window& w, Test&& test) noexcept {
 
 // --- direct ---
 
-bool node_holds(MPI_Comm comm) noexcept {
+// None if all ranks are on this node.
+obstacle other_node(MPI_Comm comm) noexcept {
   const auto ranks = host_mpi::world_ranks(job(), comm);
-  if (!ranks) return false;
-  for (const int r : *ranks)
-    if (r != job().rank && !job().segment(r)) return false;
-  return true;
+  if (!ranks) return {obstacle::why::other_node, -1};
+  for (std::size_t r = 0; r < ranks->size(); ++r)
+    if ((*ranks)[r] != job().rank && !job().segment((*ranks)[r]))
+      return {obstacle::why::other_node, static_cast<int>(r)};
+  return {};
+}
+
+obstacle not_exported(const window& w) noexcept {
+  for (std::size_t r = 0; r < w.ranks.size() && w.size() > 1; ++r)
+    if (w.ranks[r].on_device && !w.ranks[r].memory.exportable)
+      return {obstacle::why::not_exported, static_cast<int>(r)};
+  return {};
 }
 
 // Collective: every rank maps the shared words, or no rank has any.
@@ -126,17 +135,20 @@ status reach_all(MPI_Comm comm, window& w) {
     if (static_cast<int>(r) == w.rank)
       w.targets[r].at = {memory::classify(w.base), static_cast<std::byte*>(w.base)};
     else
-      TELPHER_TRY(reach(w.ranks[r].memory, (*w.processes)[r], own_place(w), w.targets[r]));
+      TELPHER_TRY(reach_best(w.ranks[r].memory, (*w.processes)[r], own_place(w), w.targets[r]));
   }
   return status::ok;
 }
 
 // All ranks find the same way from what they told each other. Only the last vote may change it.
 bool make_direct(MPI_Comm comm, window& w) noexcept {
-  if (!all_agree(comm, node_holds(comm))) return false;
-  const bool alone = w.size() == 1;
-  if (any(w, [&](const exposed& e) { return e.on_device && !e.memory.exportable && !alone; }))
+  w.not_direct = other_node(comm);
+  if (!all_agree(comm, w.not_direct.what == obstacle::why::none)) {
+    w.not_direct.what = obstacle::why::other_node;
     return false;
+  }
+  w.not_direct = not_exported(w);
+  if (w.not_direct.what != obstacle::why::none) return false;
   status s = status::out_of_memory;
   try {
     s = share_words(comm, w);
@@ -144,6 +156,7 @@ bool make_direct(MPI_Comm comm, window& w) noexcept {
   } catch (const std::bad_alloc&) {
   }
   if (!all_agree(comm, !failed(s))) {
+    w.not_direct = {obstacle::why::not_opened, failed(s) ? w.rank : -1};
     w.targets.clear();
     return false;
   }
@@ -222,24 +235,23 @@ int refuse_part(const creation& c, bool own) noexcept {
 
 }  // namespace
 
-// On this rank's device a copy or a kernel reaches the peer's memory over their link. Without
-// access from device to device the peer's own one is taken, if it is visible here.
 status reach(const path::exported_memory& m, int process, const memory::place& here,
              reached& out) noexcept {
-  status s = status::not_supported;
-  for (const memory::place& user : {here, memory::place{}}) {
-    const auto importer = path::importer_for(m, user);
-    if (!importer) continue;
-    auto mapping = path::open_exported(process, m, *importer);
-    if (!mapping) {
-      s = mapping.error();
-      continue;
-    }
-    out.at = {*importer, mapping->base() + (m.address - m.base)};
-    out.mapping = std::move(*mapping);
-    return status::ok;
-  }
-  return s;
+  const auto importer = path::importer_for(m, here);
+  TELPHER_TRY(importer);
+  auto mapping = path::open_exported(process, m, *importer);
+  TELPHER_TRY(mapping);
+  out.at = {*importer, mapping->base() + (m.address - m.base)};
+  out.mapping = std::move(*mapping);
+  return status::ok;
+}
+
+// On this rank's device a copy or a kernel reaches the peer's memory over their link. Without
+// access from device to device the peer's own one is taken, if it is visible here.
+status reach_best(const path::exported_memory& m, int process, const memory::place& here,
+                  reached& out) noexcept {
+  const status s = here.on_device() ? reach(m, process, here, out) : status::not_supported;
+  return failed(s) ? reach(m, process, {}, out) : s;
 }
 
 int create(const creation& c, const host_call& host) noexcept {
@@ -361,7 +373,7 @@ int detach(MPI_Win win, const void* base, const host_call& host) noexcept {
   return host();
 }
 
-// --- the end, and what a window says of itself ---
+// --- the end ---
 
 // Operations of all ranks are complete when the host MPI's call returns. Direct ones are complete
 // when all ranks have come here.
@@ -378,28 +390,6 @@ int free(MPI_Win* win, const host_call& host) noexcept {
   give_back(*w);
   return s == status::ok ? MPI_SUCCESS
                          : host_mpi::fail(MPI_COMM_SELF, "MPI_Win_free", s, "device memory");
-}
-
-int get_attr(MPI_Win win, int key, void* value, int* flag, const host_call& host) noexcept {
-  window* const w = find(win);
-  void* found = nullptr;
-  if (!w || w->by == window::way::host || w->dynamic())
-    return host();
-  else if (key == MPI_WIN_BASE)
-    found = w->base;
-  else if (key == MPI_WIN_SIZE)
-    found = &w->bytes;
-  else if (key == MPI_WIN_DISP_UNIT)
-    found = &w->unit;
-  else if (key == MPI_WIN_CREATE_FLAVOR)
-    found = &w->flavour;
-  else if (key == MPI_WIN_MODEL)
-    found = &w->model;
-  else
-    return host();
-  *static_cast<void**>(value) = found;
-  *flag = 1;
-  return MPI_SUCCESS;
 }
 
 }  // namespace telpher::rma

@@ -203,7 +203,7 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
     out.at = {memory::classify(own), own};
     return std::nullopt;
   }
-  if (failed(reach(there->memory, (*w.processes)[index(a.rank)], here, out)))
+  if (failed(reach_best(there->memory, (*w.processes)[index(a.rank)], here, out)))
     return refusal{MPI_ERR_RMA_ATTACH, "the target's memory could not be opened"};
   out.at.data += at - there->memory.address;
   return std::nullopt;

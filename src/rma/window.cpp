@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rma/rma.hpp"
+
 namespace telpher::rma {
 namespace {
 
@@ -57,6 +59,29 @@ std::unique_ptr<window> take(MPI_Win handle) noexcept {
   records().erase(found);
   known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
   return taken;
+}
+
+// What a window says of itself.
+int get_attr(MPI_Win win, int key, void* value, int* flag, const host_call& host) noexcept {
+  window* const w = find(win);
+  void* found = nullptr;
+  if (!w || w->by == window::way::host || w->dynamic())
+    return host();
+  else if (key == MPI_WIN_BASE)
+    found = w->base;
+  else if (key == MPI_WIN_SIZE)
+    found = &w->bytes;
+  else if (key == MPI_WIN_DISP_UNIT)
+    found = &w->unit;
+  else if (key == MPI_WIN_CREATE_FLAVOR)
+    found = &w->flavour;
+  else if (key == MPI_WIN_MODEL)
+    found = &w->model;
+  else
+    return host();
+  *static_cast<void**>(value) = found;
+  *flag = 1;
+  return MPI_SUCCESS;
 }
 
 }  // namespace telpher::rma

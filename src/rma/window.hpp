@@ -51,6 +51,21 @@ struct reached {
   datatype::side at;
 };
 
+/// Why a window with device memory is not direct, and the first rank for which that holds (-1: not
+/// known here).
+struct obstacle {
+  enum class why : std::uint8_t { none, other_node, not_exported, not_opened };
+  why what = why::none;
+  int rank = -1;
+};
+
+/// A direct window as the program's kernels use it (telpher_win_device).
+struct kernel_view {
+  memory::buffer record;         // of device memory
+  std::vector<reached> targets;  // what the record names, opened for the device of those kernels
+  const void* handle = nullptr;  // the record, where kernels find it
+};
+
 /// Device buffers of an operation that the host MPI carries out on their images. Shared by the
 /// window and the operation's request; whichever completes it first writes the results.
 class staged_operation {
@@ -86,10 +101,13 @@ struct window {
   void* own_host = nullptr;    // by PMPI_Alloc_mem: an image, or what the program asked for
   void* own_device = nullptr;  // by telpher_malloc
   std::unique_ptr<image> mirror;
+  obstacle not_direct;
 
   // --- direct ---
   words shared;
   std::vector<reached> targets;
+  std::unique_ptr<kernel_view> for_kernels;
+  std::uint32_t votes = 0;
   std::shared_ptr<const std::vector<int>> processes;  // the job's rank of each
   std::uint64_t fences = 0;
   bool fenced = false;                     // an epoch between fences may be open
@@ -130,9 +148,12 @@ window& record_of(MPI_Win handle);
 window& keep(std::unique_ptr<window> w);
 std::unique_ptr<window> take(MPI_Win handle) noexcept;
 
-/// Opens another process's memory, on the device `here` if that can be.
+/// Opens another process's memory, for kernels of the device `here` if that is given.
 status reach(const path::exported_memory& m, int process, const memory::place& here,
              reached& out) noexcept;
+/// The same for copies: on `here` if that can be.
+status reach_best(const path::exported_memory& m, int process, const memory::place& here,
+                  reached& out) noexcept;
 /// Collective over the ranks of a direct window: waits for all.
 void meet(window& w, const char* call) noexcept;
 /// Before a direct operation at `target`: whether an epoch allows it; waits for its MPI_Win_post.

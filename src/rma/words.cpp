@@ -6,8 +6,8 @@
 namespace telpher::rma {
 namespace {
 
-// The order in the segment: a cache line for its cookie, one for the barrier, one for each rank's
-// locks, then the counters, then the attachments.
+// The order in the segment: a cache line for its cookie, one for the barrier and votes, one for
+// each rank's locks, then the counters, then the attachments.
 constexpr std::size_t line = 64;
 
 constexpr std::size_t counters_at(std::size_t ranks) {
@@ -26,6 +26,10 @@ std::size_t words::bytes(int ranks, bool dynamic) noexcept {
 
 std::atomic<std::uint64_t>& words::arrived() const noexcept {
   return *at<std::atomic<std::uint64_t>>(line);
+}
+
+std::atomic<std::uint64_t>& words::refused(std::uint32_t vote) const noexcept {
+  return at<std::atomic<std::uint64_t>>(line)[1 + vote % 2];
 }
 
 std::atomic<std::uint32_t>& words::lock(int target) const noexcept {

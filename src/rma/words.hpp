@@ -4,6 +4,8 @@
 //
 //   word                 written by                      meaning
 //   arrived              every rank, once a fence        n * k once all n ranks came to the k-th
+//   refused[k % 2]       a rank that refuses in the      k and that rank (kernel_view.cpp)
+//                        k-th vote
 //   lock of t            whoever locks t's memory        0 free, n shared holders, `exclusive`
 //   exclusion of t       whoever accumulates at t        0 free, 1 taken: for the time of one call
 //   posted[t][o]         t, in MPI_Win_post              how often t exposed its memory to o
@@ -46,6 +48,7 @@ class words {
   void close_descriptor() noexcept { segment_.close_descriptor(); }
 
   std::atomic<std::uint64_t>& arrived() const noexcept;
+  std::atomic<std::uint64_t>& refused(std::uint32_t vote) const noexcept;
   std::atomic<std::uint32_t>& lock(int target) const noexcept;
   std::atomic<std::uint32_t>& exclusion(int target) const noexcept;
   std::atomic<std::uint64_t>& posted(int target, int origin) const noexcept;

@@ -71,6 +71,37 @@ TEST_CASE(freeing_memory_waits_for_every_stream_and_keeps_other_calls_out) {
   gives.join();
 }
 
+TEST_CASE(a_function_runs_as_a_kernel_in_the_order_of_its_stream) {
+  struct written {
+    std::uint8_t* to;
+    unsigned last;
+  };
+  const auto run = [](const void* parameters, unsigned block, unsigned blocks) {
+    const auto& w = *static_cast<const written*>(parameters);
+    w.to[block] = static_cast<std::uint8_t>(w.to[blocks] + block);
+    if (block + 1 == w.last) w.to[blocks] = 0;
+  };
+  const memory m(memory_kind::device, 64);
+  const scoped_stream s;
+  const written w{static_cast<std::uint8_t*>(subject().kernel_address(m.data())), 5};
+  const auto launch = [&](const void* parameters, std::size_t bytes, unsigned blocks) {
+    return subject().launch_function(run, parameters, bytes, blocks, s);
+  };
+  if (!subject_is_emulated()) {
+    CHECK_EQ(launch(&w, sizeof w, 5), status::not_supported);
+    return;
+  }
+  CHECK_OK(subject().fill(m.data(), 7, 64, s));
+  CHECK_OK(launch(&w, sizeof w, 5));
+  std::uint8_t got[7] = {};
+  CHECK_OK(subject().copy(got, m.data(), sizeof got, s));
+  CHECK_OK(subject().synchronise(s));
+  const std::uint8_t wanted[7] = {7, 8, 9, 10, 11, 0, 7};
+  CHECK(std::memcmp(got, wanted, sizeof got) == 0);
+  CHECK_EQ(launch(&w, sizeof w, 0), status::invalid_argument);
+  CHECK_EQ(launch(&w, 1 << 20, 1), status::invalid_argument);
+}
+
 TEST_CASE(the_cpu_cannot_touch_device_memory) {
   if (!subject_is_emulated()) return;
   const memory m(memory_kind::device, 100);

@@ -287,19 +287,24 @@ error emu_rt::fill(void* to, int byte, std::size_t bytes, const stream_type& s) 
 
 error emu_rt::launch(kernel::id k, const void* parameters, int blocks, int,
                      const stream_type& s) noexcept {
+  if (strikes(fault_point::kernel)) return error::not_supported;
+  const kernel::cpu_kernel& body = kernel::cpu_kernel_of(k);
+  return launch_function(body.run_block, parameters, body.parameter_bytes,
+                         static_cast<unsigned>(blocks), s);
+}
+
+error emu_rt::launch_function(block_function run, const void* parameters, std::size_t bytes,
+                              unsigned blocks, const stream_type& s) noexcept {
   add(counts.launches);
   if (strikes(fault_point::launch)) return error::injected;
-  if (strikes(fault_point::kernel)) return error::not_supported;
   if (strikes(fault_point::die)) return s->enqueue([stream = s.get()] { stream->fail(); });
-  const kernel::cpu_kernel& body = kernel::cpu_kernel_of(k);
   struct alignas(16) parameter_copy {
     std::array<std::byte, kernel::parameter_capacity> bytes;
   };
   auto copied = std::make_shared<parameter_copy>();
-  std::memcpy(copied->bytes.data(), parameters, body.parameter_bytes);
-  return s->enqueue([copied, &body, blocks] {
-    for (unsigned block = 0; block < static_cast<unsigned>(blocks); ++block)
-      body.run_block(copied->bytes.data(), block, static_cast<unsigned>(blocks));
+  if (bytes > 0) std::memcpy(copied->bytes.data(), parameters, bytes);
+  return s->enqueue([copied, run, blocks] {
+    for (unsigned block = 0; block < blocks; ++block) run(copied->bytes.data(), block, blocks);
   });
 }
 

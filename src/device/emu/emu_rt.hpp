@@ -79,6 +79,8 @@ struct emu_rt {
   static error fill(void* to, int byte, std::size_t bytes, const stream_type& s) noexcept;
   static error launch(kernel::id k, const void* parameters, int blocks, int threads,
                       const stream_type& s) noexcept;
+  static error launch_function(block_function run, const void* parameters, std::size_t bytes,
+                               unsigned blocks, const stream_type& s) noexcept;
 
   // The handle is a library_stream. As in CUDA, null is the legacy default stream, and 2 the
   // calling thread's own.

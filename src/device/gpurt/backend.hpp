@@ -268,6 +268,17 @@ class backend final : public device::backend {
   void unmap_for_cpu(const pointer_info& info, void* window) noexcept override {
     if (!process_exit::begun()) R::unmap_for_cpu(info, window);
   }
+  status launch_function(block_function run, const void* parameters, std::size_t bytes,
+                         unsigned blocks, stream s) noexcept override {
+    if constexpr (requires { R::launch_function(run, parameters, bytes, blocks, {}); }) {
+      if (!run || blocks < 1 || bytes > kernel::parameter_capacity) return status::invalid_argument;
+      const stream_object& o = *object_of(s);
+      return on(
+          o.device, [&] { return R::launch_function(run, parameters, bytes, blocks, o.native); },
+          "launch");
+    }
+    return status::not_supported;
+  }
   void* kernel_address(void* address) noexcept override {
     if constexpr (requires { R::kernel_address(address); }) return R::kernel_address(address);
     return address;

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device.h: communication over MPI windows from inside the program's kernels, on one node, by plain loads and stores.
+ * One source for nvcc, hipcc and, on the emulated device, a plain C++ compiler (C++17). The host's call that makes a
+ * handle is telpher_win_device (window.h); docs/use/kernels.md has the rules and an example. In short:
+ *
+ * - A place in a window is a rank and a displacement, in units of that rank's displacement unit, as in MPI_Put.
+ * - A signal is a word of 64 bits in the window itself, at an address that 8 divides. The program sets it to 0 before
+ *   use. While kernels use it, only the functions for signals may access it.
+ * - A signal releases: who has seen it by one of the waits, or by telpher_read_signal, also sees everything that the
+ *   thread that gave it had written before, wherever: puts to that rank or another, and plain stores. For the forms
+ *   of a block this holds for all threads of the block, at both ends. Puts without a signal have no order.
+ * - When a function returns, its source may be written again and, of a get, its result may be read.
+ * - The forms of a block (_block) are called by all threads of the block with the same arguments. Those that copy
+ *   begin with a barrier, and no thread leaves before the last one has copied; a signal is given behind a barrier, and
+ *   a wait ends with one.
+ * - Every function returns false, and does nothing, if the place does not lie in the window or a signal is not
+ *   aligned. A kernel has no other way to say so.
+ * - A wait without a bound holds its part of the device until the signal comes. Use telpher_wait_signal_for wherever
+ *   the one who signals may need that part, or may be in a call that waits for this device.
+ */
+#ifndef TELPHER_DEVICE_H
+#define TELPHER_DEVICE_H
+
+#include <type_traits>
+
+#include "device_lang.h"
+#include "telpher.h"
+
+/* What a handle points to; telpher_win_device fills it, in device memory. A part for each rank follows it. */
+struct telpher_device_window {
+  std::int32_t rank;  /* the own one */
+  std::int32_t ranks;
+  std::uint64_t reserved;
+};
+struct telpher_device_part {
+  void* base;            /* where kernels of this device find the memory of that rank */
+  std::uint64_t bytes;
+  std::uint64_t unit;    /* bytes of one displacement */
+  std::uint64_t last;    /* the last displacement within it: bytes / unit */
+};
+
+enum telpher_signal_operation { TELPHER_SIGNAL_SET, TELPHER_SIGNAL_ADD };
+enum telpher_comparison {
+  TELPHER_EQUAL, TELPHER_NOT_EQUAL, TELPHER_GREATER, TELPHER_AT_LEAST, TELPHER_LESS, TELPHER_AT_MOST
+};
+
+namespace telpher_device {
+
+/* --- places --- */
+
+TELPHER_DEVICE_FUNCTION bool find(const telpher_device_window* w, int rank, std::int64_t displacement,
+                                  std::uint64_t bytes, unsigned char*& place) {
+  if (rank < 0 || rank >= w->ranks) return false;
+  const auto& part = reinterpret_cast<const telpher_device_part*>(w + 1)[rank];
+  const auto at = static_cast<std::uint64_t>(displacement);  /* a negative one is beyond every last one */
+  if (at > part.last || bytes > part.bytes - at * part.unit) return false;
+  place = static_cast<unsigned char*>(part.base) + at * part.unit;
+  return true;
+}
+
+TELPHER_DEVICE_FUNCTION std::uint64_t* signal_at(const telpher_device_window* w, int rank, std::int64_t displacement) {
+  unsigned char* place = nullptr;
+  if (!find(w, rank, displacement, sizeof(std::uint64_t), place)) return nullptr;
+  return reinterpret_cast<std::uintptr_t>(place) % sizeof(std::uint64_t) == 0 ? reinterpret_cast<std::uint64_t*>(place)
+                                                                              : nullptr;
+}
+
+TELPHER_DEVICE_FUNCTION bool holds(std::uint64_t seen, telpher_comparison how, std::uint64_t value) {
+  switch (how) {
+    case TELPHER_EQUAL: return seen == value;
+    case TELPHER_NOT_EQUAL: return seen != value;
+    case TELPHER_GREATER: return seen > value;
+    case TELPHER_AT_LEAST: return seen >= value;
+    case TELPHER_LESS: return seen < value;
+    case TELPHER_AT_MOST: return seen <= value;
+  }
+  return false;
+}
+
+TELPHER_DEVICE_FUNCTION void give(std::uint64_t* word, std::uint64_t value, telpher_signal_operation operation) {
+  if (operation == TELPHER_SIGNAL_ADD)
+    add_release(word, value);
+  else
+    store_release(word, value);
+}
+
+/* True in all threads of the block if it is in one. */
+TELPHER_DEVICE_FUNCTION bool any_of_block(bool mine) {
+#if defined(TELPHER_DEVICE_EMULATED)
+  return mine;
+#else
+  return __syncthreads_or(mine) != 0;
+#endif
+}
+
+}  // namespace telpher_device
+
+/* --- a window, in kernels --- */
+
+TELPHER_DEVICE_FUNCTION int telpher_window_rank(const telpher_device_window* w) { return w->rank; }
+TELPHER_DEVICE_FUNCTION int telpher_window_ranks(const telpher_device_window* w) { return w->ranks; }
+
+/* Where kernels of this device find so many bytes of a rank's window memory, the own one's too; null if they do not
+ * lie in it. Loads and stores there have the order of puts and gets. */
+TELPHER_DEVICE_FUNCTION void* telpher_window_address(const telpher_device_window* w, int rank,
+                                                     std::int64_t displacement, std::uint64_t bytes) {
+  unsigned char* place = nullptr;
+  return telpher_device::find(w, rank, displacement, bytes, place) ? place : nullptr;
+}
+
+/* Orders what this thread wrote or read before with what it writes later, for all devices of the node. Needed only
+ * where the program's own flags take the place of signals. There is no call that waits for puts: they are stores,
+ * and this fence, a signal, or the end of the kernel completes them. */
+TELPHER_DEVICE_FUNCTION void telpher_fence() { telpher_device::fence(); }
+
+/* --- moving bytes: by one thread, and by all of a block --- */
+
+TELPHER_DEVICE_FUNCTION bool telpher_put(const telpher_device_window* w, int rank, std::int64_t displacement,
+                                         const void* source, std::uint64_t bytes) {
+  unsigned char* to = nullptr;
+  if (!telpher_device::find(w, rank, displacement, bytes, to)) return false;
+  telpher_device::copy(to, source, bytes);
+  return true;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_put_block(const telpher_device_window* w, int rank, std::int64_t displacement,
+                                               const void* source, std::uint64_t bytes) {
+  unsigned char* to = nullptr;
+  if (!telpher_device::find(w, rank, displacement, bytes, to)) return false;
+  telpher_block_barrier();
+  telpher_device::copy_block(to, source, bytes);
+  telpher_block_barrier();
+  return true;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_get(const telpher_device_window* w, void* target, int rank,
+                                         std::int64_t displacement, std::uint64_t bytes) {
+  unsigned char* from = nullptr;
+  if (!telpher_device::find(w, rank, displacement, bytes, from)) return false;
+  telpher_device::copy(target, from, bytes);
+  return true;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_get_block(const telpher_device_window* w, void* target, int rank,
+                                               std::int64_t displacement, std::uint64_t bytes) {
+  unsigned char* from = nullptr;
+  if (!telpher_device::find(w, rank, displacement, bytes, from)) return false;
+  telpher_block_barrier();
+  telpher_device::copy_block(target, from, bytes);
+  telpher_block_barrier();
+  return true;
+}
+
+/* --- signals --- */
+
+TELPHER_DEVICE_FUNCTION bool telpher_signal(const telpher_device_window* w, int rank, std::int64_t signal,
+                                            std::uint64_t value, telpher_signal_operation operation) {
+  std::uint64_t* const word = telpher_device::signal_at(w, rank, signal);
+  if (!word) return false;
+  telpher_device::give(word, value, operation);
+  return true;
+}
+
+/* One signal, after all that the block has written. */
+TELPHER_DEVICE_FUNCTION bool telpher_signal_block(const telpher_device_window* w, int rank, std::int64_t signal,
+                                                  std::uint64_t value, telpher_signal_operation operation) {
+  std::uint64_t* const word = telpher_device::signal_at(w, rank, signal);
+  if (!word) return false;
+  telpher_device::end_block_writes();
+  if (telpher_thread_number() == 0) telpher_device::give(word, value, operation);
+  return true;
+}
+
+/* A put and then a signal at the same rank. If either place is wrong, neither is done. */
+TELPHER_DEVICE_FUNCTION bool telpher_put_signal(const telpher_device_window* w, int rank, std::int64_t displacement,
+                                                const void* source, std::uint64_t bytes, std::int64_t signal,
+                                                std::uint64_t value, telpher_signal_operation operation) {
+  return telpher_device::signal_at(w, rank, signal) && telpher_put(w, rank, displacement, source, bytes) &&
+         telpher_signal(w, rank, signal, value, operation);
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_put_signal_block(const telpher_device_window* w, int rank,
+                                                      std::int64_t displacement, const void* source,
+                                                      std::uint64_t bytes, std::int64_t signal, std::uint64_t value,
+                                                      telpher_signal_operation operation) {
+  unsigned char* to = nullptr;
+  if (!telpher_device::signal_at(w, rank, signal) || !telpher_device::find(w, rank, displacement, bytes, to))
+    return false;
+  telpher_block_barrier();
+  telpher_device::copy_block(to, source, bytes);
+  return telpher_signal_block(w, rank, signal, value, operation);
+}
+
+/* The value of a signal of the own rank; false leaves `value` as it was. */
+TELPHER_DEVICE_FUNCTION bool telpher_read_signal(const telpher_device_window* w, std::int64_t signal,
+                                                 std::uint64_t* value) {
+  const std::uint64_t* const word = telpher_device::signal_at(w, w->rank, signal);
+  if (word) *value = telpher_device::load_acquire(word);
+  return word != nullptr;
+}
+
+/* Looks at a signal of the own rank at most `polls` times, until the comparison with `value` holds. False if it did
+ * not. The kernel can then end, which gives the device to whoever needs it, and be launched again. */
+TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_for(const telpher_device_window* w, std::int64_t signal,
+                                                     telpher_comparison how, std::uint64_t value,
+                                                     std::uint64_t polls) {
+  const std::uint64_t* const word = telpher_device::signal_at(w, w->rank, signal);
+  if (!word) return false;
+  for (std::uint64_t poll = 0; poll < polls; ++poll) {
+    if (telpher_device::holds(telpher_device::load_acquire(word), how, value)) return true;
+    telpher_device::relax();
+  }
+  return false;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_for_block(const telpher_device_window* w, std::int64_t signal,
+                                                           telpher_comparison how, std::uint64_t value,
+                                                           std::uint64_t polls) {
+  const bool mine = telpher_thread_number() == 0 && telpher_wait_signal_for(w, signal, how, value, polls);
+  const bool seen = telpher_device::any_of_block(mine);
+  telpher_device::begin_block_reads();
+  return seen;
+}
+
+/* Until it holds. */
+TELPHER_DEVICE_FUNCTION bool telpher_wait_signal(const telpher_device_window* w, std::int64_t signal,
+                                                 telpher_comparison how, std::uint64_t value) {
+  return telpher_wait_signal_for(w, signal, how, value, ~std::uint64_t{0});
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_block(const telpher_device_window* w, std::int64_t signal,
+                                                       telpher_comparison how, std::uint64_t value) {
+  return telpher_wait_signal_for_block(w, signal, how, value, ~std::uint64_t{0});
+}
+
+/* --- on the host --- */
+
+namespace telpher_device {
+template <class T>
+struct same {
+  using type = T;
+};
+
+#if defined(TELPHER_DEVICE_EMULATED)
+template <class Call>
+void run_block(const void* parameters, unsigned block, unsigned blocks) {
+  static_assert(std::is_trivially_copyable<Call>::value && alignof(Call) <= 16, "arguments are copied as bytes");
+  here().block = block;
+  here().blocks = blocks;
+  (*static_cast<const Call*>(parameters))();
+}
+#endif
+}  // namespace telpher_device
+
+/* Makes telpher_get_device's device the calling thread's current one, for launches. */
+inline int telpher_use_device() {
+  int device = 0;
+  const int code = telpher_get_device(&device);
+  if (code != TELPHER_SUCCESS) return code;
+#if defined(TELPHER_DEVICE_CUDA)
+  return cudaSetDevice(device) == cudaSuccess ? TELPHER_SUCCESS : TELPHER_ERR_DEVICE;
+#elif defined(TELPHER_DEVICE_HIP)
+  return hipSetDevice(device) == hipSuccess ? TELPHER_SUCCESS : TELPHER_ERR_DEVICE;
+#else
+  return TELPHER_SUCCESS;
+#endif
+}
+
+/* Launches a kernel in a stream. On the emulated device it is a function of this process: its blocks are called one
+ * after the other in the stream's thread, so that none may wait for a later one of its launch. Its arguments are
+ * copied as bytes; addresses among them must be those for kernels (telpher_kernel_address, telpher_window_address). */
+template <class... P>
+inline int telpher_launch(void (*kernel)(P...), unsigned blocks, unsigned threads, void* stream,
+                          typename telpher_device::same<P>::type... arguments) {
+#if defined(TELPHER_DEVICE_CUDA)
+  kernel<<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(arguments...);
+  return cudaGetLastError() == cudaSuccess ? TELPHER_SUCCESS : TELPHER_ERR_DEVICE;
+#elif defined(TELPHER_DEVICE_HIP)
+  kernel<<<blocks, threads, 0, static_cast<hipStream_t>(stream)>>>(arguments...);
+  return hipGetLastError() == hipSuccess ? TELPHER_SUCCESS : TELPHER_ERR_DEVICE;
+#else
+  static_cast<void>(threads);
+  const auto call = [=] { kernel(arguments...); };
+  return telpher_emulated_launch(telpher_device::run_block<decltype(call)>, &call, sizeof call, blocks, stream);
+#endif
+}
+
+#endif

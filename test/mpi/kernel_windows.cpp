@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows in kernels of the program's own (telpher/device.h): what is put and got, the order of
+// bytes and signals, waits that end, wrong calls, and which windows are refused. One source: a
+// plain compiler makes the test for the emulated device, nvcc the one for GPUs.
+#include "emulated.hpp"
+#include "stream_calls.hpp"
+#include "telpher/device.h"
+#include "telpher/window.h"
+#include "window.hpp"
+
+namespace {
+
+using namespace mpi_test;
+using words = std::vector<std::uint64_t>;
+using handle_of = const telpher_device_window*;
+
+constexpr unsigned block_threads = 96;
+
+/// What the log says of windows of device memory where ranks cannot reach each other's; else null.
+const char* const obstacle = std::getenv("TEST_OBSTACLE");
+
+void expect_ok(suite& s, int code, const char* what) {
+  s.expect_equal(code, 0, what);
+}
+
+// --- memory ---
+
+/// Words in device memory that are no window's, for what kernels read and what they found out.
+class device_words {
+ public:
+  explicit device_words(std::size_t count)
+      : count_(count), memory_(static_cast<std::uint64_t*>(try_allocate(kind::device, count * 8))) {
+    write(words(count));
+  }
+  ~device_words() { release(kind::device, memory_); }
+  device_words(const device_words&) = delete;
+  device_words& operator=(const device_words&) = delete;
+  std::uint64_t* for_kernels() const {
+    void* address = nullptr;
+    telpher_kernel_address(memory_, &address);
+    return static_cast<std::uint64_t*>(address);
+  }
+  void write(const words& values) { copy(kind::device, memory_, values.data(), count_ * 8); }
+  words read() const {
+    words values(count_);
+    copy(kind::device, values.data(), memory_, count_ * 8);
+    return values;
+  }
+  std::uint64_t* data() const { return memory_; }
+
+ private:
+  std::size_t count_;
+  std::uint64_t* memory_;
+};
+
+/// A window of zeros in device memory, with its handle.
+class kernel_window {
+ public:
+  kernel_window(suite& s, std::size_t count, int unit = 8) : memory(count) {
+    MPI_Win_create(memory.data(), static_cast<MPI_Aint>(8 * count), unit, MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    expect_ok(s, telpher_win_device(win, &handle), "telpher_win_device");
+  }
+  ~kernel_window() { MPI_Win_free(&win); }
+  kernel_window(const kernel_window&) = delete;
+  kernel_window& operator=(const kernel_window&) = delete;
+
+  device_words memory;
+  MPI_Win win = MPI_WIN_NULL;
+  handle_of handle = nullptr;
+};
+
+template <class... P, class... A>
+void launch(suite& s, const lane& stream, unsigned blocks, void (*kernel)(P...), A... arguments) {
+  expect_ok(s, telpher_launch(kernel, blocks, block_threads, stream, arguments...), "the launch");
+  expect_ok(s, telpher_stream_synchronize(stream), "the kernel");
+}
+
+// --- kernels ---
+
+/// Puts to the right rank and gets from the left one, by one thread or by the block.
+TELPHER_KERNEL_FUNCTION void move_bytes(handle_of w, unsigned char* memory, std::int64_t place,
+                                        std::uint64_t bytes, bool by_block, std::uint64_t* good) {
+  const int rank = telpher_window_rank(w), ranks = telpher_window_ranks(w);
+  const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  if (by_block) {
+    const bool put = telpher_put_block(w, right, place, memory, bytes);
+    const bool got = telpher_get_block(w, memory + 4096, left, 0, bytes);
+    if (telpher_thread_number() == 0) *good = put && got;
+  } else if (telpher_thread_number() == 0) {
+    *good = telpher_put(w, right, place, memory, bytes) &&
+            telpher_get(w, memory + 4096, left, 0, bytes);
+  }
+}
+
+/// Word `i` of the message that rank `of` gives in a round.
+TELPHER_DEVICE_FUNCTION std::uint64_t text(int of, std::uint64_t round, std::uint64_t i) {
+  return (round << 20) + (i << 4) + static_cast<std::uint64_t>(of) + 1;
+}
+
+constexpr std::uint64_t message = 200;
+
+/// Messages around the ring from round `state[0]` on, each checked when its signal has come. The
+/// window: the signal, the answer, and two messages. Ends early if a wait does; state[1] counts
+/// errors.
+TELPHER_KERNEL_FUNCTION void ring(handle_of w, std::uint64_t* own, std::uint64_t* state,
+                                  std::uint64_t rounds, std::uint64_t polls) {
+  const int rank = telpher_window_rank(w), ranks = telpher_window_ranks(w);
+  const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  const std::uint64_t first = telpher_thread_number(), step = telpher_thread_count();
+  std::uint64_t round = state[0], wrong = 0;
+  for (; round <= rounds; ++round) {
+    const auto place = static_cast<std::int64_t>(2 + round % 2 * message);
+    // The right rank has read what it got two rounds ago.
+    if (round > 2 && !telpher_wait_signal_for_block(w, 1, TELPHER_AT_LEAST, round - 2, polls))
+      break;
+    for (std::uint64_t i = first; i < message; i += step) own[i] = text(rank, round, i);
+    telpher_put_signal_block(w, right, place, own, 8 * message, 0, round, TELPHER_SIGNAL_SET);
+    if (!telpher_wait_signal_for_block(w, 0, TELPHER_AT_LEAST, round, polls)) break;
+    const auto* const got =
+        static_cast<std::uint64_t*>(telpher_window_address(w, rank, place, 8 * message));
+    for (std::uint64_t i = first; i < message; i += step) wrong += got[i] != text(left, round, i);
+    telpher_signal_block(w, left, 1, round, TELPHER_SIGNAL_SET);
+  }
+  telpher_block_barrier();
+  if (first == 0) state[0] = round;
+  if (wrong > 0) state[1] += wrong;
+}
+
+/// Every block of every rank adds to a word of each rank.
+TELPHER_KERNEL_FUNCTION void add_everywhere(handle_of w, std::uint64_t times) {
+  for (std::uint64_t i = 0; i < times; ++i)
+    for (int r = 0; r < telpher_window_ranks(w); ++r)
+      telpher_signal_block(w, r, 3, telpher_block_number() + 1, TELPHER_SIGNAL_ADD);
+}
+
+TELPHER_KERNEL_FUNCTION void await(handle_of w, std::uint64_t value, std::uint64_t polls,
+                                   std::uint64_t* found) {
+  found[0] = telpher_wait_signal_for_block(w, 3, TELPHER_EQUAL, value, polls);
+  if (telpher_thread_number() == 0) telpher_read_signal(w, 3, found + 1);
+}
+
+/// Calls with a wrong rank or place: how many of them say so.
+TELPHER_KERNEL_FUNCTION void wrong_calls(handle_of w, std::uint64_t* own, std::uint64_t* refused) {
+  if (telpher_thread_number() != 0) return;
+  const int ranks = telpher_window_ranks(w), rank = telpher_window_rank(w);
+  const auto end = static_cast<std::int64_t>(64);
+  std::uint64_t n = 0;
+  n += !telpher_put(w, -1, 0, own, 8);
+  n += !telpher_put(w, ranks, 0, own, 8);
+  n += !telpher_put(w, rank, -1, own, 8);
+  n += !telpher_put(w, rank, end, own, 8);
+  n += !telpher_get(w, own, rank, end - 1, 16);
+  n += !telpher_signal(w, ranks, 0, 1, TELPHER_SIGNAL_SET);
+  n += !telpher_put_signal(w, rank, 0, own, 8, end, 1, TELPHER_SIGNAL_SET);
+  n += !telpher_wait_signal(w, end, TELPHER_EQUAL, 0);
+  n += telpher_window_address(w, ranks, 0, 8) == nullptr;
+  *refused = n;
+}
+
+/// Whether rank 0 has 42 at 16 bytes, and the last rank nothing.
+TELPHER_KERNEL_FUNCTION void look(handle_of w, std::uint64_t* found) {
+  std::uint64_t value = 0;
+  const bool got = telpher_get(w, &value, 0, 16, 8);
+  *found = got && value == 42 && !telpher_put(w, telpher_window_ranks(w) - 1, 0, &value, 1);
+}
+
+// --- cases ---
+
+void moves(suite& s) {
+  const lane stream;
+  kernel_window w(s, 1024, 1);
+  device_words own(1024), good(1);
+  auto* const memory = reinterpret_cast<unsigned char*>(own.for_kernels());
+  for (const bool by_block : {false, true})
+    for (const std::size_t bytes : {0u, 1u, 7u, 16u, 100u, 1000u, 4096u})
+      for (const std::int64_t place : {4096, 4097, 4100, 4104, 4111}) {
+        if (place > 4096 && bytes == 4096) continue;
+        s.note("%zu bytes to %lld, %s", bytes, static_cast<long long>(place),
+               by_block ? "block" : "thread");
+        std::vector<unsigned char> shown(8192), wanted(8192), got(8192), mine(8192);
+        const auto id = [&](int of, int what) {
+          return (bytes + static_cast<std::size_t>(place)) * 64 +
+                 static_cast<unsigned>(of * 4 + what);
+        };
+        write_pattern(id(s.rank, 0), shown.data(), 4096);  // what the right rank gets
+        write_pattern(id(s.rank, 1), mine.data(), 4096);   // what it is put
+        copy(kind::device, w.memory.data(), shown.data(), 8192);
+        copy(kind::device, own.data(), mine.data(), 8192);
+        MPI_Barrier(MPI_COMM_WORLD);
+        launch(s, stream, 1, move_bytes, w.handle, memory, place, bytes, by_block,
+               good.for_kernels());
+        MPI_Barrier(MPI_COMM_WORLD);
+        s.expect_equal(static_cast<long long>(good.read()[0]), 1, "calls that are right");
+        wanted = shown;
+        write_pattern(id(left(s), 1), wanted.data() + place, bytes);
+        copy(kind::device, got.data(), w.memory.data(), 8192);
+        s.expect_none(difference(got.data(), wanted.data(), 8192, "the window"));
+        write_pattern(id(left(s), 0), mine.data() + 4096, bytes);
+        copy(kind::device, got.data(), own.data(), 8192);
+        s.expect_none(difference(got.data(), mine.data(), 8192, "what was got"));
+        MPI_Barrier(MPI_COMM_WORLD);
+      }
+}
+
+/// Until the ring has done all rounds; how many launches that took. Rank 0 may begin when the other
+/// ranks' first kernels have waited in vain.
+int run_ring(suite& s, std::uint64_t rounds, std::uint64_t polls, bool late) {
+  const lane stream;
+  kernel_window w(s, 2 + 2 * message);
+  device_words own(message), state(2);
+  state.write({1, 0});
+  int launches = 0;
+  for (words now; now.empty() || now[0] <= rounds; now = state.read(), ++launches) {
+    if (s.failing()) break;
+    if (late && launches == (s.rank == 0 ? 0 : 1)) MPI_Barrier(s.control);
+    launch(s, stream, 1, ring, w.handle, own.for_kernels(), state.for_kernels(), rounds, polls);
+  }
+  s.expect_equal(static_cast<long long>(state.read()[1]), 0, "words that came after their signal");
+  return launches;
+}
+
+void order(suite& s) {
+  run_ring(s, s.opt.messages > 0 ? static_cast<std::uint64_t>(s.opt.messages) : 4000, 1 << 20,
+           false);
+}
+
+// A wait of a few polls ends the kernel again and again: each launch goes on where it was left.
+void paused(suite& s) {
+  const int launches = run_ring(s, 60, 2, true);
+  s.expect(s.rank == 0 || launches > 1, "a kernel that ended without its signal");
+}
+
+void additions(suite& s) {
+  const lane stream;
+  kernel_window w(s, 8);
+  device_words found(2);
+  constexpr std::uint64_t times = 50;
+  constexpr unsigned blocks = 5;
+  const std::uint64_t sum = static_cast<unsigned>(s.ranks) * times * (blocks * (blocks + 1) / 2);
+  launch(s, stream, blocks, add_everywhere, w.handle, times);
+  launch(s, stream, 1, await, w.handle, sum, std::uint64_t{1} << 30, found.for_kernels());
+  s.expect_equal(static_cast<long long>(found.read()[0]), 1, "the wait's result");
+  s.expect_equal(static_cast<long long>(found.read()[1]), static_cast<long long>(sum), "the sum");
+  launch(s, stream, 1, await, w.handle, sum + 1, std::uint64_t{20}, found.for_kernels());
+  s.expect_equal(static_cast<long long>(found.read()[0]), 0, "the result of a wait in vain");
+}
+
+void wrong(suite& s) {
+  const lane stream;
+  kernel_window w(s, 64);
+  device_words own(2), refused(1);
+  launch(s, stream, 1, wrong_calls, w.handle, own.for_kernels(), refused.for_kernels());
+  s.expect_equal(static_cast<long long>(refused.read()[0]), 9, "calls that are refused");
+  const words after = w.memory.read();
+  s.expect(after == words(64), "a window that wrong calls leave alone");
+}
+
+// One rank exposes nothing, units differ, the handle stays, and MPI's calls see the same bytes.
+void shapes(suite& s) {
+  const lane stream;
+  device_words memory(64), out(1), good(1);
+  out.write({42});
+  MPI_Win win = MPI_WIN_NULL;
+  const bool none = s.rank == s.ranks - 1;
+  MPI_Win_create(none ? nullptr : memory.data(), none ? 0 : 512, s.rank + 1, MPI_INFO_NULL,
+                 MPI_COMM_WORLD, &win);
+  handle_of handle = nullptr, again = nullptr;
+  expect_ok(s, telpher_win_device(win, &handle), "telpher_win_device");
+  expect_ok(s, telpher_win_device(win, &again), "telpher_win_device again");
+  s.expect(handle != nullptr && handle == again, "the same handle");
+  MPI_Win_fence(0, win);
+  if (s.rank == 0) MPI_Put(out.data(), 1, MPI_UINT64_T, 0, 16, 1, MPI_UINT64_T, win);
+  MPI_Win_fence(0, win);
+  if (s.rank == 0) launch(s, stream, 1, look, handle, good.for_kernels());
+  if (s.rank == 0) s.expect_equal(static_cast<long long>(good.read()[0]), 1, "what MPI_Put put");
+  MPI_Win_free(&win);
+}
+
+// --- refusals ---
+
+/// What the process writes to its standard error while this lives.
+class caught_log {
+ public:
+  caught_log() : before_(dup(2)), caught_(std::tmpfile()) { dup2(fileno(caught_), 2); }
+  ~caught_log() {
+    dup2(before_, 2);
+    close(before_);
+    std::fclose(caught_);
+  }
+  caught_log(const caught_log&) = delete;
+  caught_log& operator=(const caught_log&) = delete;
+  std::string text() const {
+    std::string all(4096, '\0');
+    std::rewind(caught_);
+    all.resize(std::fread(all.data(), 1, all.size(), caught_));
+    return all;
+  }
+
+ private:
+  int before_;
+  std::FILE* caught_;
+};
+
+/// `word` stands in the log: the rank that is in the way, and why.
+void expect_refusal(suite& s, MPI_Win win, int wanted, const char* word) {
+  handle_of handle = reinterpret_cast<handle_of>(&s);
+  const caught_log log;
+  const int code = telpher_win_device(win, &handle);
+  s.note("%s", log.text().c_str());
+  s.expect_class(code, wanted, "telpher_win_device");
+  s.expect(handle == nullptr, "no handle");
+  char named[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, named, &length);
+  s.expect(std::strstr(named, "telpher_win_device") != nullptr, "a text that names the call");
+  s.expect(log.text().find(word) != std::string::npos, word);
+}
+
+void refusals(suite& s) {
+  constexpr int unsupported = MPI_ERR_UNSUPPORTED_OPERATION;
+  {
+    const window host(s, making::create, placing::none, 16);
+    expect_refusal(s, host.handle, unsupported, "no rank of the window exposes device memory");
+  }
+  if (!obstacle) {
+    const window mixed(s, making::create, placing::even, 16);
+    expect_refusal(s, mixed.handle, unsupported, "rank 1 exposes host memory");
+  }
+  if (!obstacle) {
+    const window dynamic(s, making::dynamic, placing::all, 16);
+    expect_refusal(s, dynamic.handle, unsupported, "MPI_Win_create");
+  }
+  window fine(s, making::allocate, placing::all, 16);
+  s.expect_class(telpher_win_device(fine.handle, nullptr), MPI_ERR_ARG, "a null pointer");
+  MPI_Win freed = MPI_WIN_NULL;
+  MPI_Errhandler before;
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &before);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  expect_refusal(s, freed, MPI_ERR_WIN, "a null window");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
+  MPI_Errhandler_free(&before);
+}
+
+// Where ranks cannot reach each other's memory, on all of them.
+void unreachable(suite& s) {
+  const window w(s, making::create, placing::all, 16);
+  expect_refusal(s, w.handle, MPI_ERR_UNSUPPORTED_OPERATION, obstacle);
+}
+
+// A rank that cannot open a peer's memory for its own device: no rank gets a handle. Later all do.
+void one_cannot(suite& s) {
+  static auto* const set_faults = emulated<void(const char*)>("telpher_emu_faults");
+  if (!set_faults) return;
+  const window w(s, making::create, placing::all, 16);
+  if (s.rank == 1) set_faults("ipc_open:1+");
+  expect_refusal(s, w.handle, MPI_ERR_UNSUPPORTED_OPERATION, "rank 1");
+  set_faults("");
+  if (s.rank == 1)
+    s.expect_class(telpher_win_device(w.handle, nullptr), MPI_ERR_ARG, "a null pointer");
+  else
+    expect_refusal(s, w.handle, MPI_ERR_UNSUPPORTED_OPERATION, "rank 1");
+  handle_of handle = nullptr;
+  expect_ok(s, telpher_win_device(w.handle, &handle), "telpher_win_device");
+  s.expect(handle != nullptr, "a handle");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  if (!s.makes_windows()) return s.finish();
+#if defined(TELPHER_DEVICE_EMULATED)
+  if (std::string_view(backend_name()) != "emu") {
+    if (s.rank == 0)
+      std::printf("# left out: kernels, which were compiled for the emulated device\n");
+    return s.finish();
+  }
+#endif
+  telpher_use_device();
+  s.run("refusals", [&] { refusals(s); });
+  if (obstacle) {
+    s.run("unreachable", [&] { unreachable(s); });
+    return s.finish();
+  }
+  s.run("moves", [&] { moves(s); });
+  s.run("order", [&] { order(s); });
+  s.run("paused", [&] { paused(s); });
+  s.run("additions", [&] { additions(s); });
+  s.run("wrong calls", [&] { wrong(s); });
+  s.run("shapes", [&] { shapes(s); });
+  s.run("one cannot", [&] { one_cannot(s); });
+  return s.finish();
+}
