@@ -59,6 +59,12 @@ class queue {
     if (count > 0) check(module_.copy(handle_, to, from, count * sizeof(T)), "a copy");
   }
   void wait() { check(module_.wait(handle_), "work on the device"); }
+  /// For calls of MPI in the order of this queue.
+  void* stream() {
+    void* const found = module_.stream(handle_);
+    if (!found) check("queues of this back end are no streams", "MPI in the order of a queue");
+    return found;
+  }
 
  private:
   const module& module_;

@@ -38,6 +38,8 @@ struct module {
   /// Between addresses as kernels use them, and host memory.
   const char* (*copy)(void* queue, void* to, const void* from, std::size_t bytes);
   const char* (*wait)(void* queue);
+  /// The queue as a stream for calls of MPI that enqueue; null where there is none.
+  void* (*stream)(void* queue);
 };
 
 /// The module linked into the program: the emulated device's, whose kernels are CPU code.

@@ -69,11 +69,15 @@ const char* wait(void* queue) {
   return text(vendor::synchronise(static_cast<gpu_queue*>(queue)->work));
 }
 
+void* stream(void* queue) {
+  return static_cast<gpu_queue*>(queue)->work;
+}
+
 }  // namespace
 }  // namespace apps
 
 extern "C" __attribute__((visibility("default"))) const apps::module* telpher_apps_module() {
   static constexpr apps::module gpu = {apps::open_queue, apps::close_queue, apps::launch,
-                                       apps::copy, apps::wait};
+                                       apps::copy, apps::wait,   apps::stream};
   return &gpu;
 }

@@ -115,7 +115,8 @@ const char* open_queue(int device, void** queue) {
 }
 
 constexpr module functions = {
-    open_queue, [](void* queue) { delete static_cast<sycl_queue*>(queue); },
+    open_queue,
+    [](void* queue) { delete static_cast<sycl_queue*>(queue); },
     [](void* queue, kernel_id kernel, const void* parameters, index items) -> const char* {
       return guarded([&] { static_cast<sycl_queue*>(queue)->launch(kernel, parameters, items); });
     },
@@ -124,7 +125,8 @@ constexpr module functions = {
     },
     [](void* queue) -> const char* {
       return guarded([&] { static_cast<sycl_queue*>(queue)->wait(); });
-    }};
+    },
+    [](void*) -> void* { return nullptr; }};
 
 }  // namespace
 }  // namespace apps
