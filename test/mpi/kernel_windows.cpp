@@ -132,7 +132,7 @@ int run_ring(suite& s, std::uint64_t rounds, std::uint64_t polls, bool late) {
 }
 
 void order(suite& s) {
-  run_ring(s, s.opt.messages > 0 ? static_cast<std::uint64_t>(s.opt.messages) : 4000, 1 << 20,
+  run_ring(s, s.opt.messages > 0 ? static_cast<std::uint64_t>(s.opt.messages) : 2000, 1 << 20,
            false);
 }
 
