@@ -293,7 +293,7 @@ void one_cannot(suite& s) {
   static auto* const set_faults = emulated<void(const char*)>("telpher_emu_faults");
   if (!set_faults || !devices_differ(s)) return;
   const window w(s, making::create, placing::all, 16);
-  if (s.rank == 1) set_faults("ipc_open:1+");
+  if (s.rank == 1) set_faults("memcpy:1+");
   expect_refusal(s, w.handle, MPI_ERR_UNSUPPORTED_OPERATION, "rank 1");
   set_faults("");
   if (s.rank == 1)
