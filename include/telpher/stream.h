@@ -70,8 +70,8 @@ int telpher_pready_enqueue(int partition, MPI_Request request, void* stream);
  * telpher_wait_enqueue are kernels of their streams then, on the device where the memory lies, neither the CPU nor the
  * host MPI takes part, a graph may hold them (with HIP, too), and MPI_THREAD_MULTIPLE is not needed. MPI_Start, MPI_Wait
  * and MPI_Test refuse such a request. Others, and those for which telpher_match was not called at both ends, start and
- * complete like any persistent request. A send may be complete before its receive was started; a second start of it
- * is not before the first message was waited for. MPI_Request_free when no stream and no graph uses it any more. */
+ * complete like any persistent request. A send may be complete before its receive was started; the
+ * fourth start of one whose messages nobody takes holds its stream. MPI_Request_free when no stream and no graph uses it any more. */
 int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                               MPI_Request* request);
 int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,

@@ -78,7 +78,8 @@ struct matched_words {
 /// waited for. Blocks are assigned to pieces as in copy_batch.
 struct matched_pieces {
   static constexpr int capacity = 64;
-  static constexpr unsigned slots = 2;  // of an inbox
+  static constexpr unsigned slots = 4;                 // of an inbox
+  static constexpr std::uint64_t packed_limit = 8192;  // bytes of a message that travels packed
   struct piece {
     matched_words* end;    // this end's
     std::uint32_t* peer;   // `peers` of the other end, as mapped here

@@ -3,18 +3,25 @@
 // order of streams. The host takes no part, so a launch may be replayed by a graph.
 //
 // Protocol. The sender counts messages that it has put, the receiver messages that it has taken.
-// Each end keeps its own count, and writes it to `peers` of the other end. The receiver has an
-// inbox of two slots; message n (from 0 on) uses slot n % 2.
-//   matched_put    waits until peers >= n - 1 (acquire): message n - 2 has left its slot. Copies
-//                  message n there, fence, own = n + 1, and the receiver's peers = n + 1 (release,
-//                  system scope).
+// Each end keeps its own count. The receiver has an inbox of four slots; message n (from 0 on)
+// uses slot n % 4.
+//   matched_put    copies message n to its slot, fence, own = n + 1, and the receiver's
+//                  peers = n + 1 (release, system scope). Then it waits until its peers >= n - 2
+//                  (acquire): message n - 3 has been taken, so that the slot of message n + 1 is
+//                  free. Nothing that others wait for comes after that.
 //   matched_take   waits until peers > own = n (acquire), copies the slot to the program's buffer,
 //                  fence, own = n + 1, and the sender's peers = n + 1.
-// A send that has been put is complete: to wait for it takes no kernel. The start of one that would
-// be two messages ahead waits, as a send without a receive may (MPI-4.1, 3.5); it is never the
-// start that belongs to a receive which has been started. Counts may pass 2^32: they are compared
-// by their difference. `own` and `arrivals` belong to the launches of one end, which follow one
-// another. Each block reads `own` before it adds to `arrivals`; the last one to add writes it.
+// A message of at most `packed_limit` bytes carries its number beside each 4 bytes, in one word of
+// 8: matched_take polls the words themselves. So matched_put needs neither a fence nor `peers`
+// there. Such a message has one block.
+//
+// A send that has been put is complete: to wait for it takes no kernel. The start of one that is
+// three messages ahead holds its stream, as a send without a receive may wait (MPI-4.1, 3.5); it is
+// never the start that belongs to a receive which has been started.
+//
+// Counts may pass 2^32: they are compared by their difference, and 2^32 is a multiple of 4. `own`
+// and `arrivals` belong to the launches of one end, which follow one another. Each block reads
+// `own` before it adds to `arrivals`; the last one to add writes it.
 #pragma once
 
 #include "kernel/atomics.hpp"
@@ -60,23 +67,79 @@ TELPHER_DEVICE void count_message(W w, const matched_share<W>& s, std::uint32_t 
   store_published(resolve(s.piece.peer), n + 1);
 }
 
-/// Waits until the peer's count is `least`.
-template <class W>
-TELPHER_DEVICE void await_peer(W w, const matched_words* end, std::uint32_t least) {
-  if (w.id() == 0)
-    while (static_cast<std::int32_t>(load_acquire_system(&end->peers) - least) < 0) relax();
-  w.barrier();
+/// By one work item: waits until the peer's count is `least`.
+TELPHER_DEVICE void await_peer(const matched_words* end, std::uint32_t least) {
+  while (static_cast<std::int32_t>(load_acquire_system(&end->peers) - least) < 0) relax();
 }
+
+// --- packed: a word of 4 bytes of the message and its number ---
+
+TELPHER_DEVICE bool is_packed(const matched_pieces::piece& p) {
+  return p.bytes <= matched_pieces::packed_limit;
+}
+
+TELPHER_DEVICE std::uint64_t packed_words(const matched_pieces::piece& p) {
+  return (p.bytes + 3) / 4;
+}
+
+/// The 4 bytes from 4 * i on, as far as there are so many.
+TELPHER_DEVICE std::uint32_t part_of(const std::uint8_t* from, std::uint64_t i,
+                                     std::uint64_t bytes) {
+  const std::uint8_t* const at = from + 4 * i;
+  if (reinterpret_cast<std::uintptr_t>(at) % 4 == 0 && 4 * i + 4 <= bytes)
+    return load<std::uint32_t>(at);
+  std::uint32_t part = 0;
+  for (unsigned b = 0; b < 4 && 4 * i + b < bytes; ++b) part |= std::uint32_t{at[b]} << 8 * b;
+  return part;
+}
+
+TELPHER_DEVICE void set_part(std::uint8_t* to, std::uint64_t i, std::uint64_t bytes,
+                             std::uint32_t part) {
+  std::uint8_t* const at = to + 4 * i;
+  if (reinterpret_cast<std::uintptr_t>(at) % 4 == 0 && 4 * i + 4 <= bytes)
+    return store<std::uint32_t>(at, part);
+  for (unsigned b = 0; b < 4 && 4 * i + b < bytes; ++b)
+    at[b] = static_cast<std::uint8_t>(part >> 8 * b);
+}
+
+template <class W>
+TELPHER_DEVICE void put_packed(W w, const matched_share<W>& s, std::uint32_t n) {
+  auto* const slot = reinterpret_cast<std::uint64_t*>(slot_of(s.piece, n));
+  const auto* const from = resolve(static_cast<const std::uint8_t*>(s.piece.buffer));
+  const std::uint64_t number = std::uint64_t{n + 1} << 32;
+  for (std::uint64_t i = s.index; i < packed_words(s.piece); i += s.workers)
+    store_relaxed_system(slot + i, number | part_of(from, i, s.piece.bytes));
+  w.barrier();  // all have read `own`
+  if (w.id() == 0) resolve(s.piece.end)->own = n + 1;
+}
+
+template <class W>
+TELPHER_DEVICE void take_packed(const matched_share<W>& s, std::uint32_t n) {
+  const auto* const slot = reinterpret_cast<const std::uint64_t*>(slot_of(s.piece, n));
+  auto* const to = resolve(static_cast<std::uint8_t*>(s.piece.buffer));
+  for (std::uint64_t i = s.index; i < packed_words(s.piece); i += s.workers) {
+    std::uint64_t word = load_relaxed_system(slot + i);
+    for (; static_cast<std::uint32_t>(word >> 32) != n + 1; word = load_relaxed_system(slot + i))
+      relax();
+    set_part(to, i, s.piece.bytes, static_cast<std::uint32_t>(word));
+  }
+}
+
+// --- the kernels ---
 
 template <class W>
 TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
   const matched_share<W> s = share_of(w, p);
   const matched_words* const end = resolve(s.piece.end);
   const std::uint32_t n = end->own;
-  await_peer(w, end, n - 1);
-  copy_span(s.index, s.workers, slot_of(s.piece, n),
-            resolve(static_cast<const std::uint8_t*>(s.piece.buffer)), s.piece.bytes);
-  count_message(w, s, n);
+  if (is_packed(s.piece)) {
+    put_packed(w, s, n);
+  } else {
+    copy_span(s.index, s.workers, slot_of(s.piece, n),
+              resolve(static_cast<const std::uint8_t*>(s.piece.buffer)), s.piece.bytes);
+    count_message(w, s, n);
+  }
+  if (w.id() == 0) await_peer(end, n - 2);
 }
 
 template <class W>
@@ -84,9 +147,14 @@ TELPHER_DEVICE void matched_take_body(W w, const matched_take& p) {
   const matched_share<W> s = share_of(w, p);
   const matched_words* const end = resolve(s.piece.end);
   const std::uint32_t n = end->own;
-  await_peer(w, end, n + 1);
-  copy_span(s.index, s.workers, resolve(static_cast<std::uint8_t*>(s.piece.buffer)),
-            slot_of(s.piece, n), s.piece.bytes);
+  if (is_packed(s.piece)) {
+    take_packed(s, n);
+  } else {
+    if (w.id() == 0) await_peer(end, n + 1);
+    w.barrier();
+    copy_span(s.index, s.workers, resolve(static_cast<std::uint8_t*>(s.piece.buffer)),
+              slot_of(s.piece, n), s.piece.bytes);
+  }
   count_message(w, s, n);
 }
 

@@ -22,6 +22,12 @@ constexpr std::size_t rounded(std::size_t bytes) noexcept {
   return (bytes + line - 1) / line * line;
 }
 
+/// Bytes of a slot for messages of at most so many. Packed ones take twice their size.
+constexpr std::size_t slot_bytes(std::uint64_t bytes) noexcept {
+  const std::uint64_t packed = 2 * std::min(bytes + 3, matched_pieces::packed_limit);
+  return rounded(std::max(bytes, packed));
+}
+
 status clear(const memory::place& where, void* base, std::size_t bytes) noexcept {
   auto s = memory::stream(where, memory::lane::copy);
   TELPHER_TRY(s);
@@ -92,7 +98,7 @@ void matched_room::captured() noexcept {
 
 std::size_t matched_end::room_for(bool sends, std::uint64_t bytes) noexcept {
   return rounded(sizeof(kernel::matched_words)) +
-         (sends ? 0 : matched_pieces::slots * rounded(bytes));
+         (sends ? 0 : matched_pieces::slots * slot_bytes(bytes));
 }
 
 matched_end::matched_end(std::shared_ptr<matched_room> room, bool sends, void* buffer,
@@ -100,7 +106,7 @@ matched_end::matched_end(std::shared_ptr<matched_room> room, bool sends, void* b
     : room_(std::move(room)), sends_(sends), buffer_(buffer), bytes_(bytes) {
   words_ = room_->take(rounded(sizeof(kernel::matched_words)));
   if (sends_) return;
-  stride_ = rounded(bytes);
+  stride_ = slot_bytes(bytes);
   inbox_ = room_->take(matched_pieces::slots * stride_);
 }
 

@@ -13,7 +13,8 @@ namespace {
 using bytes = std::vector<std::uint8_t>;
 
 constexpr unsigned items = 4;
-constexpr std::size_t stride = 4096, most = 4000;
+constexpr std::size_t stride = 20000;
+constexpr std::size_t sizes[] = {10001, 4000, 5};  // one that is not packed, and two that are
 
 std::uint8_t byte_of(unsigned pair, std::uint32_t message, std::size_t at) {
   return static_cast<std::uint8_t>(pair * 91 + message * 37 + at * 7 + at / 256);
@@ -26,7 +27,7 @@ class pairs {
     for (unsigned i = 0; i < count; ++i) {
       out_[i].resize(size(i));
       in_[i].resize(size(i));
-      inbox_[i].resize(2 * stride);
+      inbox_[i].resize(kernel::matched_pieces::slots * stride, 0x5a);  // no number of these tests
       for (kernel::matched_words* end : {&sender_[i], &receiver_[i]}) end->peers = end->own = first;
     }
     first_ = first;
@@ -38,17 +39,19 @@ class pairs {
     });
     for (std::uint32_t n = 0; n < messages; ++n) receive(n);
     sends.join();
-    for (unsigned i = 0; i < count; ++i)
-      for (const kernel::matched_words& end : {sender_[i], receiver_[i]}) {
-        CHECK_EQ(end.own, first_ + messages);
-        CHECK_EQ(end.peers, first_ + messages);
-        CHECK_EQ(end.arrivals, 0u);
-      }
+    for (unsigned i = 0; i < count; ++i) {
+      CHECK_EQ(sender_[i].own, first_ + messages);
+      CHECK_EQ(sender_[i].peers, first_ + messages);
+      CHECK_EQ(receiver_[i].own, first_ + messages);
+      const bool packed = size(i) <= kernel::matched_pieces::packed_limit;
+      CHECK_EQ(receiver_[i].peers, packed ? first_ : first_ + messages);
+      CHECK_EQ(sender_[i].arrivals + receiver_[i].arrivals, 0u);
+    }
   }
 
  private:
-  static constexpr unsigned count = 2;
-  static std::size_t size(unsigned i) { return i == 0 ? most : 5; }
+  static constexpr unsigned count = 3;
+  static std::size_t size(unsigned i) { return sizes[i]; }
 
   kernel::matched_pieces pieces(bool sends) {
     kernel::matched_pieces k{};
