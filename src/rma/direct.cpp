@@ -137,7 +137,9 @@ int run_direct(const access& a, window& w) {
     return refuse(a, {MPI_ERR_RMA_SYNC, "no epoch gives access to the target"});
   if (bytes == 0) return end(a);
   reached there;
-  const memory::place here = origin ? origin->at.where : result->at.where;
+  const memory::place here = origin   ? origin->at.where
+                             : result ? result->at.where
+                                      : memory::place{};
   if (const auto no = find_target(a, w, *type, a.count, here, there)) return refuse(a, *no);
   const status s = carry_out(a, w.shared, {*type, a.count, there.at}, origin, result);
   if (s != status::ok)
