@@ -222,26 +222,6 @@ int refuse_part(const creation& c, bool own) noexcept {
 
 }  // namespace
 
-// On this rank's device a copy or a kernel reaches the peer's memory over their link. Without
-// access from device to device the peer's own one is taken, if it is visible here.
-status reach(const path::exported_memory& m, int process, const memory::place& here,
-             reached& out) noexcept {
-  status s = status::not_supported;
-  for (const memory::place& user : {here, memory::place{}}) {
-    const auto importer = path::importer_for(m, user);
-    if (!importer) continue;
-    auto mapping = path::open_exported(process, m, *importer);
-    if (!mapping) {
-      s = mapping.error();
-      continue;
-    }
-    out.at = {*importer, mapping->base() + (m.address - m.base)};
-    out.mapping = std::move(*mapping);
-    return status::ok;
-  }
-  return s;
-}
-
 int create(const creation& c, const host_call& host) noexcept {
   const exposed own = describe(c.base, c.bytes, c.unit);
   if (!ours(c.comm)) {

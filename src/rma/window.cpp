@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "path/pull.hpp"
+
 namespace telpher::rma {
 namespace {
 
@@ -57,6 +59,26 @@ std::unique_ptr<window> take(MPI_Win handle) noexcept {
   records().erase(found);
   known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
   return taken;
+}
+
+// On this rank's device a copy or a kernel reaches the peer's memory over their link. Without
+// access from device to device the peer's own one is taken, if it is visible here.
+status reach(const path::exported_memory& m, int process, const memory::place& here,
+             reached& out) noexcept {
+  status s = status::not_supported;
+  for (const memory::place& user : {here, memory::place{}}) {
+    const auto importer = path::importer_for(m, user);
+    if (!importer) continue;
+    auto mapping = path::open_exported(process, m, *importer);
+    if (!mapping) {
+      s = mapping.error();
+      continue;
+    }
+    out.at = {*importer, mapping->base() + (m.address - m.base)};
+    out.mapping = std::move(*mapping);
+    return status::ok;
+  }
+  return s;
 }
 
 }  // namespace telpher::rma
