@@ -235,25 +235,6 @@ int refuse_part(const creation& c, bool own) noexcept {
 
 }  // namespace
 
-status reach(const path::exported_memory& m, int process, const memory::place& here,
-             reached& out) noexcept {
-  const auto importer = path::importer_for(m, here);
-  TELPHER_TRY(importer);
-  auto mapping = path::open_exported(process, m, *importer);
-  TELPHER_TRY(mapping);
-  out.at = {*importer, mapping->base() + (m.address - m.base)};
-  out.mapping = std::move(*mapping);
-  return status::ok;
-}
-
-// On this rank's device a copy or a kernel reaches the peer's memory over their link. Without
-// access from device to device the peer's own one is taken, if it is visible here.
-status reach_best(const path::exported_memory& m, int process, const memory::place& here,
-                  reached& out) noexcept {
-  const status s = here.on_device() ? reach(m, process, here, out) : status::not_supported;
-  return failed(s) ? reach(m, process, {}, out) : s;
-}
-
 int create(const creation& c, const host_call& host) noexcept {
   const exposed own = describe(c.base, c.bytes, c.unit);
   if (!ours(c.comm)) {

@@ -2,29 +2,19 @@
 #include "rma/direct.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
-#include <optional>
 
-#include "coll/exchange/exchange.hpp"
-#include "datatype/type_contents.hpp"
 #include "host_mpi/error.hpp"
 #include "path/path.hpp"
+#include "rma/carry_out.hpp"
 
 namespace telpher::rma {
 namespace {
 
 using datatype::elements;
 using datatype::layout;
-using datatype::side;
 
 std::size_t index(int rank) noexcept {
   return static_cast<std::size_t>(rank);
-}
-
-const layout* layout_of(MPI_Datatype type) noexcept {
-  const auto l = datatype::layout_of(type);
-  return l && datatype::is_committed(**l, type, ticket::job().control) ? *l : nullptr;
 }
 
 // --- where the target's elements lie ---
@@ -49,102 +39,6 @@ const attachment* attached_at(const window& w, int rank, std::uint64_t low, std:
   return nullptr;
 }
 
-// --- leaves of types ---
-
-MPI_Datatype leaf_of(MPI_Datatype type) {
-  if (datatype::is_predefined(type)) return type;
-  datatype::type_contents contents;
-  if (failed(contents.read(type)) || contents.types().empty()) return MPI_DATATYPE_NULL;
-  return leaf_of(contents.types().front());
-}
-
-// --- accumulate ---
-
-/// What an accumulate works on; all checked.
-struct update {
-  const access& call;
-  const words& shared;
-  MPI_Datatype leaf;
-  const layout& leaf_layout;
-  elements target;
-};
-
-// From packed bytes to an array of the leaf type, and back.
-class values {
- public:
-  values(const layout& leaf, std::size_t bytes) : leaf_(leaf), count_(bytes / leaf.size) {
-    array_.resize(count_ * static_cast<std::size_t>(leaf.extent));
-    packed_.resize(leaf.contiguous ? 0 : bytes);
-  }
-  side packed() noexcept { return {{}, leaf_.contiguous ? array_.data() : packed_.data()}; }
-  void unpack() noexcept {
-    if (!leaf_.contiguous)
-      datatype::unpack_host(leaf_, packed_.data(), 0, packed_.size(), array_.data());
-  }
-  void pack() noexcept {
-    if (!leaf_.contiguous)
-      datatype::pack_host(leaf_, array_.data(), 0, packed_.size(), packed_.data());
-  }
-  std::byte* at(std::size_t i) noexcept {
-    return array_.data() + i * static_cast<std::size_t>(leaf_.extent);
-  }
-  std::size_t count() const noexcept { return count_; }
-
- private:
-  const layout& leaf_;
-  std::size_t count_;
-  std::vector<std::byte> array_, packed_;
-};
-
-// By the host MPI, for every type and operation.
-status combine_on_host(const update& u, const elements& origin) {
-  values from(u.leaf_layout, u.target.bytes()), to(u.leaf_layout, u.target.bytes());
-  TELPHER_TRY(datatype::gather(origin, from.packed()));
-  TELPHER_TRY(datatype::gather(u.target, to.packed()));
-  from.unpack();
-  to.unpack();
-  constexpr std::size_t at_once = 1u << 30;
-  for (std::size_t i = 0; i < to.count(); i += at_once) {
-    const int n = static_cast<int>(std::min(at_once, to.count() - i));
-    if (pmpi::Reduce_local(from.at(i), to.at(i), n, u.leaf, u.call.op) != MPI_SUCCESS)
-      return status::host_mpi_error;
-  }
-  to.pack();
-  return datatype::scatter(to.packed(), u.target);
-}
-
-// By a kernel of the device that holds the target. The kernel must know the operation, and no side
-// may have gaps.
-status combine_on_device(const update& u, const elements& origin) {
-  const auto known = coll::exchange::reduction_of(u.call.op, u.leaf);
-  if (!known.known || !coll::exchange::enabled() || !u.leaf_layout.contiguous ||
-      !u.target.one_run())
-    return status::not_supported;
-  const std::size_t bytes = u.target.bytes();
-  std::byte* const to = u.target.at.data + u.target.type.true_lower_bound;
-  auto copy = memory::buffer::device(u.target.at.where, bytes);
-  TELPHER_TRY(copy);
-  auto* const from = static_cast<std::byte*>(copy->data());
-  const std::size_t alignment = kernel::value_bytes(known.type);
-  if (reinterpret_cast<std::uintptr_t>(to) % alignment != 0) return status::not_supported;
-  TELPHER_TRY(datatype::gather(origin, {u.target.at.where, from}));
-  return coll::exchange::reduce_runs(u.target.at.where, known, to, {from, to}, bytes);
-}
-
-status combine(const update& u, const elements& origin) {
-  if (u.call.op == MPI_REPLACE) return datatype::move(origin, u.target);
-  const status s = combine_on_device(u, origin);
-  return s == status::not_supported || s == status::would_block ? combine_on_host(u, origin) : s;
-}
-
-status compare_and_swap(const update& u, const elements& origin, const side& compare) {
-  const std::size_t bytes = u.target.bytes();
-  std::vector<std::byte> held(bytes), expected(bytes);
-  TELPHER_TRY(datatype::gather(u.target, {{}, held.data()}));
-  TELPHER_TRY(datatype::copy({{}, expected.data()}, compare, bytes));
-  return held == expected ? datatype::move(origin, u.target) : status::ok;
-}
-
 // --- a call ---
 
 struct refusal {
@@ -162,22 +56,6 @@ std::optional<elements> elements_of(const buffer& b) noexcept {
   auto* const data = static_cast<std::byte*>(const_cast<void*>(b.address));
   if (l->blocks.empty() || b.count == 0) return elements{*l, 0, {{}, data}};
   return elements{*l, b.count, {memory::classify(data + l->blocks.front().offset), data}};
-}
-
-status carry_out(const access& a, const words& shared, const elements& target,
-                 const std::optional<elements>& origin, const std::optional<elements>& result) {
-  if (a.what == verb::put) return datatype::move(*origin, target);
-  if (a.what == verb::get) return datatype::move(target, *result);
-  const MPI_Datatype leaf = leaf_of(a.type);
-  const layout* const leaf_layout = layout_of(leaf);
-  if (!leaf_layout) return status::invalid_argument;
-  const update u{a, shared, leaf, *leaf_layout, target};
-  const exclusion alone(shared, a.rank);
-  if (result) TELPHER_TRY(datatype::move(target, *result));
-  if (a.op == MPI_NO_OP) return status::ok;
-  if (a.what != verb::compare_and_swap) return combine(u, *origin);
-  auto* const compare = static_cast<std::byte*>(const_cast<void*>(a.compare));
-  return compare_and_swap(u, *origin, {memory::classify(compare), compare});
 }
 
 // The target's memory, or the reason why the call may not use it.
@@ -259,7 +137,9 @@ int run_direct(const access& a, window& w) {
     return refuse(a, {MPI_ERR_RMA_SYNC, "no epoch gives access to the target"});
   if (bytes == 0) return end(a);
   reached there;
-  const memory::place here = origin ? origin->at.where : result->at.where;
+  const memory::place here = origin   ? origin->at.where
+                             : result ? result->at.where
+                                      : memory::place{};
   if (const auto no = find_target(a, w, *type, a.count, here, there)) return refuse(a, *no);
   const status s = carry_out(a, w.shared, {*type, a.count, there.at}, origin, result);
   if (s != status::ok)

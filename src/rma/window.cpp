@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "path/pull.hpp"
 #include "rma/rma.hpp"
 
 namespace telpher::rma {
@@ -82,6 +83,25 @@ int get_attr(MPI_Win win, int key, void* value, int* flag, const host_call& host
   *static_cast<void**>(value) = found;
   *flag = 1;
   return MPI_SUCCESS;
+}
+
+status reach(const path::exported_memory& m, int process, const memory::place& here,
+             reached& out) noexcept {
+  const auto importer = path::importer_for(m, here);
+  TELPHER_TRY(importer);
+  auto mapping = path::open_exported(process, m, *importer);
+  TELPHER_TRY(mapping);
+  out.at = {*importer, mapping->base() + (m.address - m.base)};
+  out.mapping = std::move(*mapping);
+  return status::ok;
+}
+
+// On this rank's device a copy or a kernel reaches the peer's memory over their link. Without
+// access from device to device the peer's own one is taken, if it is visible here.
+status reach_best(const path::exported_memory& m, int process, const memory::place& here,
+                  reached& out) noexcept {
+  const status s = here.on_device() ? reach(m, process, here, out) : status::not_supported;
+  return failed(s) ? reach(m, process, {}, out) : s;
 }
 
 }  // namespace telpher::rma

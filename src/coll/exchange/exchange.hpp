@@ -70,10 +70,18 @@ std::unique_ptr<persistent_rounds> persistent(MPI_Comm comm, const Described& d)
 /// are at most 32: starts it on the context's stream. The run must live until it is done.
 status start_reduction(launch_context& on, run& launched, const reduction& r, void* to,
                        const std::vector<const void*>& runs, std::uint64_t bytes) noexcept;
-/// The same, `to` among the first two; returns when it is done. would_block: the process has no
-/// kernel free now. not_supported: a back end without these kernels.
-status reduce_runs(const memory::place& where, const reduction& r, void* to,
-                   const std::vector<const void*>& runs, std::uint64_t bytes) noexcept;
+/// The bytes at `to` become `from` op `to`; before that they are copied to `old`, if it is not
+/// null. All are addresses that one device can use, of values' alignment.
+struct update {
+  void* to;
+  const void* from;
+  void* old;
+  std::uint64_t bytes;
+};
+/// Makes it in one launch, or by a kernel that stays, and returns when it is done. By a reduction
+/// that is not known `to` becomes `from`. would_block: the process has no kernel free now.
+/// not_supported: a back end without these kernels. Nothing was changed then.
+status run_update(const memory::place& where, const reduction& r, const update& u) noexcept;
 
 /// MPI_Reduce_local on device memory, by the same kernels. False: stage it.
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions of what one rank has: a program of a few steps, for nobody but this rank.
-// MPI_Reduce_local is one with two runs.
+// Reductions of what one rank can reach: a program of a few steps that waits for nobody.
 #include <algorithm>
 #include <new>
 
@@ -11,16 +10,28 @@
 namespace telpher::coll::exchange {
 namespace {
 
+std::uint64_t word(const void* at) noexcept {
+  return reinterpret_cast<std::uintptr_t>(at);
+}
+
+std::uint64_t head(kernel::exchange_op op, std::size_t operands) noexcept {
+  return static_cast<std::uint64_t>(op) | operands << 8;
+}
+
+int blocks_for(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t block_bytes = 32 * 1024;
+  return static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, run::most_blocks));
+}
+
 /// Steps of at most `at_once` runs: the first of each but the first step is what came so far.
 std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& runs,
                                       std::uint64_t bytes) {
   constexpr std::size_t at_once = 32;
-  const auto word = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
   std::vector<std::uint64_t> words;
   for (std::size_t next = 0; next < runs.size();) {
     const std::size_t fresh = std::min(runs.size() - next, next == 0 ? at_once : at_once - 1);
     const std::size_t sources = fresh + (next == 0 ? 0 : 1);
-    words.push_back(static_cast<std::uint64_t>(kernel::exchange_op::reduce) | sources << 8);
+    words.push_back(head(kernel::exchange_op::reduce, sources));
     words.push_back(bytes);
     words.push_back(word(to));
     if (next != 0) words.push_back(word(to));
@@ -30,27 +41,45 @@ std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& 
   return words;
 }
 
+/// All steps of a block are on the same slice, so the old values are read before they change.
+std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
+  using kernel::exchange_op;
+  std::vector<std::uint64_t> words;
+  if (u.old) words = {head(exchange_op::copy, 1), u.bytes, word(u.old), word(u.to)};
+  const std::size_t sources = r.known ? 2 : 1;
+  words.insert(words.end(), {head(r.known ? exchange_op::reduce : exchange_op::copy, sources),
+                             u.bytes, word(u.to), word(u.from)});
+  if (r.known) words.push_back(word(u.to));
+  return words;
+}
+
 }  // namespace
 
 status start_reduction(launch_context& on, run& launched, const reduction& r, void* to,
                        const std::vector<const void*>& runs, std::uint64_t bytes) noexcept {
   try {
     const std::vector<std::uint64_t> words = program_of(to, runs, bytes);
-    constexpr std::uint64_t block_bytes = 32 * 1024;
-    const int blocks =
-        static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, run::most_blocks));
-    return launched.start(on, kernel::exchange_with(r.op, r.type), words, blocks);
+    return launched.start(on, kernel::exchange_with(r.op, r.type), words, blocks_for(bytes));
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }
 }
 
-status reduce_runs(const memory::place& where, const reduction& r, void* to,
-                   const std::vector<const void*>& runs, std::uint64_t bytes) noexcept {
+status run_update(const memory::place& where, const reduction& r, const update& u) noexcept {
   auto free = launch_context::take(where);
   TELPHER_TRY(free);
   run launched;
-  TELPHER_TRY(start_reduction(*free, launched, r, to, runs, bytes));
+  try {
+    const kernel::id body = r.known ? kernel::exchange_with(r.op, r.type) : kernel::id::exchange;
+    const int blocks = blocks_for(u.bytes);
+    // A kernel that stays may be given a program that pauses, which more blocks could not.
+    const bool may_stay = u.bytes <= config().coll_linger_limit &&
+                          blocks <= static_cast<int>(kernel::exchange::most_blocks);
+    const staying way = may_stay ? staying::packed : staying::no;
+    TELPHER_TRY(launched.start(*free, body, program_of(r, u), blocks, way));
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
   status s = status::ok;
   ticket::progress().wait_unlocked("a local reduction",
                                    [&] { return (s = launched.poll()) != status::would_block; });
@@ -64,7 +93,7 @@ bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype typ
   if (!a.buffers(in, inout) || !a.where.on_device() || !in || !inout) return false;
   a.reducing(count, type, op);
   if (!a.possible || a.bytes == 0) return false;
-  const status s = reduce_runs(a.where, a.reduce, inout, {in, inout}, a.bytes);
+  const status s = run_update(a.where, a.reduce, {inout, in, nullptr, a.bytes});
   if (s == status::not_supported || s == status::would_block) return false;
   *code = s == status::ok
               ? MPI_SUCCESS

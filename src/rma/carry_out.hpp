@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bytes of a direct operation, once its target was found: a copy, or an update of the target
+// under its exclusion word. As few device operations as can be, because each one that is waited for
+// costs the driver 7 to 10 us, which is most of what a small operation takes.
+#pragma once
+
+#include <optional>
+
+#include "datatype/move.hpp"
+#include "rma/rma.hpp"
+#include "rma/words.hpp"
+
+namespace telpher::rma {
+
+/// The layout of a committed type, or null.
+const datatype::layout* layout_of(MPI_Datatype type) noexcept;
+
+/// `origin` and `result` are those that the call reads or writes; they have as many bytes as
+/// `target`. Complete at both ends on return. May throw std::bad_alloc.
+status carry_out(const access& a, const words& shared, const datatype::elements& target,
+                 const std::optional<datatype::elements>& origin,
+                 const std::optional<datatype::elements>& result);
+
+}  // namespace telpher::rma
