@@ -30,7 +30,10 @@ struct reason {
   template <class... A>
   static reason of(const char* format, A... arguments) noexcept {
     reason r;
-    std::snprintf(r.text, sizeof r.text, format, arguments...);
+    if constexpr (sizeof...(A) == 0)
+      std::snprintf(r.text, sizeof r.text, "%s", format);
+    else
+      std::snprintf(r.text, sizeof r.text, format, arguments...);
     return r;
   }
 };
