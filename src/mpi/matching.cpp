@@ -181,7 +181,13 @@ int check(const char* call, int count, const MPI_Request requests[]) noexcept {
   return MPI_SUCCESS;
 }
 
-/// The matched requests of a list. False after an error, which is in `rc`.
+/// A stream may have to wait for it.
+bool is_started(const end& e) noexcept {
+  return e.in_stream || e.in_graph;
+}
+
+/// The matched requests of a list; of a wait those that are started. False after an error, which is
+/// in `rc`.
 bool sort_out(const char* call, int count, const MPI_Request requests[], bool waits,
               std::vector<end*>& matched, std::vector<int>& others, int& rc) noexcept {
   for (int i = 0; i < count; ++i) {
@@ -190,6 +196,7 @@ bool sort_out(const char* call, int count, const MPI_Request requests[], bool wa
       others.push_back(i);
       continue;
     }
+    if (waits && !is_started(*e)) continue;
     if (!matched.empty() && !(e->matched->where() == matched[0]->matched->where()))
       rc = refuse(call, MPI_ERR_REQUEST, i, "its memory is on another device than the first one's");
     else if (!waits && e->in_stream)
@@ -217,9 +224,8 @@ int launch(const char* call, bool waits, const std::vector<end*>& ends, void* na
       waits ? path::await_receives(list, *s.get()) : path::start_sends(list, *s.get());
   if (done != status::ok)
     return entry::fail(ends[0]->args().comm, call, done, "a launch in the program's stream");
-  // A graph starts and waits in each replay, of which nobody hears.
-  if (!where.owner->is_captured(*s.get()))
-    for (end* e : ends) e->in_stream = !waits;
+  const bool captured = where.owner->is_captured(*s.get());
+  for (end* e : ends) (captured ? e->in_graph : e->in_stream) = captured || !waits;
   return MPI_SUCCESS;
 }
 
@@ -262,16 +268,16 @@ int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_
   const ticket::visit v;
   std::vector<end*> matched;
   int rc = MPI_SUCCESS;
-  if (!sort_out(call, count, requests, true, matched, others, rc) || matched.empty()) return rc;
+  if (!sort_out(call, count, requests, true, matched, others, rc)) return rc;
   for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
     const end* const e = find_end(requests[i]);
     if (!e || !e->matched) continue;
-    if (e->sends())
+    if (e->sends() || !is_started(*e))
       mpi::fill_empty(&statuses[i]);
     else
       e->fill_received(&statuses[i], e->matched->bytes());
   }
-  return launch(call, true, matched, native);
+  return matched.empty() ? MPI_SUCCESS : launch(call, true, matched, native);
 }
 
 void forget_cards() noexcept {

@@ -84,6 +84,8 @@ class end : public mpi::operation {
   std::unique_ptr<path::matched_end> matched;
   /// It was started in a stream and not waited for yet.
   bool in_stream = false;
+  /// A graph starts it or waits for it, of which nobody hears.
+  bool in_graph = false;
 
  protected:
   std::uint64_t partition_bytes() const noexcept {

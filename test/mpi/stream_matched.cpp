@@ -286,6 +286,10 @@ void refused(suite& s) {
     if (backend_name() == std::string("emu"))  // CUDA ends the process
       s.expect_class(STREAM_CALL(telpher_start_enqueue)(r[0], out.data()), MPI_ERR_ARG,
                      "no stream");
+    MPI_Status none[2];
+    STREAM_CALL(telpher_waitall_enqueue)(2, r, none, stream);
+    stream.wait();
+    s.expect(none[1].MPI_SOURCE == MPI_ANY_SOURCE, "nobody waits for what was not started");
     STREAM_CALL(telpher_startall_enqueue)(2, r, stream);
     s.expect_class(STREAM_CALL(telpher_start_enqueue)(r[0], stream), MPI_ERR_REQUEST, "active");
     s.expect_class(MPI_Wait(&r[1], MPI_STATUS_IGNORE), MPI_ERR_REQUEST, "a wait on the CPU");
