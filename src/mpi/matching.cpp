@@ -220,11 +220,11 @@ int launch(const char* call, bool waits, const std::vector<end*>& ends, void* na
   std::vector<path::matched_end*> list;
   for (const end* e : ends)
     if (e->sends() != waits) list.push_back(e->matched.get());
-  const status done =
-      waits ? path::await_receives(list, *s.get()) : path::start_sends(list, *s.get());
+  const bool captured = where.owner->is_captured(*s.get());
+  const status done = waits ? path::await_receives(list, *s.get(), captured)
+                            : path::start_sends(list, *s.get(), captured);
   if (done != status::ok)
     return entry::fail(ends[0]->args().comm, call, done, "a launch in the program's stream");
-  const bool captured = where.owner->is_captured(*s.get());
   for (end* e : ends) (captured ? e->in_graph : e->in_stream) = captured || !waits;
   return MPI_SUCCESS;
 }

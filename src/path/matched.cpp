@@ -168,10 +168,9 @@ status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
 
 /// Holds the stream while its kernel waits for a peer.
 template <class Launch>
-status launch_waiting(std::span<matched_end* const> ends, device::stream s,
+status launch_waiting(std::span<matched_end* const> ends, device::stream s, bool captured,
                       const Launch& launches) noexcept {
-  const memory::place& where = ends[0]->where();
-  if (where.owner->is_captured(s)) {
+  if (captured) {
     for (matched_end* e : ends) e->room().captured();
     return launches();
   }
@@ -180,22 +179,24 @@ status launch_waiting(std::span<matched_end* const> ends, device::stream s,
   held.ask_by(look_at_waits);
   held.begin();
   const status done = launches();
-  end_hold_after(where, s);
+  end_hold_after(ends[0]->where(), s);
   return done;
 }
 
 }  // namespace
 
-status start_sends(std::span<matched_end* const> ends, device::stream s) noexcept {
+status start_sends(std::span<matched_end* const> ends, device::stream s, bool captured) noexcept {
   if (ends.empty()) return status::ok;
-  return launch_waiting(ends, s,
+  return launch_waiting(ends, s, captured,
                         [&] { return launch(kernel::id::matched_put, most_put_blocks, ends, s); });
 }
 
-status await_receives(std::span<matched_end* const> ends, device::stream s) noexcept {
+status await_receives(std::span<matched_end* const> ends, device::stream s,
+                      bool captured) noexcept {
   if (ends.empty()) return status::ok;
-  return launch_waiting(
-      ends, s, [&] { return launch(kernel::id::matched_take, most_take_blocks, ends, s); });
+  return launch_waiting(ends, s, captured, [&] {
+    return launch(kernel::id::matched_take, most_take_blocks, ends, s);
+  });
 }
 
 }  // namespace telpher::path

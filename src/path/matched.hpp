@@ -88,8 +88,9 @@ class matched_end {
   std::byte* peer_inbox_ = nullptr;
 };
 
-/// Starts sends, or waits for receives, in a stream of the program's on their device.
-status start_sends(std::span<matched_end* const> ends, device::stream s) noexcept;
-status await_receives(std::span<matched_end* const> ends, device::stream s) noexcept;
+/// Starts sends, or waits for receives, in a stream of the program's on their device. `captured`: a
+/// graph takes the stream's work.
+status start_sends(std::span<matched_end* const> ends, device::stream s, bool captured) noexcept;
+status await_receives(std::span<matched_end* const> ends, device::stream s, bool captured) noexcept;
 
 }  // namespace telpher::path
