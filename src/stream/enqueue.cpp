@@ -60,7 +60,7 @@ std::unique_lock<std::mutex> take_turn(queue& q, bool holds) noexcept {
   const auto full = [&] {
     return holds && !in_proxy() && q.held.load(std::memory_order_acquire) >= most;
   };
-  stall_clock clock;
+  warning_clock clock;
   for (;;) {
     for (int looks = 0; full(); ++looks) {
       pause(looks, nap_ns);

@@ -279,7 +279,7 @@ void proxy::run() noexcept {
   choose_processors();
   prctl(PR_SET_TIMERSLACK, 1000ul);  // ns: it sleeps for microseconds
   constexpr int passes_between_looks = 1024;
-  stall_clock clock;
+  warning_clock clock;
   for (long idle_passes = 0;;) {
     if (busy_.empty() && running_.empty() && graphs_.empty()) wait_for_arrivals();
     if (!take_arrivals()) break;

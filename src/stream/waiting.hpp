@@ -9,7 +9,7 @@
 namespace telpher::stream {
 
 /// Rings each time that another TELPHER_STALL_WARNING has passed.
-class stall_clock {
+class warning_clock {
  public:
   double seconds() const noexcept { return us_since(begin_ns_) / 1e6; }
   bool rings() noexcept {
