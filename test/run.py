@@ -26,6 +26,8 @@ from pathlib import Path
 
 TAIL_LINES = 60
 MARK = "CHECK_RUN_ID"
+# Tests in which the host MPI by itself, without Telpher, now and then does not come back: where.
+HOST_HANGS = {"sessions-twice": "MPICH 5.0.2's MPI_Comm_create_from_group, once all sessions had ended"}
 # What Open MPI's launcher says when it breaks before it has started any rank; seen once in some thousand runs.
 LAUNCHER_BROKE = "The PMIx server's listener thread failed to start"
 # The weight of a test that shares the machine with no other. A test of ranks weighs half a job a rank: ranks wait a
@@ -198,12 +200,20 @@ def kill_marked(mark: str) -> int:
 
 
 def run_test(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
-    """(passed, seconds, remark, output)."""
+    """(passed, seconds, remark, output). Run again where the host MPI is to blame, which the remark says."""
     outcome = run_once(test, timeout_scale)
-    if outcome[0] or LAUNCHER_BROKE not in outcome[3]:
-        return outcome
-    passed, seconds, remark, output = run_once(test, timeout_scale)
-    return passed, seconds, f"{remark}; " * bool(remark) + "the launcher did not start at first", output
+    for _ in range(2):
+        if outcome[0]:
+            break
+        if LAUNCHER_BROKE in outcome[3]:
+            why = "the launcher did not start at first"
+        elif HOST_HANGS.get(test.label.split()[0]) and outcome[2].startswith("no end"):
+            why = f"at first no end in {HOST_HANGS[test.label.split()[0]]}"
+        else:
+            break
+        passed, seconds, remark, output = run_once(test, timeout_scale)
+        outcome = passed, seconds, f"{remark}; " * bool(remark) + why, output
+    return outcome
 
 
 def run_once(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
