@@ -85,6 +85,13 @@ status copy_and_wait(const place& p, void* to, const void* from, std::size_t byt
   return waited;
 }
 
+status clear_and_wait(const place& p, void* from, std::size_t bytes) noexcept {
+  auto s = stream(p, lane::copy);
+  TELPHER_TRY(s);
+  TELPHER_TRY(p.owner->fill(from, 0, bytes, *s));
+  return p.owner->synchronise(*s);
+}
+
 void wait_for(const place& p, lane l) noexcept {
   [[maybe_unused]] status ignored = status::ok;
   if (auto s = stream(p, l)) ignored = p.owner->synchronise(*s);

@@ -38,6 +38,9 @@ class pooled_event {
 /// device, or load kernels, which does.
 status make_streams(const place& p) noexcept;
 
+/// Sets bytes of a device to 0 and waits.
+status clear_and_wait(const place& p, void* from, std::size_t bytes) noexcept;
+
 /// Waits until one of our streams is idle; used when cleaning up after an error. If the wait itself
 /// fails, the stream has failed as a whole and nothing runs on it.
 void wait_for(const place& p, lane l) noexcept;

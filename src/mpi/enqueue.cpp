@@ -42,23 +42,6 @@ int start_all(const char* call, int count, const MPI_Request all[], void* native
   });
 }
 
-int wait_all(const char* call, int count, MPI_Request all[], MPI_Status* statuses,
-             void* native) noexcept {
-  if (count < 0)
-    return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
-  if (!entry::active()) return refuse_outside(MPI_COMM_SELF, call);
-  std::vector<int> others;
-  int rc = partitioned::wait_matched(call, count, all, statuses, native, others);
-  if (static_cast<int>(others.size()) == count)
-    return mpi::enqueue_wait(call, count, all, statuses, native);
-  for (const int i : others)
-    if (rc == MPI_SUCCESS)
-      rc = mpi::enqueue_wait(call, 1, &all[i],
-                             statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i],
-                             native);
-  return rc;
-}
-
 int init_matched(bool sends, const partitioned::init_args& a, MPI_Request* request) noexcept {
   if (!entry::active()) return refuse_outside(a.comm, a.call);
   const auto no_host = [&a] {
@@ -164,11 +147,11 @@ int telpher_match(int count, const MPI_Request all[]) {
 }
 
 int telpher_wait_enqueue(MPI_Request* request, MPI_Status* status, void* native) {
-  return wait_all("telpher_wait_enqueue", 1, request, status, native);
+  return mpi::enqueue_wait("telpher_wait_enqueue", 1, request, status, native);
 }
 
 int telpher_waitall_enqueue(int count, MPI_Request all[], MPI_Status statuses[], void* native) {
-  return wait_all("telpher_waitall_enqueue", count, all, statuses, native);
+  return mpi::enqueue_wait("telpher_waitall_enqueue", count, all, statuses, native);
 }
 
 int telpher_start_enqueue(MPI_Request request, void* native) {

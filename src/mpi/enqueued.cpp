@@ -5,6 +5,7 @@
 
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/matching.hpp"
 #include "stream/settle.hpp"
 
 namespace telpher::mpi {
@@ -88,12 +89,10 @@ bool gather(int count, MPI_Request* requests, std::vector<MPI_Request>& all, boo
   return true;
 }
 
-}  // namespace
-
-int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status* statuses,
+// By the proxy.
+int enqueue_test(const char* call, int count, MPI_Request* requests, MPI_Status* statuses,
                  void* native) noexcept {
   if (const int code = ready(call, MPI_COMM_SELF); code != MPI_SUCCESS) return code;
-  if (count < 0) return refuse(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
   std::vector<MPI_Request> all;
   bool ends = false;
   if (!gather(count, requests, all, ends))
@@ -105,6 +104,25 @@ int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status*
                            std::make_unique<enqueued_wait>(std::move(all), statuses, ends), true);
   if (code != MPI_SUCCESS) std::copy(before.begin(), before.end(), requests);
   return code;
+}
+
+}  // namespace
+
+// Matched requests need no turn of the proxy's. Beside them the others are waited for one by one,
+// so that each status is written once.
+int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status* statuses,
+                 void* native) noexcept {
+  if (count < 0) return refuse(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
+  if (!entry::active()) return ready(call, MPI_COMM_SELF);
+  std::vector<int> others;
+  int rc = partitioned::wait_matched(call, count, requests, statuses, native, others);
+  if (static_cast<int>(others.size()) == count)
+    return rc == MPI_SUCCESS ? enqueue_test(call, count, requests, statuses, native) : rc;
+  for (const int i : others)
+    if (rc == MPI_SUCCESS)
+      rc = enqueue_test(call, 1, &requests[i],
+                        statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i], native);
+  return rc;
 }
 
 }  // namespace telpher::mpi

@@ -35,16 +35,8 @@ std::map<card_key, card>& cards() {
 }
 
 void listen() noexcept {
-  for (;;) {
-    int there = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    card c;
-    if (pmpi::Improbe(MPI_ANY_SOURCE, card_tag(), own_comm(), &there, &message,
-                      MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-        !there || pmpi::Mrecv(&c, sizeof c, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-      return;
+  for (card c; take_note(&c, sizeof c, card_tag());)
     cards().insert_or_assign({c.of, c.as, c.receiver}, c);
-  }
 }
 
 bool take(const channel& of, role as, int receiver, card& out) noexcept {

@@ -77,16 +77,7 @@ class meeting final : public ticket::worker {
 
  private:
   void listen() noexcept {
-    for (;;) {
-      int there = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      hello h;
-      if (pmpi::Improbe(MPI_ANY_SOURCE, hello_tag(), control(), &there, &message,
-                        MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-          !there || pmpi::Mrecv(&h, sizeof h, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        return;
-      heard_[h.from] = h;
-    }
+    for (hello h; take_note(&h, sizeof h, hello_tag());) heard_[h.from] = h;
   }
 
   std::vector<receiver*> waiting_;

@@ -106,6 +106,16 @@ int send_note(const end& from, const char* call, const void* bytes, std::size_t 
   return MPI_SUCCESS;
 }
 
+bool take_note(void* bytes, std::size_t count, int tag) noexcept {
+  int there = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  return pmpi::Improbe(MPI_ANY_SOURCE, tag, own_comm(), &there, &message, MPI_STATUS_IGNORE) ==
+             MPI_SUCCESS &&
+         there &&
+         pmpi::Mrecv(bytes, static_cast<int>(count), MPI_BYTE, &message, MPI_STATUS_IGNORE) ==
+             MPI_SUCCESS;
+}
+
 // --- the sender ---
 
 sender::sender(const init_args& a, int peer, const channel& c, MPI_Request place) noexcept

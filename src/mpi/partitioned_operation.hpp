@@ -190,6 +190,8 @@ int card_tag() noexcept;  // matching.cpp
 /// Sends a copy of some bytes there. Nobody waits for it.
 int send_note(const end& from, const char* call, const void* bytes, std::size_t count,
               int tag) noexcept;
+/// Takes the next one with this tag, of this many bytes. False if none has come.
+bool take_note(void* bytes, std::size_t count, int tag) noexcept;
 /// Tags for as many messages to one rank, from the one returned on; -1: there are none left.
 int take_tags(int peer, int messages) noexcept;
 void give_tags(int peer, int first) noexcept;

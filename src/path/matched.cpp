@@ -28,13 +28,6 @@ constexpr std::size_t slot_bytes(std::uint64_t bytes) noexcept {
   return rounded(std::max(bytes, packed));
 }
 
-status clear(const memory::place& where, void* base, std::size_t bytes) noexcept {
-  auto s = memory::stream(where, memory::lane::copy);
-  TELPHER_TRY(s);
-  TELPHER_TRY(where.owner->fill(base, 0, bytes, *s));
-  return where.owner->synchronise(*s);
-}
-
 // --- streams that wait ---
 
 std::mutex guard;
@@ -77,7 +70,7 @@ result<std::shared_ptr<matched_room>> matched_room::make(const memory::place& wh
   memory::classify(made->base_, info);
   TELPHER_TRY(export_region({where, made->base_, bytes}, info, made->exported_));
   if (!made->exported_.exportable) return status::not_supported;
-  TELPHER_TRY(clear(where, made->base_, bytes));
+  TELPHER_TRY(memory::clear_and_wait(where, made->base_, bytes));
   TELPHER_TRY(memory::make_streams(where));  // and loads our kernels: a launch must not wait
   return made;
 }

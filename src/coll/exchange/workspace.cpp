@@ -10,6 +10,7 @@
 #include "base/lasting.hpp"
 #include "base/settings.hpp"
 #include "memory/held_streams.hpp"
+#include "memory/streams.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::coll::exchange {
@@ -39,10 +40,7 @@ status clear(workspace_kind kind, const memory::place& where, std::byte* from,
     std::memset(from, 0, bytes);
     return status::ok;
   }
-  auto s = memory::stream(where, memory::lane::copy);
-  TELPHER_TRY(s);
-  TELPHER_TRY(where.owner->fill(from, 0, bytes, *s));
-  return where.owner->synchronise(*s);
+  return memory::clear_and_wait(where, from, bytes);
 }
 
 }  // namespace
