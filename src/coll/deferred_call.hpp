@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/status.hpp"
+#include "coll/replay.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "ticket/progress.hpp"
 
@@ -65,6 +66,11 @@ class persistent_rounds {
   using host_start = std::function<int(MPI_Comm, MPI_Request*)>;
   virtual std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* name,
                                                host_start&& host) noexcept = 0;
+  /// Begins the agreement on a replay, while no round is under way. Collective. Null: there is
+  /// none, at all ranks alike.
+  virtual std::unique_ptr<matching> match([[maybe_unused]] const char* name) noexcept {
+    return nullptr;
+  }
 };
 
 }  // namespace telpher::coll

@@ -38,6 +38,15 @@
 // once, and the host does not launch again.
 //
 // A kernel may stay on the device for later calls: kernel/exchange_stay.hpp.
+//
+// Replays. A launch that a stream or a graph repeats (coll/exchange/replay.hpp) finds the number of
+// its call in device memory: block b adds 1 to calls[b] when its part has ended, and the number is
+// the epoch of flags and packed words. Launches of one rank follow one another, and all ranks make
+// the same ones, so the numbers agree. No host is asked whether all ranks have ended the call
+// before: the program begins with signals and waits among all ranks; or, where the call's end at
+// one rank shows that all have begun it, packed memory is there twice, and call n uses program
+// n % 2, which uses half n % 2: who begins call n + 2 knows that all have ended call n. A replay
+// waits without a limit.
 #pragma once
 
 #include "kernel/exchange_reduce.hpp"
@@ -76,11 +85,23 @@ TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchan
 
 /// Reports that a block's part of a call has ended or paused.
 template <class W>
-TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_value,
-                                 bool pauses = false) {
+TELPHER_DEVICE void end_exchange(W w, const exchange& p, const exchange_call& c, bool pauses) {
+  if (p.calls) {
+    if (w.id() == 0) resolve(p.calls)[w.block()] = c.epoch;
+    return;
+  }
   w.publish();
   if (w.id() == 0)
-    store_published(resolve(p.done) + w.block(), exchange::ended(done_value, pauses));
+    store_published(resolve(p.done) + w.block(), exchange::ended(c.done_value, pauses));
+}
+
+/// The call of a replay.
+template <class W>
+TELPHER_DEVICE void count_call(W w, const exchange& p, exchange_call& c) {
+  c.epoch = resolve(p.calls)[w.block()] + 1;
+  c.packed_epoch = static_cast<std::uint32_t>(c.epoch);
+  c.code += c.epoch % p.programs * c.words;
+  w.barrier();  // all have read the number, which may be written at once
 }
 
 /// One step for a work item, starting at `begin`. Returns where it paused, or `through`.
@@ -152,6 +173,7 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
                   p.done_value,
                   w.blocks(),
                   p.epoch};
+  if (p.calls) count_call(w, p, c);
   std::uint64_t number = p.first_command;
   std::uint32_t parts = 0;  // of all calls
   bool again = p.again != 0, stays = true;
@@ -159,7 +181,7 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
     bool ended = true;
     if (w.block() < c.blocks) {
       ended = run_call<Reduction>(w, p, c, again);
-      end_exchange(w, p, c.done_value, !ended);
+      end_exchange(w, p, c, !ended);
       if (p.next) arrive(w, p);
     } else if (p.next) {
       w.barrier();  // all work items have read the previous command, which next_call overwrites

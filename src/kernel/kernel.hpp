@@ -146,6 +146,8 @@ struct exchange {
   std::uint64_t* gone;           // pinned host memory: first_command when block 0 has left
   std::uint64_t first_command;   // the smallest command number to wait for
   std::uint64_t stay_ns;         // how long it waits for a command
+  std::uint64_t* calls;          // device memory, one a block: calls of a replay; else null
+  std::uint32_t programs;        // of a replay, each of code_words; else 1
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
 

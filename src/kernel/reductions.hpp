@@ -18,7 +18,7 @@ TELPHER_DEVICE void run_reductions(W w, const exchange& p) {
     w.barrier();
     at += 3 + sources;
   }
-  end_exchange(w, p, p.done_value);
+  end_exchange(w, p, exchange_call{.done_value = p.done_value}, false);
 }
 
 }  // namespace telpher::kernel

@@ -55,10 +55,25 @@ class persistent_collective final : public operation {
   bool abandon() noexcept override;
   MPI_Request request() const noexcept override { return native_; }
   bool persistent() const noexcept override { return true; }
-  bool active() const noexcept override { return started_; }
+  bool active() const noexcept override { return started_ || in_stream; }
+
+  /// Begins the agreement on a replay. Collective; null: there is none, at all ranks alike.
+  std::unique_ptr<coll::matching> match() noexcept { return rounds_->match(call_); }
+  /// Raises an error of the program's use of this request.
+  int misused(const char* call, int error_class, const char* why) const noexcept {
+    return host_mpi::fail_with(errors_.owner(), call, error_class, why);
+  }
+
+  /// Matched for streams, which alone start it then.
+  std::unique_ptr<coll::replay> replay;
+  /// It was started in a stream and not waited for yet.
+  bool in_stream = false;
+  /// A graph starts it, of which nobody hears.
+  bool in_graph = false;
 
  private:
   int start_on_host() noexcept;
+  int refuse_wait() const noexcept;
 
   const char* call_;
   host_mpi::kept_comm errors_;

@@ -9,6 +9,7 @@
 
 #include "base/settings.hpp"
 #include "device/adopted_stream.hpp"
+#include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/partitioned_operation.hpp"
 
@@ -150,10 +151,21 @@ end* find_end(MPI_Request request) noexcept {
   return dynamic_cast<end*>(mpi::find(request));
 }
 
+using collective = mpi::persistent_collective;
+
+collective* find_collective(MPI_Request request) noexcept {
+  return dynamic_cast<collective*>(mpi::find(request));
+}
+
 int refuse(const char* call, int error_class, int index, const char* why) noexcept {
   char text[200];
   std::snprintf(text, sizeof text, "request %d: %s", index, why);
   return host_mpi::fail_with(MPI_COMM_SELF, call, error_class, text);
+}
+
+/// Of the host MPI alone: a persistent collective may be, and stays so.
+bool is_hosts(MPI_Request request) noexcept {
+  return request != MPI_REQUEST_NULL && !mpi::find(request);
 }
 
 int check(const char* call, int count, const MPI_Request requests[]) noexcept {
@@ -161,11 +173,15 @@ int check(const char* call, int count, const MPI_Request requests[]) noexcept {
     return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
   for (int i = 0; i < count; ++i) {
     const end* const e = find_end(requests[i]);
-    if (!e || !e->args().whole)
+    const collective* const c = find_collective(requests[i]);
+    if (!(e && e->args().whole) && !c && !is_hosts(requests[i]))
       return refuse(call, MPI_ERR_REQUEST, i,
-                    "it was not made by telpher_matched_send_init or telpher_matched_recv_init");
-    if (e->matched) return refuse(call, MPI_ERR_REQUEST, i, "it was matched before");
-    if (e->active()) return refuse(call, MPI_ERR_REQUEST, i, "it is active");
+                    "it is no persistent collective, and was not made by telpher_matched_send_init "
+                    "or telpher_matched_recv_init");
+    if ((e && e->matched) || (c && c->replay))
+      return refuse(call, MPI_ERR_REQUEST, i, "it was matched before");
+    if ((e && e->active()) || (c && c->active()))
+      return refuse(call, MPI_ERR_REQUEST, i, "it is active");
     for (int j = 0; j < i; ++j)
       if (requests[j] == requests[i])
         return refuse(call, MPI_ERR_REQUEST, i, "it is in the list twice");
@@ -178,48 +194,101 @@ bool is_started(const end& e) noexcept {
   return e.in_stream || e.in_graph;
 }
 
-/// The matched requests of a list; of a wait those that are started. False after an error, which is
-/// in `rc`.
-bool sort_out(const char* call, int count, const MPI_Request requests[], bool waits,
-              std::vector<end*>& matched, std::vector<int>& others, int& rc) noexcept {
+/// The requests of a list: matched ends and collectives, of a wait those ends that are started, and
+/// the places of the others.
+struct sorted {
+  std::vector<end*> ends;
+  std::vector<collective*> collectives;
+  std::vector<int> others;
+
+  const memory::place* where() const noexcept {
+    if (!ends.empty()) return &ends[0]->matched->where();
+    return collectives.empty() ? nullptr : &collectives[0]->replay->where();
+  }
+};
+
+/// False after an error, which is in `rc`.
+bool sort_out(const char* call, int count, const MPI_Request requests[], bool waits, sorted& all,
+              int& rc) noexcept {
   for (int i = 0; i < count; ++i) {
     end* const e = find_end(requests[i]);
-    if (!e || !e->matched) {
-      others.push_back(i);
+    collective* const c = find_collective(requests[i]);
+    const bool is_end = e && e->matched, is_collective = c && c->replay;
+    if (!is_end && !is_collective) {
+      all.others.push_back(i);
       continue;
     }
-    if (waits && !is_started(*e)) continue;
-    if (!matched.empty() && !(e->matched->where() == matched[0]->matched->where()))
+    if (waits && is_end && !is_started(*e)) continue;
+    const memory::place& where = is_end ? e->matched->where() : c->replay->where();
+    if (const memory::place* const first = all.where(); first && !(where == *first))
       rc = refuse(call, MPI_ERR_REQUEST, i, "its memory is on another device than the first one's");
-    else if (!waits && e->in_stream)
+    else if (!waits && (is_end ? e->in_stream : c->in_stream))
       rc = refuse(call, MPI_ERR_REQUEST, i, "it is active: wait for it in a stream first");
-    matched.push_back(e);
+    if (is_end)
+      all.ends.push_back(e);
+    else
+      all.collectives.push_back(c);
   }
   return rc == MPI_SUCCESS;
 }
 
-int launch(const char* call, bool waits, const std::vector<end*>& ends, void* native) noexcept {
+/// A send is complete once it was put, and a receive needs no start. A collective is complete when
+/// the stream has passed its start, which comes last: others may need what was sent before.
+int launch(const char* call, bool waits, const sorted& all, void* native) noexcept {
   const device::adopted_stream s(native);
-  const memory::place& where = ends[0]->matched->where();
+  const memory::place& where = *all.where();
   if (!s.get() || s.owner() != where.owner || s.device() != where.device) {
     char why[160];
     std::snprintf(why, sizeof why,
                   "stream %p: it is no stream of device %d, where the memory of the request is",
                   native, where.device);
-    return ends[0]->misused(call, MPI_ERR_ARG, why);
+    return all.ends.empty() ? all.collectives[0]->misused(call, MPI_ERR_ARG, why)
+                            : all.ends[0]->misused(call, MPI_ERR_ARG, why);
   }
-  // A send is complete once it was put, and a receive needs no start.
   std::vector<path::matched_end*> list;
-  for (const end* e : ends)
+  for (const end* e : all.ends)
     if (e->sends() != waits) list.push_back(e->matched.get());
   const bool captured = where.owner->is_captured(*s.get());
-  const status done = waits ? path::await_receives(list, *s.get(), captured)
-                            : path::start_sends(list, *s.get(), captured);
+  status done = waits ? path::await_receives(list, *s.get(), captured)
+                      : path::start_sends(list, *s.get(), captured);
+  for (collective* c : all.collectives)
+    if (done == status::ok && !waits) done = c->replay->start(*s.get(), captured);
   if (done != status::ok)
-    return entry::fail(ends[0]->args().comm, call, done, "a launch in the program's stream");
-  for (end* e : ends) (captured ? e->in_graph : e->in_stream) = captured || !waits;
+    return entry::fail(all.ends.empty() ? MPI_COMM_SELF : all.ends[0]->args().comm, call, done,
+                       "a launch in the program's stream");
+  for (end* e : all.ends) (captured ? e->in_graph : e->in_stream) = captured || !waits;
+  for (collective* c : all.collectives)
+    (captured ? c->in_graph : c->in_stream) = captured || !waits;
   return MPI_SUCCESS;
 }
+
+/// The agreements on collectives of a call of telpher_match, and what came of them.
+class collectives_to_match {
+ public:
+  void add(const char* call, collective& c) noexcept {
+    if (auto begun = c.match()) all_.push_back({call, &c, std::move(begun)});
+  }
+  bool advance() noexcept {
+    bool over = true;
+    for (one& o : all_) over = o.agreement->advance() && over;
+    return over;
+  }
+  void finish() noexcept {
+    for (one& o : all_) {
+      o.of->replay = o.agreement->take();
+      TELPHER_INFO("%s: a persistent collective goes by %s", o.call,
+                   o.of->replay ? "the devices alone" : "rounds of the progress engine");
+    }
+  }
+
+ private:
+  struct one {
+    const char* call;
+    collective* of;
+    std::unique_ptr<coll::matching> agreement;
+  };
+  std::vector<one> all_;
+};
 
 }  // namespace
 
@@ -228,17 +297,22 @@ int match(const char* call, int count, const MPI_Request requests[]) noexcept {
   if (const int rc = check(call, count, requests)) return rc;
   std::vector<party> all;
   all.reserve(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) all.emplace_back(call, *find_end(requests[i]));
+  collectives_to_match collectives;
+  for (int i = 0; i < count; ++i) {
+    if (end* const e = find_end(requests[i])) all.emplace_back(call, *e);
+    if (collective* const c = find_collective(requests[i])) collectives.add(call, *c);
+  }
   make_rooms(all);
   int rc = MPI_SUCCESS;
   for (party& p : all)
     if (rc == MPI_SUCCESS) rc = p.begin();
   ticket::progress().wait_until(v.held, call, [&] {
     listen();
-    bool over = true;
+    bool over = collectives.advance();
     for (party& p : all) over = p.advance(rc) && over;
     return over;
   });
+  collectives.finish();
   if (rc != MPI_SUCCESS) return rc;
   for (party& p : all) p.finish();
   return MPI_SUCCESS;
@@ -247,29 +321,29 @@ int match(const char* call, int count, const MPI_Request requests[]) noexcept {
 int start_matched(const char* call, int count, const MPI_Request requests[], void* native,
                   std::vector<MPI_Request>& others) noexcept {
   const ticket::visit v;
-  std::vector<end*> matched;
-  std::vector<int> rest;
+  sorted all;
   int rc = MPI_SUCCESS;
-  if (!sort_out(call, count, requests, false, matched, rest, rc)) return rc;
-  for (const int i : rest) others.push_back(requests[i]);
-  return matched.empty() ? MPI_SUCCESS : launch(call, false, matched, native);
+  if (!sort_out(call, count, requests, false, all, rc)) return rc;
+  for (const int i : all.others) others.push_back(requests[i]);
+  return all.where() ? launch(call, false, all, native) : MPI_SUCCESS;
 }
 
 int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
                  void* native, std::vector<int>& others) noexcept {
   const ticket::visit v;
-  std::vector<end*> matched;
+  sorted all;
   int rc = MPI_SUCCESS;
-  if (!sort_out(call, count, requests, true, matched, others, rc)) return rc;
+  if (!sort_out(call, count, requests, true, all, rc)) return rc;
+  others = all.others;
   for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
     const end* const e = find_end(requests[i]);
-    if (!e || !e->matched) continue;
-    if (e->sends() || !is_started(*e))
-      mpi::fill_empty(&statuses[i]);
-    else
+    const collective* const c = find_collective(requests[i]);
+    if (e && e->matched && !e->sends() && is_started(*e))
       e->fill_received(&statuses[i], e->matched->bytes());
+    else if ((e && e->matched) || (c && c->replay))
+      mpi::fill_empty(&statuses[i]);
   }
-  return matched.empty() ? MPI_SUCCESS : launch(call, true, matched, native);
+  return all.where() ? launch(call, true, all, native) : MPI_SUCCESS;
 }
 
 void forget_cards() noexcept {

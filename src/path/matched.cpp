@@ -2,14 +2,9 @@
 #include "path/matched.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <new>
-#include <vector>
+#include <utility>
 
-#include "base/lasting.hpp"
 #include "kernel/copy_batch.hpp"
-#include "memory/held_streams.hpp"
-#include "memory/streams.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::path {
@@ -28,64 +23,7 @@ constexpr std::size_t slot_bytes(std::uint64_t bytes) noexcept {
   return rounded(std::max(bytes, packed));
 }
 
-// --- streams that wait ---
-
-std::mutex guard;
-lasting<std::vector<memory::pooled_event>> behind_waits;  // under guard
-
-// Ends the hold of those whose kernels are over.
-void look_at_waits() noexcept {
-  const std::lock_guard lock(guard);
-  std::erase_if(*behind_waits, [](const memory::pooled_event& e) {
-    if (e.query() == status::would_block) return false;
-    memory::held_streams::instance().end();
-    return true;
-  });
-}
-
-// After the launch of a kernel that waits. Without an event the stream stays held.
-void end_hold_after(const memory::place& where, device::stream s) noexcept {
-  auto event = memory::pooled_event::acquire(where);
-  if (!event || failed(event->record(s))) return;
-  const std::lock_guard lock(guard);
-  behind_waits->push_back(std::move(*event));
-}
-
 }  // namespace
-
-// --- the room ---
-
-result<std::shared_ptr<matched_room>> matched_room::make(const memory::place& where,
-                                                         std::size_t bytes) noexcept {
-  if (!where.owner->kernels_may_wait(where.device)) return status::not_supported;
-  auto memory = where.owner->allocate_flags(where.device, bytes);
-  TELPHER_TRY(memory);
-  const std::shared_ptr<matched_room> made(new (std::nothrow) matched_room(where));
-  if (!made) {
-    static_cast<void>(where.owner->release(where.device, *memory));
-    return status::out_of_memory;
-  }
-  made->base_ = static_cast<std::byte*>(*memory);
-  device::pointer_info info;
-  memory::classify(made->base_, info);
-  TELPHER_TRY(export_region({where, made->base_, bytes}, info, made->exported_));
-  if (!made->exported_.exportable) return status::not_supported;
-  TELPHER_TRY(memory::clear_and_wait(where, made->base_, bytes));
-  TELPHER_TRY(memory::make_streams(where));  // and loads our kernels: a launch must not wait
-  return made;
-}
-
-matched_room::~matched_room() {
-  if (captured_) memory::held_streams::instance().end();
-  if (base_)
-    memory::held_streams::instance().call_when_free([where = where_, base = base_] {
-      static_cast<void>(where.owner->release(where.device, base));
-    });
-}
-
-void matched_room::captured() noexcept {
-  if (!std::exchange(captured_, true)) memory::held_streams::instance().begin();
-}
 
 // --- an end ---
 
@@ -160,36 +98,24 @@ status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
 }
 
 /// Holds the stream while its kernel waits for a peer.
-template <class Launch>
-status launch_waiting(std::span<matched_end* const> ends, device::stream s, bool captured,
-                      const Launch& launches) noexcept {
-  if (captured) {
-    for (matched_end* e : ends) e->room().captured();
-    return launches();
-  }
-  look_at_waits();
-  auto& held = memory::held_streams::instance();
-  held.ask_by(look_at_waits);
-  held.begin();
-  const status done = launches();
-  end_hold_after(ends[0]->where(), s);
-  return done;
+status launch_waiting(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
+                      device::stream s, bool captured) noexcept {
+  if (ends.empty()) return status::ok;
+  for (matched_end* e : ends)
+    if (captured) e->room().captured();
+  const waiting_launch held(ends[0]->where(), s, captured);
+  return launch(k, most_blocks, ends, s);
 }
 
 }  // namespace
 
 status start_sends(std::span<matched_end* const> ends, device::stream s, bool captured) noexcept {
-  if (ends.empty()) return status::ok;
-  return launch_waiting(ends, s, captured,
-                        [&] { return launch(kernel::id::matched_put, most_put_blocks, ends, s); });
+  return launch_waiting(kernel::id::matched_put, most_put_blocks, ends, s, captured);
 }
 
 status await_receives(std::span<matched_end* const> ends, device::stream s,
                       bool captured) noexcept {
-  if (ends.empty()) return status::ok;
-  return launch_waiting(ends, s, captured, [&] {
-    return launch(kernel::id::matched_take, most_take_blocks, ends, s);
-  });
+  return launch_waiting(kernel::id::matched_take, most_take_blocks, ends, s, captured);
 }
 
 }  // namespace telpher::path

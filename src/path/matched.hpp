@@ -5,11 +5,8 @@
 // number of receives another one; the start of a receive and the wait for a send are nothing.
 // Kernels run in the program's own stream, captured or not.
 //
-// - The ends of one process on one device that are matched together share a room: device memory
-//   that their peers open, with each end's words and each receive's inbox.
-// - A stream that runs a waiting kernel is held like one that waits for the proxy
-//   (memory/held_streams.hpp): until an event behind the kernel is done, or, once a graph holds
-//   such a kernel, as long as the room lives.
+// The ends of one process on one device that are matched together share a room (matched_room.hpp)
+// with each end's words and each receive's inbox.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +14,9 @@
 #include <span>
 
 #include "kernel/kernel.hpp"
-#include "memory/imported.hpp"
-#include "path/slot.hpp"
+#include "path/matched_room.hpp"
 
 namespace telpher::path {
-
-class matched_room {
- public:
-  /// Cleared. not_supported where peers could not open it, or kernels must not wait.
-  static result<std::shared_ptr<matched_room>> make(const memory::place& where,
-                                                    std::size_t bytes) noexcept;
-  ~matched_room();
-  matched_room(const matched_room&) = delete;
-  matched_room& operator=(const matched_room&) = delete;
-
-  const memory::place& where() const noexcept { return where_; }
-  const exported_memory& exported() const noexcept { return exported_; }
-  std::byte* base() const noexcept { return base_; }
-  /// The next so many bytes, as an offset.
-  std::uint64_t take(std::size_t bytes) noexcept { return std::exchange(next_, next_ + bytes); }
-  /// A graph holds kernels that wait.
-  void captured() noexcept;
-
- private:
-  explicit matched_room(const memory::place& where) noexcept : where_(where) {}
-
-  memory::place where_;
-  std::byte* base_ = nullptr;
-  exported_memory exported_{};
-  std::uint64_t next_ = 0;
-  bool captured_ = false;
-};
 
 /// An end as the other one sees it.
 struct matched_side {

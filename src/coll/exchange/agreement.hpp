@@ -81,7 +81,7 @@ enum class proposal : std::uint8_t { host = 1, device = 2 };
 struct alignas(64) agreement_slot {
   /// The most that a call needs: workspaces made and opened and then buffers mapped, or two kinds
   /// of workspace made and opened; a choice made, a library opened and joined, and a choice made
-  /// after each thing that was refused.
+  /// after each thing that was refused; or a choice made, and rooms of a replay made and opened.
   static constexpr int votes = 8;
   std::atomic<std::uint64_t> proposed;                  // call << 8 | proposal
   std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes

@@ -10,18 +10,22 @@
 //   call_choice.cpp      algorithm and transport are chosen, the program's buffers mapped
 //   call_run.cpp         the schedule runs (execution.hpp)
 //   call_library.cpp     or the vendor's library does the call
+//   call_replay.cpp      or nothing runs: a replay is prepared, which streams start (replay.hpp)
 //
 // A blocking call is its caller's. A non-blocking one is held by the program's request and by its
 // communicator's queue (call_queue.hpp).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "coll/deferred_call.hpp"
 #include "coll/exchange/arguments.hpp"
 #include "coll/exchange/execution.hpp"
 #include "coll/exchange/kept_arrays.hpp"
+#include "coll/exchange/replay.hpp"
 #include "coll/exchange/selection.hpp"
 #include "memory/allocations.hpp"
 
@@ -56,6 +60,10 @@ class call final : public deferred_call {
   /// Of the run on devices.
   status result() const noexcept { return result_; }
 
+  /// Before the first advance(): done shall mean that take_replay() has what streams start.
+  void prepare_replay() noexcept { facts_.replayed = replays_ = true; }
+  std::unique_ptr<replay> take_replay() noexcept { return std::move(replay_); }
+
   /// What it waits for, as the end of a sentence.
   void describe(char* text, std::size_t size) const noexcept;
 
@@ -81,6 +89,10 @@ class call final : public deferred_call {
 
   then commit() noexcept;
   then poll_execution() noexcept;
+
+  then make_room() noexcept;
+  then await_rooms_made() noexcept;
+  then await_rooms_opened() noexcept;
 
   then open_library() noexcept;
   then await_library_opened() noexcept;
@@ -109,6 +121,7 @@ class call final : public deferred_call {
   std::uint64_t volume() const noexcept { return exchange::volume(problem_, facts_.unit); }
   bool may_use_library() noexcept;
   status start_library() noexcept;
+  status open_rooms() noexcept;
   bool peer_failed() noexcept;
   void explain() const noexcept;
 
@@ -133,6 +146,8 @@ class call final : public deferred_call {
   choice chosen_;
   std::uint64_t signal_number_ = 0;  // call_number
   std::optional<execution> execution_;
+  bool replays_ = false;
+  std::unique_ptr<kernel_replay> replay_;
 };
 
 }  // namespace telpher::coll::exchange

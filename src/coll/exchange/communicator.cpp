@@ -101,7 +101,7 @@ std::unique_ptr<communicator> communicator::make(MPI_Comm of_comm, bool willing)
 }
 
 communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
-  constexpr std::ptrdiff_t most_in_use = 8;
+  constexpr std::ptrdiff_t most_in_use = 256;  // some 10 KB of shared memory each
   auto held = ticket::progress().lock();
   std::erase_if(*channels, [](const auto& one) { return one->released_ && one->unseen(); });
   const auto in_use = std::count_if(channels->begin(), channels->end(),

@@ -43,8 +43,8 @@ class communicator {
   /// A state for one persistent collective, whose rounds are the calls: they are matched by the
   /// order in which ranks make such requests, not by that of their starts, and so need an agreement
   /// of their own. Collective, without waiting. One whose ranks all have `wanted`
-  /// it is kept until MPI_Finalize, because a request is freed by each rank when it likes; only a
-  /// few of those are made. Null where it would never serve.
+  /// it is kept until MPI_Finalize, because a request is freed by each rank when it likes; so
+  /// their number is bounded. Null where it would never serve.
   static communicator* channel(MPI_Comm comm, bool wanted) noexcept;
   /// The channel's request has been freed at this rank.
   void release() noexcept { released_ = true; }

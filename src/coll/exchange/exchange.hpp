@@ -6,6 +6,7 @@
 // buffers.
 #pragma once
 
+#include "coll/exchange/channel_matching.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/exchange/launch.hpp"
 
@@ -46,6 +47,9 @@ class channel_rounds final : public persistent_rounds {
   std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* name,
                                        host_start&& host) noexcept override {
     return channel_.calls.add(held, name, arguments(arguments_), host);
+  }
+  std::unique_ptr<matching> match(const char* name) noexcept override {
+    return std::make_unique<channel_matching>(name, channel_, arguments(arguments_));
   }
 
  private:

@@ -28,7 +28,7 @@ struct context_state {
   memory::buffer arrivals;  // device memory
   memory::buffer places;    // device memory, for each block
   memory::buffer relay;     // device memory
-  kernel::exchange parameters;
+  kernel::exchange parameters{};
   std::array<workspace, 2> spaces;  // by kind
   std::uint32_t number = 0;
   bool taken = false;

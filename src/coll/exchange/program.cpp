@@ -21,6 +21,19 @@ class compiler {
     words_.clear();
   }
 
+  /// All ranks have begun the call when this is through.
+  void meet() {
+    std::uint64_t others = 0;
+    for (std::int32_t r = 0; r < c_.what.ranks; ++r)
+      if (r != c_.what.rank) others |= std::uint64_t{1} << r;
+    for (const exchange_op kind : {exchange_op::signal, exchange_op::wait}) {
+      words_.push_back(static_cast<std::uint64_t>(kind) | 1 << 16);
+      words_.push_back(others);
+    }
+    signals_.fill(1);
+    waits_.fill(1);
+  }
+
   status add(const step& s) {
     switch (s.kind) {
       case step_kind::copy:
@@ -179,7 +192,7 @@ std::uint64_t address_of(const span& s, const compilation& c) noexcept {
 
 // A copy into packed memory has four words, each step else a head of two at most and its addresses.
 std::size_t most_words(const schedule& s) noexcept {
-  std::size_t most = 0;
+  std::size_t most = 4;  // where ranks meet
   for (const step& one : s.steps) most += 3 + std::max<std::size_t>(1, one.sources.size());
   return most;
 }
@@ -187,6 +200,7 @@ std::size_t most_words(const schedule& s) noexcept {
 status compile(const compilation& c, std::vector<std::uint64_t>& words) noexcept {
   try {
     compiler work(c, words);
+    if (c.meets) work.meet();
     for (const step& s : c.what.steps) TELPHER_TRY(work.add(s));
     return status::ok;
   } catch (const std::bad_alloc&) {

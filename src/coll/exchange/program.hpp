@@ -28,6 +28,7 @@ struct compilation {
   const space_map& map;
   std::uint64_t unit = 1;  // bytes of an element
   bool packed = false;
+  bool meets = false;  // begins with signals and waits among all ranks
 };
 
 /// Bytes of packed memory for one element of scratch: a span begins at a word of its own, whatever

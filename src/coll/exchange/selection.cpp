@@ -65,7 +65,8 @@ transport transport_for(transport wanted, const algorithm& a, const facts& f) {
 bool wants_mapped(const facts& f, operation what, std::uint64_t bytes, transport by) {
   const auto forced = config().coll_buffers;
   if (!f.exportable || by == transport::packed || forced == "workspace") return false;
-  return forced == "mapped" || maps_small(what) || bytes >= config().coll_mapped_threshold;
+  return forced == "mapped" || f.replayed || maps_small(what) ||
+         bytes >= config().coll_mapped_threshold;
 }
 
 /// Elements of scratch space that the schedules of all ranks really touch.
@@ -107,6 +108,7 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
   if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
   c.plan = std::make_shared<const schedule>(a.make(p, me));
   if (!fits(c, a, p, f)) return false;
+  if (f.replayed) c.scratch = scratch_touched(a, p);
   c.blocks = blocks_for(p, volume(p, f.unit), c.by);
   c.what = &a;
   return true;
@@ -196,7 +198,8 @@ namespace {
 
 /// Whether a row, which is for such a call, can serve it.
 bool accept_row(choice& c, const row& r, problem& p, const facts& f, int me) {
-  if (r.by == transport::stepped && !f.exportable) return false;  // engines copy between buffers
+  if (r.by == transport::stepped && (!f.exportable || f.replayed))
+    return false;  // engines copy between buffers
   if (r.by == transport::vendor) {
     if (!f.library || config().coll_transport != "auto") return false;
     c = by_library();

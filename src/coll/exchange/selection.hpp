@@ -26,6 +26,7 @@ struct facts {
   bool may_wait = true;      // kernels for peers, at all ranks
   bool exportable = false;   // every buffer of every rank could be mapped
   bool library = false;      // the vendor's library does such calls, and may be tried
+  bool replayed = false;     // by streams, without the host: by one kernel, and mapped for good
   std::uint64_t places = 0;  // of what only single ranks know of the problem, at all ranks
 
   bool operator==(const facts&) const = default;
@@ -49,6 +50,7 @@ struct choice {
   transport by = transport::exchange;
   bool mapped = false;
   int blocks = 1;
+  std::uint64_t scratch = 0;  // of a replay: elements that every rank needs
   std::shared_ptr<const schedule> plan;
   std::shared_ptr<program_memory> program;
   origin from;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A call that runs nothing, but prepares the replay of its collective: when the ranks have chosen
+// as for any call, each makes a room, opens those of its peers and, where peers reach the program's
+// buffers, these; and all vote on both. The call is over then, and so is the agreement.
+#include "coll/exchange/call.hpp"
+#include "coll/exchange/channel_matching.hpp"
+#include "coll/exchange/communicator.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+/// Whether each rank's result needs something of every rank, so that the end of the call at one
+/// rank shows that all have begun it.
+bool all_depend(const problem& p) noexcept {
+  switch (p.what) {
+    case operation::allreduce:
+    case operation::allgather:
+    case operation::alltoall:
+    case operation::reduce_scatter_block:
+      return p.count > 0;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+call::then call::make_room() noexcept {
+  if (!kernel_replay::serves(chosen_)) return stage();
+  auto made = kernel_replay::make(
+      {chosen_, arguments_.where, arguments_.reduce, facts_.unit, all_depend(problem_), c_.rank});
+  if (made) {
+    replay_ = std::move(*made);
+    c_.protocol.own().workspace = replay_->room();
+  }
+  c_.protocol.vote(static_cast<bool>(made));
+  return go(&call::await_rooms_made, "has voted");
+}
+
+call::then call::await_rooms_made() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::no) return replay_.reset(), stage();
+  c_.protocol.vote(open_rooms() == status::ok);
+  return go(&call::await_rooms_opened, "has voted");
+}
+
+status call::open_rooms() noexcept {
+  for (int r = 0; r < c_.ranks; ++r) {
+    if (r == c_.rank) continue;
+    const int process = c_.world[static_cast<std::size_t>(r)];
+    TELPHER_TRY(replay_->open_room(r, process, c_.protocol.line(r).workspace));
+    if (!chosen_.mapped) continue;
+    const description& d = c_.protocol.description_of(r);
+    TELPHER_TRY(replay_->open_buffers(r, process, d.has_input ? &d.input : nullptr,
+                                      d.has_output ? &d.output : nullptr));
+  }
+  replay_->own_buffers(arguments_.input, arguments_.output);
+  return replay_->compile();
+}
+
+call::then call::await_rooms_opened() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  if (all == agreement::answer::no) return replay_.reset(), stage();
+  c_.protocol.finish();
+  explain();
+  return then::done;
+}
+
+// --- of a persistent collective ---
+
+bool channel_matching::advance() noexcept {
+  if (over_) return true;
+  if (!channel_.joined()) return false;
+  if (channel_.state == communicator::phase::absent) return over_ = true;
+  if (!begun_) {
+    call_.set_number(channel_.protocol.next_call());
+    begun_ = true;
+  }
+  return over_ = call_.advance() != call::outcome::pending;
+}
+
+}  // namespace telpher::coll::exchange

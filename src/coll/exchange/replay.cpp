@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/exchange/replay.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "path/pull.hpp"
+
+namespace telpher::coll::exchange {
+namespace {
+
+constexpr std::size_t line = 256;  // what parts of the room are aligned to
+constexpr std::size_t stop_at = kernel::exchange::most_blocks * sizeof(std::uint64_t);
+constexpr std::size_t flags_at = stop_at + line;
+constexpr std::size_t space_at =
+    flags_at + kernel::exchange::most_blocks * kernel::exchange::most_ranks * sizeof(std::uint64_t);
+static_assert(stop_at % line == 0 && space_at % line == 0);
+
+int blocks_of(const choice& c) noexcept {
+  return std::min(c.blocks, static_cast<int>(kernel::exchange::most_blocks));
+}
+
+}  // namespace
+
+bool kernel_replay::serves(const choice& c) noexcept {
+  return c.plan && (c.by == transport::packed || c.by == transport::exchange);
+}
+
+// Alike at all ranks.
+std::uint64_t kernel_replay::half_bytes() const noexcept {
+  const std::uint64_t bytes =
+      terms_.chosen.scratch * (packed() ? packed_stride(terms_.unit) : terms_.unit);
+  return (bytes + line - 1) / line * line;
+}
+
+result<std::unique_ptr<kernel_replay>> kernel_replay::make(terms&& t) noexcept {
+  std::unique_ptr<kernel_replay> made(new (std::nothrow) kernel_replay(std::move(t)));
+  if (!made) return status::out_of_memory;
+  const int rank = made->terms_.rank;
+  auto room = path::matched_room::make(
+      made->terms_.where, space_at + (made->alternates() ? 2 : 1) * made->half_bytes());
+  TELPHER_TRY(room);
+  made->room_ = std::move(*room);
+  made->place_room(rank, made->room_->base());
+  return made;
+}
+
+void kernel_replay::place_room(int rank, std::byte* base) noexcept {
+  spaces& s = map_[static_cast<std::size_t>(rank)];
+  s.scratch = s.inbox = reinterpret_cast<std::uintptr_t>(base + space_at);
+  parameters_.flags[rank] = reinterpret_cast<std::uint64_t*>(base + flags_at);
+}
+
+/// Where the memory lies here.
+result<std::uint64_t> kernel_replay::open(int process,
+                                          const path::exported_memory& there) noexcept {
+  if (!path::importer_for(there, where())) return status::not_supported;
+  auto opened = path::open_exported(process, there, where());
+  TELPHER_TRY(opened);
+  const auto at = reinterpret_cast<std::uintptr_t>(opened->base()) + (there.address - there.base);
+  try {
+    opened_.push_back(std::move(*opened));
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  return at;
+}
+
+status kernel_replay::open_room(int rank, int process,
+                                const path::exported_memory& there) noexcept {
+  const auto at = open(process, there);
+  TELPHER_TRY(at);
+  place_room(rank, reinterpret_cast<std::byte*>(*at));
+  return status::ok;
+}
+
+status kernel_replay::open_buffers(int rank, int process, const path::exported_memory* input,
+                                   const path::exported_memory* output) noexcept {
+  spaces& s = map_[static_cast<std::size_t>(rank)];
+  if (input) {
+    const auto at = open(process, *input);
+    TELPHER_TRY(at);
+    s.input = *at;
+  }
+  if (output) {
+    const auto at = open(process, *output);
+    TELPHER_TRY(at);
+    s.output = *at;
+  }
+  return status::ok;
+}
+
+void kernel_replay::own_buffers(const void* input, void* output) noexcept {
+  spaces& s = map_[static_cast<std::size_t>(terms_.rank)];
+  s.input = reinterpret_cast<std::uintptr_t>(input);
+  s.output = reinterpret_cast<std::uintptr_t>(output);
+}
+
+status kernel_replay::compile() noexcept {
+  const compilation c{*terms_.chosen.plan, map_, terms_.unit, packed(), !alternates()};
+  std::vector<std::uint64_t> words, other;
+  TELPHER_TRY(exchange::compile(c, words));
+  parameters_.code_words = static_cast<std::uint32_t>(words.size());
+  parameters_.programs = 1;
+  if (alternates()) {
+    for (spaces& s : map_)
+      if (s.inbox) s.inbox += half_bytes();
+    TELPHER_TRY(exchange::compile(c, other));
+    parameters_.programs = 2;
+    try {
+      words.insert(words.end(), other.begin(), other.end());
+    } catch (const std::bad_alloc&) {
+      return status::out_of_memory;
+    }
+  }
+  return place_program(words);
+}
+
+/// What is the same at each launch.
+status kernel_replay::place_program(const std::vector<std::uint64_t>& words) noexcept {
+  if (words.size() <= kernel::exchange::code_capacity) {
+    std::copy(words.begin(), words.end(), parameters_.code);
+  } else {
+    const std::size_t bytes = words.size() * sizeof(std::uint64_t);
+    auto code = memory::buffer::host(bytes, where().owner, true);
+    TELPHER_TRY(code);
+    long_code_ = std::move(*code);
+    std::memcpy(long_code_.data(), words.data(), bytes);
+    parameters_.long_code = static_cast<const std::uint64_t*>(long_code_.data());
+  }
+  std::byte* const base = room_->base();
+  parameters_.me = static_cast<std::uint32_t>(terms_.rank);
+  parameters_.calls = reinterpret_cast<std::uint64_t*>(base);
+  parameters_.stop = reinterpret_cast<const std::uint32_t*>(base + stop_at);
+  parameters_.done_value = 1;
+  parameters_.patience_ns = ~std::uint64_t{0};
+  return status::ok;
+}
+
+status kernel_replay::start(device::stream s, bool captured) noexcept {
+  if (captured) room_->captured();
+  const path::waiting_launch held(where(), s, captured);
+  const kernel::id body = terms_.reduce.known
+                              ? kernel::exchange_with(terms_.reduce.op, terms_.reduce.type)
+                              : kernel::id::exchange;
+  constexpr int threads = kernel::exchange_place::most_items;
+  return where().owner->launch(body, &parameters_, blocks_of(terms_.chosen), threads, s);
+}
+
+}  // namespace telpher::coll::exchange

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A persistent collective among the devices of a node as one kernel that streams and graphs launch
+// again and again without the host (kernel/exchange.hpp, Replays). How its ranks agree:
+// call_replay.cpp. It has a room of its own, which peers map, because nobody says when they are in
+// it; and it keeps the peers' buffers mapped. What lies in the room:
+//   calls    one 64-bit number a block
+//   stop     the word that would end a wait: always 0
+//   flags    [block][rank] 64-bit words that peers' kernels signal with
+//   space    the schedule's scratch space; or packed memory, once or twice
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "coll/exchange/program.hpp"
+#include "coll/exchange/selection.hpp"
+#include "coll/reduction.hpp"
+#include "coll/replay.hpp"
+#include "kernel/kernel.hpp"
+#include "path/matched_room.hpp"
+
+namespace telpher::coll::exchange {
+
+class kernel_replay final : public replay {
+ public:
+  struct terms {
+    choice chosen;
+    memory::place where;
+    reduction reduce;
+    std::uint64_t unit;  // bytes of an element
+    bool all_depend;     // who has ended the call knows that all ranks have begun it
+    int rank;
+  };
+  /// Whether a choice can be replayed.
+  static bool serves(const choice& c) noexcept;
+  /// With its room, which peers may open.
+  static result<std::unique_ptr<kernel_replay>> make(terms&& t) noexcept;
+
+  const path::exported_memory& room() const noexcept { return room_->exported(); }
+  /// `process`: the peer's world rank.
+  status open_room(int rank, int process, const path::exported_memory& there) noexcept;
+  /// Buffers of a peer, null where it has none, and the own ones.
+  status open_buffers(int rank, int process, const path::exported_memory* input,
+                      const path::exported_memory* output) noexcept;
+  void own_buffers(const void* input, void* output) noexcept;
+  /// When all that the schedule needs is open.
+  status compile() noexcept;
+
+  const memory::place& where() const noexcept override { return terms_.where; }
+  status start(device::stream s, bool captured) noexcept override;
+
+ private:
+  explicit kernel_replay(terms&& t) noexcept : terms_(std::move(t)) {}
+  bool packed() const noexcept { return terms_.chosen.by == transport::packed; }
+  /// Packed memory is there twice, and each call uses the other half.
+  bool alternates() const noexcept { return packed() && terms_.all_depend; }
+  std::uint64_t half_bytes() const noexcept;
+  void place_room(int rank, std::byte* base) noexcept;
+  result<std::uint64_t> open(int process, const path::exported_memory& there) noexcept;
+  status place_program(const std::vector<std::uint64_t>& words) noexcept;
+
+  terms terms_;
+  std::shared_ptr<path::matched_room> room_;
+  std::vector<memory::mapping> opened_;
+  space_map map_{};
+  memory::buffer long_code_;
+  kernel::exchange parameters_{};
+};
+
+}  // namespace telpher::coll::exchange
