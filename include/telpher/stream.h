@@ -71,7 +71,10 @@ int telpher_pready_enqueue(int partition, MPI_Request request, void* stream);
  * host MPI takes part, a graph may hold them (with HIP, too), and MPI_THREAD_MULTIPLE is not needed. MPI_Start, MPI_Wait
  * and MPI_Test refuse such a request. Others, and those for which telpher_match was not called at both ends, start and
  * complete like any persistent request. A send may be complete before its receive was started; the
- * fourth start of one whose messages nobody takes holds its stream. MPI_Request_free when no stream and no graph uses it any more. */
+ * fourth start of one whose messages nobody takes holds its stream.
+ * telpher_match also takes persistent collectives (MPI_Allreduce_init and its kin, inactive); for these it is
+ * collective. Where all ranks are on one node with device memory, telpher_start_enqueue is one kernel, which holds its
+ * stream until the collective is complete: start several of them in the same order at all ranks. MPI_Request_free when no stream and no graph uses it any more. */
 int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                               MPI_Request* request);
 int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,

@@ -18,7 +18,9 @@ TELPHER_DEVICE void run_reductions(W w, const exchange& p) {
     w.barrier();
     at += 3 + sources;
   }
-  end_exchange(w, p, exchange_call{.done_value = p.done_value}, false);
+  exchange_call c{};
+  c.done_value = p.done_value;
+  end_exchange(w, p, c, false);
 }
 
 }  // namespace telpher::kernel
