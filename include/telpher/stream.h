@@ -74,7 +74,8 @@ int telpher_pready_enqueue(int partition, MPI_Request request, void* stream);
  * fourth start of one whose messages nobody takes holds its stream.
  * telpher_match also takes persistent collectives (MPI_Allreduce_init and its kin, inactive); for these it is
  * collective. Where all ranks are on one node with device memory, telpher_start_enqueue is one kernel, which holds its
- * stream until the collective is complete: start several of them in the same order at all ranks. MPI_Request_free when no stream and no graph uses it any more. */
+ * stream until the collective is complete: start several of them in the same order at all ranks.
+ * MPI_Request_free when no stream and no graph uses a matched request any more. */
 int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                               MPI_Request* request);
 int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,

@@ -10,6 +10,11 @@ struct reduction {
   bool known = false;  // a predefined one that the device does
   kernel::reduce_op op{};
   kernel::value_type type{};
+
+  /// The exchange kernel that does it; of what is not known, the one that moves data only.
+  kernel::id body() const noexcept {
+    return known ? kernel::exchange_with(op, type) : kernel::id::exchange;
+  }
 };
 
 }  // namespace telpher::coll

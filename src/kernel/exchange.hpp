@@ -85,23 +85,24 @@ TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchan
 
 /// Reports that a block's part of a call has ended or paused.
 template <class W>
-TELPHER_DEVICE void end_exchange(W w, const exchange& p, const exchange_call& c, bool pauses) {
-  if (p.calls) {
-    if (w.id() == 0) resolve(p.calls)[w.block()] = c.epoch;
-    return;
-  }
+TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_value,
+                                 bool pauses = false) {
   w.publish();
   if (w.id() == 0)
-    store_published(resolve(p.done) + w.block(), exchange::ended(c.done_value, pauses));
+    store_published(resolve(p.done) + w.block(), exchange::ended(done_value, pauses));
 }
 
-/// The call of a replay.
+/// The call of a replay, and its end, of which no host hears.
 template <class W>
-TELPHER_DEVICE void count_call(W w, const exchange& p, exchange_call& c) {
+TELPHER_DEVICE void begin_replay(W w, const exchange& p, exchange_call& c) {
   c.epoch = resolve(p.calls)[w.block()] + 1;
   c.packed_epoch = static_cast<std::uint32_t>(c.epoch);
   c.code += c.epoch % p.programs * c.words;
   w.barrier();  // all have read the number, which may be written at once
+}
+template <class W>
+TELPHER_DEVICE void end_replay(W w, const exchange& p, const exchange_call& c) {
+  if (w.id() == 0) resolve(p.calls)[w.block()] = c.epoch;
 }
 
 /// One step for a work item, starting at `begin`. Returns where it paused, or `through`.
@@ -173,7 +174,7 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
                   p.done_value,
                   w.blocks(),
                   p.epoch};
-  if (p.calls) count_call(w, p, c);
+  if (p.calls) begin_replay(w, p, c);
   std::uint64_t number = p.first_command;
   std::uint32_t parts = 0;  // of all calls
   bool again = p.again != 0, stays = true;
@@ -181,7 +182,10 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
     bool ended = true;
     if (w.block() < c.blocks) {
       ended = run_call<Reduction>(w, p, c, again);
-      end_exchange(w, p, c, !ended);
+      if (p.calls)
+        end_replay(w, p, c);
+      else
+        end_exchange(w, p, c.done_value, !ended);
       if (p.next) arrive(w, p);
     } else if (p.next) {
       w.barrier();  // all work items have read the previous command, which next_call overwrites

@@ -18,9 +18,7 @@ TELPHER_DEVICE void run_reductions(W w, const exchange& p) {
     w.barrier();
     at += 3 + sources;
   }
-  exchange_call c{};
-  c.done_value = p.done_value;
-  end_exchange(w, p, c, false);
+  end_exchange(w, p, p.done_value);
 }
 
 }  // namespace telpher::kernel

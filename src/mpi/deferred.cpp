@@ -54,16 +54,8 @@ int persistent_collective::start_on_host() noexcept {
   return staged_ ? staged_->start() : pmpi::Start(&native_);
 }
 
-int persistent_collective::refuse_wait() const noexcept {
-  return misused("MPI_Wait", MPI_ERR_REQUEST,
-                 "the request was started in a stream by telpher_start_enqueue: it is complete "
-                 "once a stream has passed telpher_wait_enqueue");
-}
-
 int persistent_collective::start() noexcept {
-  if (replay)
-    return misused("MPI_Start", MPI_ERR_REQUEST,
-                   "the request was matched for streams: start it by telpher_start_enqueue");
+  if (replay) return refuse_start();
   auto held = ticket::progress().lock();
   started_ = true;
   round_ = rounds_->start(held, call_, [this](MPI_Comm, MPI_Request* started) {

@@ -7,7 +7,7 @@
 #include "coll/between/calls.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/error.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/stream_request.hpp"
 
 namespace telpher::mpi {
 
@@ -36,14 +36,14 @@ class deferred_operation final : public operation {
 int hold(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm, MPI_Request* request) noexcept;
 
 /// A persistent collective: each start is the next deferred call of its rounds.
-class persistent_collective final : public operation {
+class persistent_collective final : public stream_request {
  public:
   /// `staged` is what staging attached to `native`, or null.
   persistent_collective(const char* call, MPI_Comm comm,
                         std::unique_ptr<coll::persistent_rounds> rounds, MPI_Request native,
                         std::unique_ptr<operation> staged) noexcept
-      : call_(call),
-        errors_(comm),
+      : stream_request(comm),
+        call_(call),
         rounds_(std::move(rounds)),
         native_(native),
         staged_(std::move(staged)) {}
@@ -59,24 +59,16 @@ class persistent_collective final : public operation {
 
   /// Begins the agreement on a replay. Collective; null: there is none, at all ranks alike.
   std::unique_ptr<coll::matching> match() noexcept { return rounds_->match(call_); }
-  /// Raises an error of the program's use of this request.
-  int misused(const char* call, int error_class, const char* why) const noexcept {
-    return host_mpi::fail_with(errors_.owner(), call, error_class, why);
+  const memory::place* matched_at() const noexcept override {
+    return replay ? &replay->where() : nullptr;
   }
 
-  /// Matched for streams, which alone start it then.
   std::unique_ptr<coll::replay> replay;
-  /// It was started in a stream and not waited for yet.
-  bool in_stream = false;
-  /// A graph starts it, of which nobody hears.
-  bool in_graph = false;
 
  private:
   int start_on_host() noexcept;
-  int refuse_wait() const noexcept;
 
   const char* call_;
-  host_mpi::kept_comm errors_;
   std::unique_ptr<coll::persistent_rounds> rounds_;
   MPI_Request native_;
   std::unique_ptr<operation> staged_;

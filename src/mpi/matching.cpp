@@ -147,14 +147,14 @@ void make_rooms(std::vector<party>& all) noexcept {
   }
 }
 
-end* find_end(MPI_Request request) noexcept {
-  return dynamic_cast<end*>(mpi::find(request));
-}
-
 using collective = mpi::persistent_collective;
 
-collective* find_collective(MPI_Request request) noexcept {
-  return dynamic_cast<collective*>(mpi::find(request));
+/// An end or a collective, or null.
+mpi::stream_request* find(MPI_Request request) noexcept {
+  return dynamic_cast<mpi::stream_request*>(mpi::find(request));
+}
+end* as_end(mpi::stream_request* r) noexcept {
+  return dynamic_cast<end*>(r);
 }
 
 int refuse(const char* call, int error_class, int index, const char* why) noexcept {
@@ -172,16 +172,14 @@ int check(const char* call, int count, const MPI_Request requests[]) noexcept {
   if (count < 0)
     return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
   for (int i = 0; i < count; ++i) {
-    const end* const e = find_end(requests[i]);
-    const collective* const c = find_collective(requests[i]);
-    if (!(e && e->args().whole) && !c && !is_hosts(requests[i]))
+    mpi::stream_request* const r = find(requests[i]);
+    const end* const e = as_end(r);
+    if (r ? e && !e->args().whole : !is_hosts(requests[i]))
       return refuse(call, MPI_ERR_REQUEST, i,
                     "it is no persistent collective, and was not made by telpher_matched_send_init "
                     "or telpher_matched_recv_init");
-    if ((e && e->matched) || (c && c->replay))
-      return refuse(call, MPI_ERR_REQUEST, i, "it was matched before");
-    if ((e && e->active()) || (c && c->active()))
-      return refuse(call, MPI_ERR_REQUEST, i, "it is active");
+    if (r && r->matched_at()) return refuse(call, MPI_ERR_REQUEST, i, "it was matched before");
+    if (r && r->active()) return refuse(call, MPI_ERR_REQUEST, i, "it is active");
     for (int j = 0; j < i; ++j)
       if (requests[j] == requests[i])
         return refuse(call, MPI_ERR_REQUEST, i, "it is in the list twice");
@@ -197,37 +195,33 @@ bool is_started(const end& e) noexcept {
 /// The requests of a list: matched ends and collectives, of a wait those ends that are started, and
 /// the places of the others.
 struct sorted {
+  mpi::stream_request* first = nullptr;  // of those that are matched
   std::vector<end*> ends;
   std::vector<collective*> collectives;
   std::vector<int> others;
-
-  const memory::place* where() const noexcept {
-    if (!ends.empty()) return &ends[0]->matched->where();
-    return collectives.empty() ? nullptr : &collectives[0]->replay->where();
-  }
 };
 
 /// False after an error, which is in `rc`.
 bool sort_out(const char* call, int count, const MPI_Request requests[], bool waits, sorted& all,
               int& rc) noexcept {
   for (int i = 0; i < count; ++i) {
-    end* const e = find_end(requests[i]);
-    collective* const c = find_collective(requests[i]);
-    const bool is_end = e && e->matched, is_collective = c && c->replay;
-    if (!is_end && !is_collective) {
+    mpi::stream_request* const r = find(requests[i]);
+    const memory::place* const at = r ? r->matched_at() : nullptr;
+    if (!at) {
       all.others.push_back(i);
       continue;
     }
-    if (waits && is_end && !is_started(*e)) continue;
-    const memory::place& where = is_end ? e->matched->where() : c->replay->where();
-    if (const memory::place* const first = all.where(); first && !(where == *first))
+    end* const e = as_end(r);
+    if (waits && e && !is_started(*e)) continue;
+    if (!all.first) all.first = r;
+    if (!(*at == *all.first->matched_at()))
       rc = refuse(call, MPI_ERR_REQUEST, i, "its memory is on another device than the first one's");
-    else if (!waits && (is_end ? e->in_stream : c->in_stream))
+    else if (!waits && r->in_stream)
       rc = refuse(call, MPI_ERR_REQUEST, i, "it is active: wait for it in a stream first");
-    if (is_end)
+    if (e)
       all.ends.push_back(e);
     else
-      all.collectives.push_back(c);
+      all.collectives.push_back(static_cast<collective*>(r));
   }
   return rc == MPI_SUCCESS;
 }
@@ -236,14 +230,13 @@ bool sort_out(const char* call, int count, const MPI_Request requests[], bool wa
 /// the stream has passed its start, which comes last: others may need what was sent before.
 int launch(const char* call, bool waits, const sorted& all, void* native) noexcept {
   const device::adopted_stream s(native);
-  const memory::place& where = *all.where();
+  const memory::place& where = *all.first->matched_at();
   if (!s.get() || s.owner() != where.owner || s.device() != where.device) {
     char why[160];
     std::snprintf(why, sizeof why,
                   "stream %p: it is no stream of device %d, where the memory of the request is",
                   native, where.device);
-    return all.ends.empty() ? all.collectives[0]->misused(call, MPI_ERR_ARG, why)
-                            : all.ends[0]->misused(call, MPI_ERR_ARG, why);
+    return all.first->misused(call, MPI_ERR_ARG, why);
   }
   std::vector<path::matched_end*> list;
   for (const end* e : all.ends)
@@ -258,32 +251,31 @@ int launch(const char* call, bool waits, const sorted& all, void* native) noexce
                        "a launch in the program's stream");
   for (end* e : all.ends) (captured ? e->in_graph : e->in_stream) = captured || !waits;
   for (collective* c : all.collectives)
-    (captured ? c->in_graph : c->in_stream) = captured || !waits;
+    if (!captured) c->in_stream = !waits;
   return MPI_SUCCESS;
 }
 
 /// The agreements on collectives of a call of telpher_match, and what came of them.
 class collectives_to_match {
  public:
-  void add(const char* call, collective& c) noexcept {
-    if (auto begun = c.match()) all_.push_back({call, &c, std::move(begun)});
+  void add(collective& c) noexcept {
+    if (auto begun = c.match()) all_.push_back({&c, std::move(begun)});
   }
   bool advance() noexcept {
     bool over = true;
     for (one& o : all_) over = o.agreement->advance() && over;
     return over;
   }
-  void finish() noexcept {
+  void finish(const char* call) noexcept {
     for (one& o : all_) {
       o.of->replay = o.agreement->take();
-      TELPHER_INFO("%s: a persistent collective goes by %s", o.call,
+      TELPHER_INFO("%s: a persistent collective goes by %s", call,
                    o.of->replay ? "the devices alone" : "rounds of the progress engine");
     }
   }
 
  private:
   struct one {
-    const char* call;
     collective* of;
     std::unique_ptr<coll::matching> agreement;
   };
@@ -299,8 +291,11 @@ int match(const char* call, int count, const MPI_Request requests[]) noexcept {
   all.reserve(static_cast<std::size_t>(count));
   collectives_to_match collectives;
   for (int i = 0; i < count; ++i) {
-    if (end* const e = find_end(requests[i])) all.emplace_back(call, *e);
-    if (collective* const c = find_collective(requests[i])) collectives.add(call, *c);
+    mpi::stream_request* const r = find(requests[i]);
+    if (end* const e = as_end(r))
+      all.emplace_back(call, *e);
+    else if (r)
+      collectives.add(*static_cast<collective*>(r));
   }
   make_rooms(all);
   int rc = MPI_SUCCESS;
@@ -312,7 +307,7 @@ int match(const char* call, int count, const MPI_Request requests[]) noexcept {
     for (party& p : all) over = p.advance(rc) && over;
     return over;
   });
-  collectives.finish();
+  collectives.finish(call);
   if (rc != MPI_SUCCESS) return rc;
   for (party& p : all) p.finish();
   return MPI_SUCCESS;
@@ -325,7 +320,7 @@ int start_matched(const char* call, int count, const MPI_Request requests[], voi
   int rc = MPI_SUCCESS;
   if (!sort_out(call, count, requests, false, all, rc)) return rc;
   for (const int i : all.others) others.push_back(requests[i]);
-  return all.where() ? launch(call, false, all, native) : MPI_SUCCESS;
+  return all.first ? launch(call, false, all, native) : MPI_SUCCESS;
 }
 
 int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
@@ -336,14 +331,14 @@ int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_
   if (!sort_out(call, count, requests, true, all, rc)) return rc;
   others = all.others;
   for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
-    const end* const e = find_end(requests[i]);
-    const collective* const c = find_collective(requests[i]);
-    if (e && e->matched && !e->sends() && is_started(*e))
+    mpi::stream_request* const r = find(requests[i]);
+    if (!r || !r->matched_at()) continue;
+    if (const end* const e = as_end(r); e && !e->sends() && is_started(*e))
       e->fill_received(&statuses[i], e->matched->bytes());
-    else if ((e && e->matched) || (c && c->replay))
+    else
       mpi::fill_empty(&statuses[i]);
   }
-  return all.where() ? launch(call, true, all, native) : MPI_SUCCESS;
+  return all.first ? launch(call, true, all, native) : MPI_SUCCESS;
 }
 
 void forget_cards() noexcept {

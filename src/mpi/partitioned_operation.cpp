@@ -13,7 +13,7 @@ namespace telpher::partitioned {
 // --- both ends ---
 
 end::end(const init_args& a, int peer, MPI_Request place) noexcept
-    : args_(a), peer_(peer), errors_(a.comm), place_(place) {
+    : stream_request(a.comm), args_(a), peer_(peer), place_(place) {
   if (pmpi::Type_dup(a.type, &type_) == MPI_SUCCESS) args_.type = type_;
   const auto l = datatype::layout_of(args_.type);
   layout_ = datatype::hold(l ? *l : *datatype::layout_of(MPI_BYTE));
@@ -27,10 +27,6 @@ bool end::abandon() noexcept {
   if (active_) return false;
   pmpi::Request_free(&place_);
   return true;
-}
-
-int end::misused(const char* call, int error_class, const char* why) const noexcept {
-  return host_mpi::fail_with(errors_.owner(), call, error_class, why);
 }
 
 bool end::complete(std::size_t message) noexcept {
@@ -77,18 +73,9 @@ void end::fill_received(MPI_Status* out, std::uint64_t bytes) const noexcept {
   pmpi::Status_set_elements_x(out, MPI_BYTE, static_cast<MPI_Count>(bytes));
 }
 
-// The request stays as it is: a stream may still wait for it.
-int end::refuse_wait() const noexcept {
-  return misused("MPI_Wait", MPI_ERR_REQUEST,
-                 "the request was started in a stream by telpher_start_enqueue: it is complete "
-                 "once a stream has passed telpher_wait_enqueue");
-}
-
 int end::may_start() const noexcept {
   if (active()) return misused("MPI_Start", MPI_ERR_REQUEST, "the request is active already");
-  if (matched)
-    return misused("MPI_Start", MPI_ERR_REQUEST,
-                   "the request was matched for streams: start it by telpher_start_enqueue");
+  if (matched) return refuse_start();
   return MPI_SUCCESS;
 }
 

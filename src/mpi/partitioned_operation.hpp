@@ -30,6 +30,7 @@
 
 #include "mpi/operations.hpp"
 #include "mpi/partitioned.hpp"
+#include "mpi/stream_request.hpp"
 #include "path/matched.hpp"
 
 namespace telpher::partitioned {
@@ -53,7 +54,7 @@ struct hello {
 };
 
 /// What both ends share: the place in the program's hands, and the messages of this start.
-class end : public mpi::operation {
+class end : public mpi::stream_request {
  public:
   end(const init_args& a, int peer, MPI_Request place) noexcept;
   ~end() override;
@@ -67,8 +68,9 @@ class end : public mpi::operation {
   void finish_quietly() noexcept override { finish(MPI_STATUS_IGNORE); }
   virtual bool sends() const noexcept = 0;
   int partitions() const noexcept { return args_.partitions; }
-  /// Raises an error of the program's use of this request.
-  int misused(const char* call, int error_class, const char* why) const noexcept;
+  const memory::place* matched_at() const noexcept override {
+    return matched ? &matched->where() : nullptr;
+  }
 
   const init_args& args() const noexcept { return args_; }
   int peer() const noexcept { return peer_; }
@@ -82,8 +84,6 @@ class end : public mpi::operation {
   void fill_received(MPI_Status* out, std::uint64_t bytes) const noexcept;
 
   std::unique_ptr<path::matched_end> matched;
-  /// It was started in a stream and not waited for yet.
-  bool in_stream = false;
   /// A graph starts it or waits for it, of which nobody hears.
   bool in_graph = false;
 
@@ -99,7 +99,6 @@ class end : public mpi::operation {
   bool complete(std::size_t message) noexcept;
   /// Whether all are, up to the first that is not.
   bool all_complete() noexcept;
-  int refuse_wait() const noexcept;
   /// A start on the CPU: an error if it cannot be now.
   int may_start() const noexcept;
   /// A start, of so many messages.
@@ -111,7 +110,6 @@ class end : public mpi::operation {
   int peer_;  // rank of the job; -1: nobody
   datatype::hold layout_;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
-  host_mpi::kept_comm errors_;
   MPI_Request place_;
   bool active_ = false;
   std::vector<std::unique_ptr<mpi::operation>> messages_;  // null: not under way yet

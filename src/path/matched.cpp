@@ -49,11 +49,10 @@ status matched_end::connect(int process, int own, const matched_side& other,
                             std::uint64_t bytes) noexcept {
   std::byte* base = reinterpret_cast<std::byte*>(other.room.address);
   if (process != own) {
-    if (!importer_for(other.room, where())) return status::not_supported;
-    auto opened = open_exported(process, other.room, where());
+    auto opened = open_for(process, other.room, where());
     TELPHER_TRY(opened);
-    peer_ = std::move(*opened);
-    base = peer_.base() + (other.room.address - other.room.base);
+    peer_ = std::move(opened->mapping);
+    base = opened->data;
   }
   bytes_ = bytes;
   peer_words_ = base + other.words;

@@ -84,6 +84,15 @@ status pull::poll() noexcept {
   return s;
 }
 
+result<opened_memory> open_for(int process, const exported_memory& there,
+                               const memory::place& where) noexcept {
+  if (!importer_for(there, where)) return status::not_supported;
+  auto opened = open_exported(process, there, where);
+  TELPHER_TRY(opened);
+  std::byte* const data = opened->base() + (there.address - there.base);
+  return opened_memory{std::move(*opened), data};
+}
+
 // A kernel can access memory of another device of this process only if peer access was enabled; a
 // copy engine always can.
 std::unique_ptr<pull> pull::local(const region& to, const memory::place& where,

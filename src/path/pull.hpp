@@ -54,6 +54,15 @@ result<memory::place> importer_for(const exported_memory& there,
 result<memory::mapping> open_exported(int process, const exported_memory& there,
                                       const memory::place& importer) noexcept;
 
+/// Another process's bytes where kernels of a device reach them, while the mapping is held.
+struct opened_memory {
+  memory::mapping mapping;
+  std::byte* data;
+};
+/// Opens them for kernels of `where`. not_supported if these could not reach them.
+result<opened_memory> open_for(int process, const exported_memory& there,
+                               const memory::place& where) noexcept;
+
 /// Describes a device region for another process; `info` comes from classify or describe of its
 /// address.
 status export_region(const region& r, const device::pointer_info& info,

@@ -6,6 +6,12 @@
 
 namespace mpi_test {
 
+/// What is matched must go by the devices alone.
+inline bool by_devices() {
+  const char* const way = std::getenv("TEST_MATCHED");
+  return !way || std::string(way) == "devices";
+}
+
 /// A matched send to `peer` and a receive from it, or one of them.
 class pair {
  public:

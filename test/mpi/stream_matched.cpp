@@ -11,11 +11,6 @@ using namespace mpi_test;
 
 namespace {
 
-bool by_devices() {
-  const char* const way = std::getenv("TEST_MATCHED");
-  return !way || std::string(way) == "devices";
-}
-
 int sent_byte(int round, int rank) {
   return (round * 16 + rank + 1) & 0xff;
 }

@@ -13,11 +13,6 @@ using namespace mpi_test;
 
 namespace {
 
-bool by_devices() {
-  const char* const way = std::getenv("TEST_MATCHED");
-  return !way || std::string(way) == "devices";
-}
-
 /// What every byte of a rank's input is in a round. The sum over 8 ranks fits a byte, so sums of
 /// words have no carry from one byte to the next.
 int byte_of(int round, int rank) {

@@ -178,7 +178,7 @@ bool call::eligible() noexcept {
   auto free = launch_context::take(a.where);
   if (!free) return false;
   execution_.emplace(std::move(*free));
-  return propose_number() && describe_buffers(a, replays_, c_.protocol.own_description());
+  return propose_number() && describe_buffers(a, facts_.replayed, c_.protocol.own_description());
 }
 
 /// Says which numbers the call may have, and where it works at this rank.

@@ -61,7 +61,7 @@ class call final : public deferred_call {
   status result() const noexcept { return result_; }
 
   /// Before the first advance(): done shall mean that take_replay() has what streams start.
-  void prepare_replay() noexcept { facts_.replayed = replays_ = true; }
+  void prepare_replay() noexcept { facts_.replayed = true; }
   std::unique_ptr<replay> take_replay() noexcept { return std::move(replay_); }
 
   /// What it waits for, as the end of a sentence.
@@ -146,7 +146,6 @@ class call final : public deferred_call {
   choice chosen_;
   std::uint64_t signal_number_ = 0;  // call_number
   std::optional<execution> execution_;
-  bool replays_ = false;
   std::unique_ptr<kernel_replay> replay_;
 };
 

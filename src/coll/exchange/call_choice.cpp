@@ -16,7 +16,7 @@ call::then call::describe_to_choose() noexcept {
   if (!describe_problem(arguments_, c_.protocol, problem_, facts_.unit)) return stage();
   facts_.may_wait = c_.may_wait;
   facts_.exportable = c_.kind == workspace_kind::device && all_exportable();
-  facts_.library = !replays_ && may_use_library();
+  facts_.library = !facts_.replayed && may_use_library();
   facts_.places = 0;
   for (int r = 0; r < c_.ranks && is_v_form(arguments_.what); ++r)
     facts_.places = (facts_.places ^ c_.protocol.description_of(r).places) * 1099511628211u;
@@ -57,7 +57,7 @@ call::then call::await_choice() noexcept {
 }
 
 call::then call::follow_choice() noexcept {
-  if (replays_) return make_room();
+  if (facts_.replayed) return make_room();
   if (chosen_.by == transport::vendor && !c_.library.ready()) return open_library();
   if (!chosen_ || !chosen_.mapped) return commit();
   bool fresh = false;

@@ -20,8 +20,7 @@ void execution::place_buffers(int rank, std::uint64_t input, std::uint64_t outpu
 }
 
 status execution::start(const terms& t) noexcept {
-  const kernel::id body =
-      t.reduce.known ? kernel::exchange_with(t.reduce.op, t.reduce.type) : kernel::id::exchange;
+  const kernel::id body = t.reduce.body();
   compiled_.emplace(compilation{*t.chosen.plan, map_, t.unit, t.chosen.by == transport::packed});
   if (t.chosen.by != transport::stepped) return launch(t, body);
   steps_.emplace(*compiled_,

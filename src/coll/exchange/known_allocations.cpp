@@ -31,10 +31,9 @@ bool known_allocations::map(const named& n, const memory::place& where, bool& fr
                 [&](const entry& e) { return e.rank == n.rank && overlap(e.memory, n.memory); });
   entry made{n.rank, n.memory, {}, n.call};
   if (n.process != of_this_rank) {
-    if (!path::importer_for(n.memory, where)) return false;
-    auto opened = path::open_exported(n.process, n.memory, where);
+    auto opened = path::open_for(n.process, n.memory, where);
     if (!opened) return false;
-    made.mapping = std::move(*opened);
+    made.mapping = std::move(opened->mapping);
     made.mapping.rest();
   }
   all_.push_back(std::move(made));

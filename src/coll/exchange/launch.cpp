@@ -216,6 +216,25 @@ void call_number::note(std::uint64_t number) noexcept {
   }
 }
 
+status place_program(kernel::exchange& p, const std::vector<std::uint64_t>& program,
+                     device::backend* owner, memory::buffer& taken, void* memory) noexcept {
+  p.long_code = nullptr;
+  if (program.size() <= kernel::exchange::code_capacity) {
+    std::copy(program.begin(), program.end(), p.code);
+    return status::ok;
+  }
+  const std::size_t bytes = program.size() * sizeof(std::uint64_t);
+  if (!memory) {
+    auto code = memory::buffer::host(bytes, owner, true);
+    TELPHER_TRY(code);
+    taken = std::move(*code);
+    memory = taken.data();
+  }
+  std::memcpy(memory, program.data(), bytes);
+  p.long_code = static_cast<const std::uint64_t*>(memory);
+  return status::ok;
+}
+
 status run::start(launch_context& on, kernel::id k, const std::vector<std::uint64_t>& program,
                   int blocks, staying way, void* memory) noexcept {
   context_state& s = *on.state_;
@@ -224,20 +243,7 @@ status run::start(launch_context& on, kernel::id k, const std::vector<std::uint6
   blocks_ = blocks;
   kernel::exchange& p = s.parameters;
   p.code_words = static_cast<std::uint32_t>(program.size());
-  p.long_code = nullptr;
-  if (program.size() <= kernel::exchange::code_capacity) {
-    std::copy(program.begin(), program.end(), p.code);
-  } else {
-    const std::size_t bytes = program.size() * sizeof(std::uint64_t);
-    if (!memory) {
-      auto code = memory::buffer::host(bytes, s.where.owner, true);
-      TELPHER_TRY(code);
-      long_code_ = std::move(*code);
-      memory = long_code_.data();
-    }
-    std::memcpy(memory, program.data(), bytes);
-    p.long_code = static_cast<const std::uint64_t*>(memory);
-  }
+  TELPHER_TRY(place_program(p, program, s.where.owner, long_code_, memory));
   p.done = s.done();
   p.stop = s.stop();
   p.gone = s.gone();

@@ -58,6 +58,12 @@ class launch_context {
 /// Whether a kernel that stays may do a program: what the program uses of the launch's parameters.
 enum class staying { no, packed, with_flags };
 
+/// Puts a program where a launch with these parameters finds it. One that is too long for them is
+/// copied to `memory`, or to memory taken for it, which becomes `taken`.
+status place_program(kernel::exchange& p, const std::vector<std::uint64_t>& program,
+                     device::backend* owner, memory::buffer& taken,
+                     void* memory = nullptr) noexcept;
+
 /// One run of an exchange kernel, in as many launches as it takes (kernel/exchange.hpp, Pauses).
 class run {
  public:

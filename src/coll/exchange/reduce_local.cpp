@@ -70,13 +70,12 @@ status run_update(const memory::place& where, const reduction& r, const update& 
   TELPHER_TRY(free);
   run launched;
   try {
-    const kernel::id body = r.known ? kernel::exchange_with(r.op, r.type) : kernel::id::exchange;
     const int blocks = blocks_for(u.bytes);
     // A kernel that stays may be given a program that pauses, which more blocks could not.
     const bool may_stay = u.bytes <= config().coll_linger_limit &&
                           blocks <= static_cast<int>(kernel::exchange::most_blocks);
     const staying way = may_stay ? staying::packed : staying::no;
-    TELPHER_TRY(launched.start(*free, body, program_of(r, u), blocks, way));
+    TELPHER_TRY(launched.start(*free, r.body(), program_of(r, u), blocks, way));
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }

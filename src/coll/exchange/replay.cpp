@@ -2,10 +2,10 @@
 #include "coll/exchange/replay.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <utility>
 
+#include "coll/exchange/launch.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::coll::exchange {
@@ -54,25 +54,22 @@ void kernel_replay::place_room(int rank, std::byte* base) noexcept {
 }
 
 /// Where the memory lies here.
-result<std::uint64_t> kernel_replay::open(int process,
-                                          const path::exported_memory& there) noexcept {
-  if (!path::importer_for(there, where())) return status::not_supported;
-  auto opened = path::open_exported(process, there, where());
+result<std::byte*> kernel_replay::open(int process, const path::exported_memory& there) noexcept {
+  auto opened = path::open_for(process, there, where());
   TELPHER_TRY(opened);
-  const auto at = reinterpret_cast<std::uintptr_t>(opened->base()) + (there.address - there.base);
   try {
-    opened_.push_back(std::move(*opened));
+    opened_.push_back(std::move(opened->mapping));
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }
-  return at;
+  return opened->data;
 }
 
 status kernel_replay::open_room(int rank, int process,
                                 const path::exported_memory& there) noexcept {
   const auto at = open(process, there);
   TELPHER_TRY(at);
-  place_room(rank, reinterpret_cast<std::byte*>(*at));
+  place_room(rank, *at);
   return status::ok;
 }
 
@@ -82,12 +79,12 @@ status kernel_replay::open_buffers(int rank, int process, const path::exported_m
   if (input) {
     const auto at = open(process, *input);
     TELPHER_TRY(at);
-    s.input = *at;
+    s.input = reinterpret_cast<std::uintptr_t>(*at);
   }
   if (output) {
     const auto at = open(process, *output);
     TELPHER_TRY(at);
-    s.output = *at;
+    s.output = reinterpret_cast<std::uintptr_t>(*at);
   }
   return status::ok;
 }
@@ -115,21 +112,7 @@ status kernel_replay::compile() noexcept {
       return status::out_of_memory;
     }
   }
-  return place_program(words);
-}
-
-/// What is the same at each launch.
-status kernel_replay::place_program(const std::vector<std::uint64_t>& words) noexcept {
-  if (words.size() <= kernel::exchange::code_capacity) {
-    std::copy(words.begin(), words.end(), parameters_.code);
-  } else {
-    const std::size_t bytes = words.size() * sizeof(std::uint64_t);
-    auto code = memory::buffer::host(bytes, where().owner, true);
-    TELPHER_TRY(code);
-    long_code_ = std::move(*code);
-    std::memcpy(long_code_.data(), words.data(), bytes);
-    parameters_.long_code = static_cast<const std::uint64_t*>(long_code_.data());
-  }
+  TELPHER_TRY(place_program(parameters_, words, where().owner, long_code_));
   std::byte* const base = room_->base();
   parameters_.me = static_cast<std::uint32_t>(terms_.rank);
   parameters_.calls = reinterpret_cast<std::uint64_t*>(base);
@@ -142,11 +125,9 @@ status kernel_replay::place_program(const std::vector<std::uint64_t>& words) noe
 status kernel_replay::start(device::stream s, bool captured) noexcept {
   if (captured) room_->captured();
   const path::waiting_launch held(where(), s, captured);
-  const kernel::id body = terms_.reduce.known
-                              ? kernel::exchange_with(terms_.reduce.op, terms_.reduce.type)
-                              : kernel::id::exchange;
   constexpr int threads = kernel::exchange_place::most_items;
-  return where().owner->launch(body, &parameters_, blocks_of(terms_.chosen), threads, s);
+  return where().owner->launch(terms_.reduce.body(), &parameters_, blocks_of(terms_.chosen),
+                               threads, s);
 }
 
 }  // namespace telpher::coll::exchange

@@ -57,8 +57,7 @@ class kernel_replay final : public replay {
   bool alternates() const noexcept { return packed() && terms_.all_depend; }
   std::uint64_t half_bytes() const noexcept;
   void place_room(int rank, std::byte* base) noexcept;
-  result<std::uint64_t> open(int process, const path::exported_memory& there) noexcept;
-  status place_program(const std::vector<std::uint64_t>& words) noexcept;
+  result<std::byte*> open(int process, const path::exported_memory& there) noexcept;
 
   terms terms_;
   std::shared_ptr<path::matched_room> room_;

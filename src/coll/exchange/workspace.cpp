@@ -206,11 +206,10 @@ result<mapped_workspace> mapped_workspace::open(workspace_kind kind, int process
     w.base_ = w.segment_->data();
     return w;
   }
-  if (!path::importer_for(there, where)) return status::not_supported;
-  auto opened = path::open_exported(process, there, where);
+  auto opened = path::open_for(process, there, where);
   TELPHER_TRY(opened);
-  w.mapping_ = std::move(*opened);
-  w.base_ = w.mapping_.base() + (there.address - there.base);
+  w.mapping_ = std::move(opened->mapping);
+  w.base_ = opened->data;
   return w;
 }
 
