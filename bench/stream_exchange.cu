@@ -13,46 +13,9 @@
 //   nvcc -O2 -std=c++20 -arch=native -I include -I MPI/include -o stream_exchange
 //     bench/stream_exchange.cu -L MPI/lib -lmpi -lnccl
 //   mpirun -n 2 env LD_PRELOAD=.../libtelpher-ABI.so ./stream_exchange
-#include <cuda_runtime.h>
-#include <dlfcn.h>
-#include <mpi.h>
-#include <nccl.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "telpher/stream.h"
-
-#define CHECK(call)                                                              \
-  do {                                                                           \
-    const int code_ = static_cast<int>(call);                                    \
-    if (code_ != 0) {                                                            \
-      std::fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, code_); \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                              \
-    }                                                                            \
-  } while (0)
-
-template <class F>
-F* telpher(const char* name) {
-  auto* const found = reinterpret_cast<F*>(dlsym(RTLD_DEFAULT, name));
-  if (!found) {
-    std::fprintf(stderr, "the process has no %s: preload Telpher\n", name);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
-  return found;
-}
-#define TELPHER(name) (telpher<decltype(name)>(#name))
+#include "stream_timing.cuh"
 
 namespace {
-
-int rank = -1, peer = -1;
-cudaStream_t stream;
-ncclComm_t nccl;
 
 __global__ void compute(unsigned long long ns) {
   unsigned long long begin, now;
@@ -163,65 +126,6 @@ class exchange {
   std::vector<MPI_Request> plain_, matched_;
 };
 
-bool in_graph(const std::string& form) {
-  return form == "graph" || form == "ncclgr";
-}
-
-/// Steps that are repeated: one by one, or so many in a graph that is launched again and again.
-template <class Step>
-double time_of(const std::string& form, int steps, Step step) {
-  constexpr int in_one = 10, rounds = 7;
-  cudaGraphExec_t graph = nullptr;
-  if (in_graph(form)) {
-    cudaGraph_t made;
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < in_one; ++i) step();
-    CHECK(cudaStreamEndCapture(stream, &made));
-    CHECK(cudaGraphInstantiate(&graph, made, 0));
-    CHECK(cudaGraphDestroy(made));
-  }
-  std::vector<double> all;
-  for (int r = 0; r <= rounds; ++r) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const auto begin = std::chrono::steady_clock::now();
-    if (graph)
-      for (int i = 0; i < steps / in_one; ++i) CHECK(cudaGraphLaunch(graph, stream));
-    else
-      for (int i = 0; i < steps; ++i) step();
-    CHECK(cudaStreamSynchronize(stream));
-    const std::chrono::duration<double, std::micro> t = std::chrono::steady_clock::now() - begin;
-    if (r > 0) all.push_back(t.count() / steps);
-  }
-  if (graph) CHECK(cudaGraphExecDestroy(graph));
-  std::sort(all.begin(), all.end());
-  double mine = all[all.size() / 2], most = 0;
-  MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most;
-}
-
-const std::vector<std::string> forms = {"wait", "enqueue", "matched", "graph", "nccl", "ncclgr"};
-
-void heading(const char* what) {
-  if (rank != 0) return;
-  std::printf("%-26s", what);
-  for (const std::string& f : forms) std::printf("%10s", f.c_str());
-  std::printf("\n");
-}
-
-void row(const std::string& name, std::map<std::string, double>& us) {
-  if (rank != 0) return;
-  std::printf("%-26s", name.c_str());
-  for (const std::string& f : forms) std::printf("%10.2f", us[f]);
-  std::printf("\n");
-  std::fflush(stdout);
-}
-
-std::string size_name(std::size_t bytes) {
-  return bytes >= 1 << 20   ? std::to_string(bytes >> 20) + " MB"
-         : bytes >= 1 << 10 ? std::to_string(bytes >> 10) + " KB"
-                            : std::to_string(bytes) + " B";
-}
-
 void hops(std::size_t bytes) {
   exchange one(bytes, 1);
   std::map<std::string, double> us;
@@ -254,25 +158,12 @@ void steps(std::size_t bytes, int kernel_us) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int level = 0, ranks = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2) MPI_Abort(MPI_COMM_WORLD, 1);
-  peer = 1 - rank;
-  CHECK(cudaSetDevice(rank));
-  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  ncclUniqueId id;
-  if (rank == 0) CHECK(ncclGetUniqueId(&id));
-  MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
-  CHECK(ncclCommInitRank(&nccl, 2, id, rank));
+  begin(argc, argv);
   compute<<<1, 32, 0, stream>>>(1000);
   heading("a hop of a ping-pong, us");
   for (const std::size_t bytes : {8ul, 1024ul, 8192ul, 65536ul, 1048576ul, 4194304ul}) hops(bytes);
   heading("a step, us: a kernel of");
   for (const int kernel_us : {10, 50, 200})
     for (const std::size_t bytes : {8192ul, 65536ul, 1048576ul}) steps(bytes, kernel_us);
-  CHECK(ncclCommDestroy(nccl));
-  CHECK(cudaStreamDestroy(stream));
-  MPI_Finalize();
+  end();
 }

@@ -4,7 +4,9 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "base/settings.hpp"
 
@@ -14,6 +16,23 @@ namespace {
 bool under_mps() noexcept {
   return std::getenv("CUDA_MPS_PIPE_DIRECTORY") ||
          ::access("/tmp/nvidia-mps/control", F_OK) == 0;  // the daemon's default
+}
+
+/// The ranks of this node, as the launcher tells them; 0 if it does not.
+int local_ranks() noexcept {
+  for (const char* name :
+       {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
+        "PMI_LOCAL_SIZE", "JSM_NAMESPACE_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"})
+    if (const char* const text = std::getenv(name); text && std::atoi(text) > 0)
+      return std::atoi(text);
+  return 0;
+}
+
+/// All ranks of the node may be clients of one device.
+int queues_under_mps() noexcept {
+  constexpr int most = 32, of_a_device = 64, unknown = 8;
+  const int ranks = local_ranks();
+  return ranks == 0 ? unknown : std::clamp(of_a_device / ranks, 2, most);
 }
 
 bool one_thread() noexcept {
@@ -29,9 +48,10 @@ bool one_thread() noexcept {
 
 void set_stream_variables() noexcept {
   constexpr bool replace = false;
-  const bool queues = config().streams || under_mps();
-  if (!queues || !one_thread()) return;
-  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", replace);
+  const bool mps = under_mps();
+  if (!(config().streams || mps) || !one_thread()) return;
+  const std::string queues = mps ? std::to_string(queues_under_mps()) : "32";
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", queues.c_str(), replace);
   if (config().streams) ::setenv("CUDA_MODULE_LOADING", "EAGER", replace);
 }
 

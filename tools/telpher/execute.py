@@ -5,6 +5,7 @@ Puts libtelpher-<abi>.so into LD_PRELOAD, chooses the rank's device, binds its C
 device, and becomes the program. It runs once for every rank, so it imports little.
 """
 import os
+import re
 import sys
 
 from . import UserError
@@ -27,6 +28,9 @@ CHOICES = {"--visible": ("auto", "first", "one", "all"), "--bind": ("auto", "non
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
               "PMI_LOCAL_RANK", "FLUX_TASK_LOCAL_ID", "JSM_NAMESPACE_LOCAL_RANK", "SLURM_LOCALID")
 
+LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
+              "JSM_NAMESPACE_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE")
+
 MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich")
 
 
@@ -35,6 +39,15 @@ def local_rank(environment) -> int:
         text = environment.get(name, "")
         if text.isdigit():
             return int(text)
+    return 0
+
+
+def local_ranks(environment) -> int:
+    """The ranks of this node; 0 if the launcher does not tell. Slurm's value is `4(x2),3`: the first node's counts."""
+    for name in LOCAL_SIZE:
+        digits = re.match(r"\d*", environment.get(name, "")).group()
+        if digits and int(digits):
+            return int(digits)
     return 0
 
 
@@ -98,6 +111,13 @@ def place(environment, visible: str, bind: str, devices) -> None:
         answers.give(environment, chosen.vendor, libraries.present())
 
 
+def queues_under_mps(environment) -> int:
+    """The clients of one device have some hundred queues together (an H100 gives 96 and refuses 128), and all ranks
+    of the node may be its clients."""
+    ranks = local_ranks(environment)
+    return max(2, min(32, 64 // ranks)) if ranks else 8
+
+
 def set_stream_variables(environment, root: str = "/") -> None:
     """A device's streams share few queues, under MPS two, and one that waits for a message holds up all of its queue.
     Where streams wait, a kernel that is loaded at its first launch holds up all that comes after it.
@@ -105,7 +125,7 @@ def set_stream_variables(environment, root: str = "/") -> None:
     mps = "CUDA_MPS_PIPE_DIRECTORY" in environment or os.path.exists(root + "tmp/nvidia-mps/control")
     streams = environment.get("TELPHER_STREAMS", "").lower() in ("1", "on", "yes", "true", "y")
     if mps or streams:
-        environment.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
+        environment.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", str(queues_under_mps(environment)) if mps else "32")
     if streams:
         environment.setdefault("CUDA_MODULE_LOADING", "EAGER")
 

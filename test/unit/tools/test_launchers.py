@@ -72,7 +72,13 @@ class Launchers(unittest.TestCase):
                 ({}, None, None),
                 ({"TELPHER_STREAMS": "off"}, None, None),
                 ({"TELPHER_STREAMS": "On"}, "32", "EAGER"),
-                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine"}, "32", None),
+                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine"}, "8", None),
+                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, "32", None),
+                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine", "MPI_LOCALNRANKS": "4"}, "16", None),
+                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine", "SLURM_STEP_TASKS_PER_NODE": "8(x2),3"}, "8", None),
+                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine", "MPI_LOCALNRANKS": "128"}, "2", None),
+                ({"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mine", "MPI_LOCALNRANKS": "4",
+                  "TELPHER_STREAMS": "on"}, "16", "EAGER"),
                 ({"TELPHER_STREAMS": "on", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}, "1", "EAGER"),
                 ({"TELPHER_STREAMS": "on", "CUDA_MODULE_LOADING": "LAZY"}, "32", "LAZY"),
             ):
@@ -84,7 +90,7 @@ class Launchers(unittest.TestCase):
             os.makedirs(root + "/tmp/nvidia-mps/control")
             environment = {}
             execute.set_stream_variables(environment, root + "/")
-            self.assertEqual(environment, {"CUDA_DEVICE_MAX_CONNECTIONS": "32"})
+            self.assertEqual(environment, {"CUDA_DEVICE_MAX_CONNECTIONS": "8"})
 
 
 class Rank(unittest.TestCase):
