@@ -77,7 +77,8 @@ double time_of(const std::string& form, int steps, Step step) {
   return most;
 }
 
-inline const std::vector<std::string> forms = {"wait", "enqueue", "matched", "graph", "nccl", "ncclgr"};
+inline const std::vector<std::string> forms = {"wait",  "enqueue", "matched",
+                                               "graph", "nccl",    "ncclgr"};
 
 inline void heading(const char* what) {
   if (rank != 0) return;

@@ -23,8 +23,8 @@ int local_ranks() noexcept {
   for (const char* name :
        {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
         "PMI_LOCAL_SIZE", "JSM_NAMESPACE_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"})
-    if (const char* const text = std::getenv(name); text && std::atoi(text) > 0)
-      return std::atoi(text);
+    if (const char* const text = std::getenv(name))
+      if (const int ranks = std::atoi(text); ranks > 0) return ranks;
   return 0;
 }
 

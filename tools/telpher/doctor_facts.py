@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import UserError, devices, doctor_checks, host_mpi, info, libraries, program
+from . import UserError, devices, doctor_checks, execute, host_mpi, info, libraries, program
 
 LINES_KEPT = 12
 
@@ -149,7 +149,7 @@ def nvidia(root: str = "/") -> dict:
         "open_driver": "Open Kernel Module" in read(root + "proc/driver/nvidia/version"),
         "gdrcopy": os.path.exists(root + "dev/gdrdrv"),
         "mig": bool(glob.glob(root + "proc/driver/nvidia/capabilities/gpu*/mig/gi*")),
-        "mps": "CUDA_MPS_PIPE_DIRECTORY" in os.environ or os.path.exists(root + "tmp/nvidia-mps/control"),
+        "mps": execute.under_mps(os.environ, root),
     }
 
 

@@ -111,6 +111,10 @@ def place(environment, visible: str, bind: str, devices) -> None:
         answers.give(environment, chosen.vendor, libraries.present())
 
 
+def under_mps(environment, root: str = "/") -> bool:
+    return "CUDA_MPS_PIPE_DIRECTORY" in environment or os.path.exists(root + "tmp/nvidia-mps/control")
+
+
 def queues_under_mps(environment) -> int:
     """The clients of one device have some hundred queues together (an H100 gives 96 and refuses 128), and all ranks
     of the node may be its clients."""
@@ -122,7 +126,7 @@ def set_stream_variables(environment, root: str = "/") -> None:
     """A device's streams share few queues, under MPS two, and one that waits for a message holds up all of its queue.
     Where streams wait, a kernel that is loaded at its first launch holds up all that comes after it.
     CUDA reads both when it starts, which may be before MPI_Init."""
-    mps = "CUDA_MPS_PIPE_DIRECTORY" in environment or os.path.exists(root + "tmp/nvidia-mps/control")
+    mps = under_mps(environment, root)
     streams = environment.get("TELPHER_STREAMS", "").lower() in ("1", "on", "yes", "true", "y")
     if mps or streams:
         environment.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", str(queues_under_mps(environment)) if mps else "32")
