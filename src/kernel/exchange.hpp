@@ -92,7 +92,7 @@ TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_valu
     store_published(resolve(p.done) + w.block(), exchange::ended(done_value, pauses));
 }
 
-/// The call of a replay, and its end, of which no host hears.
+/// The call of a replay, and its end. The host reads it only to know whether a stream still waits.
 template <class W>
 TELPHER_DEVICE void begin_replay(W w, const exchange& p, exchange_call& c) {
   c.epoch = resolve(p.calls)[w.block()] + 1;
@@ -102,7 +102,9 @@ TELPHER_DEVICE void begin_replay(W w, const exchange& p, exchange_call& c) {
 }
 template <class W>
 TELPHER_DEVICE void end_replay(W w, const exchange& p, const exchange_call& c) {
-  if (w.id() == 0) resolve(p.calls)[w.block()] = c.epoch;
+  if (w.id() != 0) return;
+  resolve(p.calls)[w.block()] = c.epoch;
+  store_relaxed_system(resolve(p.done) + w.block(), c.epoch);
 }
 
 /// One step for a work item, starting at `begin`. Returns where it paused, or `through`.

@@ -78,8 +78,8 @@ struct matched_words {
 /// waited for. Blocks are assigned to pieces as in copy_batch.
 struct matched_pieces {
   static constexpr int capacity = 64;
-  static constexpr unsigned slots = 4;                 // of an inbox
-  static constexpr std::uint64_t packed_limit = 8192;  // bytes of a message that travels packed
+  static constexpr unsigned slots = 4;  // of an inbox
+  static constexpr std::uint64_t packed_limit = 128 * 1024;  // bytes of a message that travels packed
   struct piece {
     matched_words* end;    // this end's
     std::uint32_t* peer;   // `peers` of the other end, as mapped here
@@ -87,6 +87,7 @@ struct matched_pieces {
     void* inbox;           // the receiver's, `slots` of them
     std::uint64_t stride;  // from one slot to the next
     std::uint64_t bytes;   // of a message
+    std::uint64_t* ended;  // pinned host memory: this end's count, once the launch is over
   };
   piece pieces[capacity];
   std::uint16_t first_block[capacity + 1];
@@ -136,7 +137,8 @@ struct exchange {
   std::uint32_t done_value;
   std::uint32_t* arrivals;  // device memory, 0 before and after: parts of calls that ended, where
                             // the kernel stays
-  std::uint64_t* done;      // pinned host memory, one a block: ended() of done_value after its part
+  std::uint64_t* done;      // pinned host memory, one a block: ended() of done_value after its part;
+                            // of a replay the number of its call
   const std::uint32_t* stop;     // pinned host memory: done_value asks waiting blocks to give up
   exchange_place* places;        // device memory, one a block; null: nothing in the program waits
   std::uint64_t patience_ns;     // the longest time that a block waits

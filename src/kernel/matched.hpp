@@ -9,15 +9,19 @@
 //                  peers = n + 1 (release, system scope). Then it waits until its peers >= n - 2
 //                  (acquire): message n - 3 has been taken, so that the slot of message n + 1 is
 //                  free. Nothing that others wait for comes after that.
-//   matched_take   waits until peers > own = n (acquire), copies the slot to the program's buffer,
-//                  fence, own = n + 1, and the sender's peers = n + 1.
-// A message of at most `packed_limit` bytes carries its number beside each 4 bytes, in one word of
-// 8: matched_take polls the words themselves. So matched_put needs neither a fence nor `peers`
-// there. Such a message has one block.
+//   matched_take   begins with the sender's peers = n = own (release): what was launched before has
+//                  taken n messages. It waits until peers > n (acquire), copies the slot to the
+//                  program's buffer, own = n + 1.
+// A message of at most `packed_limit` bytes travels in flagged words (flagged_word.hpp) with the
+// mark 2n + 1: matched_take polls the words themselves. So matched_put needs neither a fence nor
+// `peers` there, and no block waits for another one.
 //
 // A send that has been put is complete: to wait for it takes no kernel. The start of one that is
-// three messages ahead holds its stream, as a send without a receive may wait (MPI-4.1, 3.5); it is
-// never the start that belongs to a receive which has been started.
+// two messages ahead of the receives that have begun holds its stream, as a send without a receive
+// may wait (MPI-4.1, 3.5); it is never the start that belongs to a receive which has been started.
+//
+// The last work item of a launch that may wait also writes the count to pinned memory, where the
+// host finds whether a stream is still held (path/matched_room.hpp).
 //
 // Counts may pass 2^32: they are compared by their difference, and 2^32 is a multiple of 4. `own`
 // and `arrivals` belong to the launches of one end, which follow one another. Each block reads
@@ -27,7 +31,7 @@
 #include "kernel/atomics.hpp"
 #include "kernel/copy_batch.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/vec.hpp"
+#include "kernel/flagged_word.hpp"
 
 namespace telpher::kernel {
 
@@ -52,19 +56,15 @@ TELPHER_DEVICE std::uint8_t* slot_of(const matched_pieces::piece& p, std::uint32
   return resolve(static_cast<std::uint8_t*>(p.inbox)) + message % matched_pieces::slots * p.stride;
 }
 
-/// After a block's share of message `n`: the last block counts it, here and at the peer.
+/// After a barrier behind each block's share: true for one work item of the block that comes last.
 template <class W>
-TELPHER_DEVICE void count_message(W w, const matched_share<W>& s, std::uint32_t n) {
-  w.publish();
-  if (w.id() != 0) return;
-  matched_words* const end = resolve(s.piece.end);
-  if (s.blocks > 1) {
-    if (fetch_add_device(&end->arrivals, 1) != s.blocks - 1) return;
-    end->arrivals = 0;
-    fence_system();
-  }
-  end->own = n + 1;
-  store_published(resolve(s.piece.peer), n + 1);
+TELPHER_DEVICE bool is_last(W w, const matched_share<W>& s) {
+  if (w.id() != 0) return false;
+  if (s.blocks == 1) return true;
+  std::uint32_t* const arrivals = &resolve(s.piece.end)->arrivals;
+  if (fetch_add_device(arrivals, 1) != s.blocks - 1) return false;
+  *arrivals = 0;
+  return true;
 }
 
 /// By one work item: waits until the peer's count is `least`.
@@ -72,14 +72,21 @@ TELPHER_DEVICE void await_peer(const matched_words* end, std::uint32_t least) {
   while (static_cast<std::int32_t>(load_acquire_system(&end->peers) - least) < 0) relax();
 }
 
-// --- packed: a word of 4 bytes of the message and its number ---
+// --- packed ---
 
 TELPHER_DEVICE bool is_packed(const matched_pieces::piece& p) {
   return p.bytes <= matched_pieces::packed_limit;
 }
 
 TELPHER_DEVICE std::uint64_t packed_words(const matched_pieces::piece& p) {
-  return (p.bytes + 3) / 4;
+  return (p.bytes + flagged_payload - 1) / flagged_payload;
+}
+
+/// Words that a work item has in flight together.
+constexpr unsigned packed_at_once = 4;
+
+TELPHER_DEVICE std::uint32_t mark_of(std::uint32_t message) {
+  return 2 * message + 1;
 }
 
 /// The 4 bytes from 4 * i on, as far as there are so many.
@@ -88,7 +95,7 @@ TELPHER_DEVICE std::uint32_t part_of(const std::uint8_t* from, std::uint64_t i,
   const std::uint8_t* const at = from + 4 * i;
   if (reinterpret_cast<std::uintptr_t>(at) % 4 == 0 && 4 * i + 4 <= bytes)
     return load<std::uint32_t>(at);
-  std::uint32_t part = 0;
+  std::uint32_t part = 0;  // behind the end, too
   for (unsigned b = 0; b < 4 && 4 * i + b < bytes; ++b) part |= std::uint32_t{at[b]} << 8 * b;
   return part;
 }
@@ -103,25 +110,44 @@ TELPHER_DEVICE void set_part(std::uint8_t* to, std::uint64_t i, std::uint64_t by
 }
 
 template <class W>
-TELPHER_DEVICE void put_packed(W w, const matched_share<W>& s, std::uint32_t n) {
-  auto* const slot = reinterpret_cast<std::uint64_t*>(slot_of(s.piece, n));
+TELPHER_DEVICE void put_packed(const matched_share<W>& s, std::uint32_t n) {
+  std::uint8_t* const slot = slot_of(s.piece, n);
   const auto* const from = resolve(static_cast<const std::uint8_t*>(s.piece.buffer));
-  const std::uint64_t number = std::uint64_t{n + 1} << 32;
-  for (std::uint64_t i = s.index; i < packed_words(s.piece); i += s.workers)
-    store_relaxed_system(slot + i, number | part_of(from, i, s.piece.bytes));
-  w.barrier();  // all have read `own`
-  if (w.id() == 0) resolve(s.piece.end)->own = n + 1;
+  const std::uint64_t words = packed_words(s.piece);
+  for (std::uint64_t first = s.index; first < words; first += packed_at_once * s.workers) {
+    flagged_word word[packed_at_once] = {};
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < packed_at_once; ++k) {
+      word[k].mark = mark_of(n);
+      TELPHER_UNROLL
+      for (unsigned j = 0; j < flagged_parts; ++j)
+        word[k].part[j] = part_of(from, (first + k * s.workers) * flagged_parts + j, s.piece.bytes);
+    }
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < packed_at_once; ++k)
+      if (first + k * s.workers < words) store_flagged(slot, first + k * s.workers, word[k]);
+  }
 }
 
 template <class W>
 TELPHER_DEVICE void take_packed(const matched_share<W>& s, std::uint32_t n) {
-  const auto* const slot = reinterpret_cast<const std::uint64_t*>(slot_of(s.piece, n));
+  const std::uint8_t* const slot = slot_of(s.piece, n);
   auto* const to = resolve(static_cast<std::uint8_t*>(s.piece.buffer));
-  for (std::uint64_t i = s.index; i < packed_words(s.piece); i += s.workers) {
-    std::uint64_t word = load_relaxed_system(slot + i);
-    for (; static_cast<std::uint32_t>(word >> 32) != n + 1; word = load_relaxed_system(slot + i))
-      relax();
-    set_part(to, i, s.piece.bytes, static_cast<std::uint32_t>(word));
+  const std::uint64_t words = packed_words(s.piece);
+  for (std::uint64_t first = s.index; first < words; first += packed_at_once * s.workers) {
+    flagged_word word[packed_at_once];
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < packed_at_once; ++k)
+      if (first + k * s.workers < words) word[k] = load_flagged(slot, first + k * s.workers);
+    TELPHER_UNROLL
+    for (unsigned k = 0; k < packed_at_once; ++k) {
+      const std::uint64_t i = first + k * s.workers;
+      if (i >= words) break;
+      for (; word[k].mark != mark_of(n); word[k] = load_flagged(slot, i)) relax();
+      TELPHER_UNROLL
+      for (unsigned j = 0; j < flagged_parts; ++j)
+        set_part(to, i * flagged_parts + j, s.piece.bytes, word[k].part[j]);
+    }
   }
 }
 
@@ -130,23 +156,33 @@ TELPHER_DEVICE void take_packed(const matched_share<W>& s, std::uint32_t n) {
 template <class W>
 TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
   const matched_share<W> s = share_of(w, p);
-  const matched_words* const end = resolve(s.piece.end);
+  matched_words* const end = resolve(s.piece.end);
   const std::uint32_t n = end->own;
-  if (is_packed(s.piece)) {
-    put_packed(w, s, n);
+  const bool packed = is_packed(s.piece);
+  if (packed) {
+    put_packed(s, n);
+    w.barrier();  // all have read `own`
   } else {
     copy_span(s.index, s.workers, slot_of(s.piece, n),
               resolve(static_cast<const std::uint8_t*>(s.piece.buffer)), s.piece.bytes);
-    count_message(w, s, n);
+    w.publish();
   }
-  if (w.id() == 0) await_peer(end, n - 2);
+  if (!is_last(w, s)) return;
+  end->own = n + 1;
+  if (!packed) {
+    fence_system();  // behind the other blocks' fences
+    store_published(resolve(s.piece.peer), n + 1);
+  }
+  await_peer(end, n - 2);
+  store_relaxed_system(resolve(s.piece.ended), n + 1);
 }
 
 template <class W>
 TELPHER_DEVICE void matched_take_body(W w, const matched_take& p) {
   const matched_share<W> s = share_of(w, p);
-  const matched_words* const end = resolve(s.piece.end);
+  matched_words* const end = resolve(s.piece.end);
   const std::uint32_t n = end->own;
+  if (s.index == s.workers - 1) store_release_system(resolve(s.piece.peer), n);
   if (is_packed(s.piece)) {
     take_packed(s, n);
   } else {
@@ -155,7 +191,10 @@ TELPHER_DEVICE void matched_take_body(W w, const matched_take& p) {
     copy_span(s.index, s.workers, resolve(static_cast<std::uint8_t*>(s.piece.buffer)),
               slot_of(s.piece, n), s.piece.bytes);
   }
-  count_message(w, s, n);
+  w.barrier();  // all have read `own`
+  if (!is_last(w, s)) return;
+  end->own = n + 1;
+  store_relaxed_system(resolve(s.piece.ended), n + 1);
 }
 
 }  // namespace telpher::kernel

@@ -134,13 +134,13 @@ void make_rooms(std::vector<party>& all) noexcept {
   for (party& first : all) {
     if (!first.where().on_device()) continue;
     const memory::place where = first.where();
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, ends = 0;
     for (const party& p : all)
-      if (p.where() == where) bytes += p.room();
+      if (p.where() == where) bytes += p.room(), ++ends;
     if (&first !=
         &*std::find_if(all.begin(), all.end(), [&](const party& p) { return p.where() == where; }))
       continue;  // its room was made with the first one's
-    const auto room = path::matched_room::make(where, bytes);
+    const auto room = path::matched_room::make(where, bytes, ends);
     if (!room) continue;
     for (party& p : all)
       if (p.where() == where) p.make(*room);

@@ -17,9 +17,9 @@ constexpr std::size_t rounded(std::size_t bytes) noexcept {
   return (bytes + line - 1) / line * line;
 }
 
-/// Bytes of a slot for messages of at most so many. Packed ones take twice their size.
+/// Bytes of a slot for messages of at most so many. Packed ones take at most twice their size.
 constexpr std::size_t slot_bytes(std::uint64_t bytes) noexcept {
-  const std::uint64_t packed = 2 * std::min(bytes + 3, matched_pieces::packed_limit);
+  const std::uint64_t packed = 2 * std::min(bytes + 15, matched_pieces::packed_limit);
   return rounded(std::max(bytes, packed));
 }
 
@@ -36,6 +36,7 @@ matched_end::matched_end(std::shared_ptr<matched_room> room, bool sends, void* b
                          std::uint64_t bytes) noexcept
     : room_(std::move(room)), sends_(sends), buffer_(buffer), bytes_(bytes) {
   words_ = room_->take(rounded(sizeof(kernel::matched_words)));
+  waiter_ = room_->take_waiters(1);
   if (sends_) return;
   stride_ = slot_bytes(bytes);
   inbox_ = room_->take(matched_pieces::slots * stride_);
@@ -69,7 +70,8 @@ matched_pieces::piece matched_end::piece() const noexcept {
           buffer_,
           inbox,
           stride_,
-          bytes_};
+          bytes_,
+          room_->ended(waiter_)};
 }
 
 // --- launches ---
@@ -80,7 +82,15 @@ constexpr int threads = 1024;
 // Blocks of a launch beyond one for each request. Those that wait keep processors from the
 // program, and their copies are within the device: fewer do.
 constexpr int most_put_blocks = 32, most_take_blocks = 16;
-constexpr std::uint64_t bytes_per_block = 64 * 1024;  // one block alone needs no counter
+
+/// Blocks of packed messages do not wait for each other; others count who has come.
+std::uint64_t bytes_per_block(const matched_pieces& p) noexcept {
+  const auto* const end = p.pieces + p.count;
+  const bool packed = std::all_of(p.pieces, end, [](const matched_pieces::piece& one) {
+    return one.bytes <= matched_pieces::packed_limit;
+  });
+  return packed ? 16 * 1024 : 64 * 1024;
+}
 
 status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
               device::stream s) noexcept {
@@ -89,7 +99,7 @@ status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
     matched_pieces p;
     p.count = static_cast<std::uint16_t>(some.size());
     for (std::size_t i = 0; i < some.size(); ++i) p.pieces[i] = some[i]->piece();
-    const int blocks = kernel::deal_blocks(p, p.count + most_blocks, bytes_per_block);
+    const int blocks = kernel::deal_blocks(p, p.count + most_blocks, bytes_per_block(p));
     TELPHER_TRY(some[0]->where().owner->launch(k, &p, blocks, threads, s));
     ends = ends.subspan(some.size());
   }
@@ -99,11 +109,16 @@ status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
 /// Holds the stream while its kernel waits for a peer.
 status launch_waiting(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
                       device::stream s, bool captured) noexcept {
-  if (ends.empty()) return status::ok;
+  for (matched_end* e : ends) {
+    if (captured)
+      e->room().captured();
+    else
+      e->room().launches(e->waiter(), 1);
+  }
+  const status done = launch(k, most_blocks, ends, s);
   for (matched_end* e : ends)
-    if (captured) e->room().captured();
-  const waiting_launch held(ends[0]->where(), s, captured);
-  return launch(k, most_blocks, ends, s);
+    if (failed(done) && !captured) e->room().takes_back(e->waiter(), 1);
+  return done;
 }
 
 }  // namespace

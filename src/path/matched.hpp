@@ -42,6 +42,7 @@ class matched_end {
 
   const memory::place& where() const noexcept { return room_->where(); }
   matched_room& room() const noexcept { return *room_; }
+  std::size_t waiter() const noexcept { return waiter_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   bool sends() const noexcept { return sends_; }
   kernel::matched_pieces::piece piece() const noexcept;
@@ -52,6 +53,7 @@ class matched_end {
   void* buffer_;
   std::uint64_t bytes_;  // what the receive has room for; once connected, of a message
   std::uint64_t words_, inbox_ = 0, stride_ = 0;
+  std::size_t waiter_;
   memory::mapping peer_;
   std::byte* peer_words_ = nullptr;
   std::byte* peer_inbox_ = nullptr;

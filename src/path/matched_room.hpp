@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What kernels need that wait for peers in the program's own streams, where no host ends them: a
-// room, which is device memory that peers open, and the hold on the stream. A stream that runs such
-// a kernel is held like one that waits for the proxy (memory/held_streams.hpp): until an event
-// behind the kernel is done, or, once a graph holds such a kernel, as long as the room lives.
+// room, which is device memory that peers open, and the hold on the streams. A stream that runs
+// such a kernel is held like one that waits for the proxy (memory/held_streams.hpp): until the
+// kernel is over, or, once a graph holds such a kernel, as long as the room lives.
+//
+// Whether kernels are over costs their launch nothing: each writes how many launches have ended to
+// a word of pinned memory, and the host, which counts launches, compares when somebody asks.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "memory/imported.hpp"
 #include "path/slot.hpp"
@@ -16,9 +20,10 @@ namespace telpher::path {
 
 class matched_room {
  public:
-  /// Cleared. not_supported where peers could not open it, or kernels must not wait.
-  static result<std::shared_ptr<matched_room>> make(const memory::place& where,
-                                                    std::size_t bytes) noexcept;
+  /// Cleared, with `waiters` words of pinned memory. not_supported where peers could not open it,
+  /// or kernels must not wait.
+  static result<std::shared_ptr<matched_room>> make(const memory::place& where, std::size_t bytes,
+                                                    std::size_t waiters) noexcept;
   ~matched_room();
   matched_room(const matched_room&) = delete;
   matched_room& operator=(const matched_room&) = delete;
@@ -28,32 +33,31 @@ class matched_room {
   std::byte* base() const noexcept { return base_; }
   /// The next so many bytes, as an offset.
   std::uint64_t take(std::size_t bytes) noexcept { return std::exchange(next_, next_ + bytes); }
+  /// The next so many waiters, as the number of the first.
+  std::size_t take_waiters(std::size_t count) noexcept {
+    return std::exchange(next_waiter_, next_waiter_ + count);
+  }
+  /// Where a waiter's kernel says how many of its launches have ended: the low 32 bits count.
+  std::uint64_t* ended(std::size_t waiter) const noexcept;
+  /// Before a launch of these waiters; after one that failed.
+  void launches(std::size_t first, std::size_t count) noexcept { count_launch(first, count, 1); }
+  void takes_back(std::size_t first, std::size_t count) noexcept { count_launch(first, count, -1); }
   /// A graph holds kernels that wait.
   void captured() noexcept;
 
+  struct waiters;
+
  private:
-  explicit matched_room(const memory::place& where) noexcept : where_(where) {}
+  explicit matched_room(const memory::place& where) noexcept;
+  void count_launch(std::size_t first, std::size_t count, int change) noexcept;
 
   memory::place where_;
   std::byte* base_ = nullptr;
   exported_memory exported_{};
+  std::unique_ptr<waiters> waiters_;
   std::uint64_t next_ = 0;
+  std::size_t next_waiter_ = 0;
   bool captured_ = false;
-};
-
-/// Around launches of such kernels in a stream. While it is captured, its room holds it
-/// (matched_room::captured).
-class waiting_launch {
- public:
-  waiting_launch(const memory::place& where, device::stream s, bool captured) noexcept;
-  ~waiting_launch();
-  waiting_launch(const waiting_launch&) = delete;
-  waiting_launch& operator=(const waiting_launch&) = delete;
-
- private:
-  const memory::place& where_;
-  device::stream stream_;
-  bool captured_;
 };
 
 }  // namespace telpher::path

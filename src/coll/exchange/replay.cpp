@@ -39,8 +39,9 @@ result<std::unique_ptr<kernel_replay>> kernel_replay::make(terms&& t) noexcept {
   std::unique_ptr<kernel_replay> made(new (std::nothrow) kernel_replay(std::move(t)));
   if (!made) return status::out_of_memory;
   const int rank = made->terms_.rank;
-  auto room = path::matched_room::make(
-      made->terms_.where, space_at + (made->alternates() ? 2 : 1) * made->half_bytes());
+  auto room = path::matched_room::make(made->terms_.where,
+                                       space_at + (made->alternates() ? 2 : 1) * made->half_bytes(),
+                                       kernel::exchange::most_blocks);
   TELPHER_TRY(room);
   made->room_ = std::move(*room);
   made->place_room(rank, made->room_->base());
@@ -117,17 +118,24 @@ status kernel_replay::compile() noexcept {
   parameters_.me = static_cast<std::uint32_t>(terms_.rank);
   parameters_.calls = reinterpret_cast<std::uint64_t*>(base);
   parameters_.stop = reinterpret_cast<const std::uint32_t*>(base + stop_at);
+  first_waiter_ = room_->take_waiters(kernel::exchange::most_blocks);
+  parameters_.done = room_->ended(first_waiter_);
   parameters_.done_value = 1;
   parameters_.patience_ns = ~std::uint64_t{0};
   return status::ok;
 }
 
 status kernel_replay::start(device::stream s, bool captured) noexcept {
-  if (captured) room_->captured();
-  const path::waiting_launch held(where(), s, captured);
   constexpr int threads = kernel::exchange_place::most_items;
-  return where().owner->launch(terms_.reduce.body(), &parameters_, blocks_of(terms_.chosen),
-                               threads, s);
+  const int blocks = blocks_of(terms_.chosen);
+  const auto waiters = static_cast<std::size_t>(blocks);
+  if (captured)
+    room_->captured();
+  else
+    room_->launches(first_waiter_, waiters);
+  const status done = where().owner->launch(terms_.reduce.body(), &parameters_, blocks, threads, s);
+  if (failed(done) && !captured) room_->takes_back(first_waiter_, waiters);
+  return done;
 }
 
 }  // namespace telpher::coll::exchange

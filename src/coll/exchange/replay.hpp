@@ -65,6 +65,7 @@ class kernel_replay final : public replay {
   space_map map_{};
   memory::buffer long_code_;
   kernel::exchange parameters_{};
+  std::size_t first_waiter_ = 0;  // a block each
 };
 
 }  // namespace telpher::coll::exchange

@@ -13,8 +13,8 @@ namespace {
 using bytes = std::vector<std::uint8_t>;
 
 constexpr unsigned items = 4;
-constexpr std::size_t stride = 20000;
-constexpr std::size_t sizes[] = {10001, 4000, 5};  // one that is not packed, and two that are
+constexpr std::size_t stride = 140000;
+constexpr std::size_t sizes[] = {131101, 4001, 5};  // one that is not packed, and two that are
 
 std::uint8_t byte_of(unsigned pair, std::uint32_t message, std::size_t at) {
   return static_cast<std::uint8_t>(pair * 91 + message * 37 + at * 7 + at / 256);
@@ -27,7 +27,7 @@ class pairs {
     for (unsigned i = 0; i < count; ++i) {
       out_[i].resize(size(i));
       in_[i].resize(size(i));
-      inbox_[i].resize(kernel::matched_pieces::slots * stride, 0x5a);  // no number of these tests
+      inbox_[i].resize(kernel::matched_pieces::slots * stride, 0x5a);  // marks are odd
       for (kernel::matched_words* end : {&sender_[i], &receiver_[i]}) end->peers = end->own = first;
     }
     first_ = first;
@@ -41,10 +41,12 @@ class pairs {
     sends.join();
     for (unsigned i = 0; i < count; ++i) {
       CHECK_EQ(sender_[i].own, first_ + messages);
-      CHECK_EQ(sender_[i].peers, first_ + messages);
+      CHECK_EQ(sender_[i].peers, first_ + messages - 1);  // as the last take found it
       CHECK_EQ(receiver_[i].own, first_ + messages);
       const bool packed = size(i) <= kernel::matched_pieces::packed_limit;
       CHECK_EQ(receiver_[i].peers, packed ? first_ : first_ + messages);
+      CHECK_EQ(sent_[i], first_ + messages);
+      CHECK_EQ(taken_[i], first_ + messages);
       CHECK_EQ(sender_[i].arrivals + receiver_[i].arrivals, 0u);
     }
   }
@@ -57,13 +59,13 @@ class pairs {
     kernel::matched_pieces k{};
     k.count = count;
     for (unsigned i = 0; i < count; ++i) {
-      k.first_block[i + 1] = static_cast<std::uint16_t>(k.first_block[i] + (i == 0 ? blocks_ : 1));
+      k.first_block[i + 1] = static_cast<std::uint16_t>(k.first_block[i] + (i < 2 ? blocks_ : 1));
       if (sends)
         k.pieces[i] = {&sender_[i], &receiver_[i].peers, out_[i].data(), inbox_[i].data(),
-                       stride,      out_[i].size()};
+                       stride,      out_[i].size(),     &sent_[i]};
       else
         k.pieces[i] = {&receiver_[i], &sender_[i].peers, in_[i].data(), inbox_[i].data(),
-                       stride,        in_[i].size()};
+                       stride,        in_[i].size(),    &taken_[i]};
     }
     return k;
   }
@@ -92,6 +94,7 @@ class pairs {
   std::uint32_t first_;
   bytes out_[count], in_[count], inbox_[count];
   kernel::matched_words sender_[count]{}, receiver_[count]{};
+  std::uint64_t sent_[count]{}, taken_[count]{};
 };
 
 }  // namespace
