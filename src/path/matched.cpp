@@ -78,7 +78,7 @@ matched_pieces::piece matched_end::piece() const noexcept {
 
 namespace {
 
-constexpr int threads = 1024;
+constexpr int most_threads = 1024;
 // Blocks of a launch beyond one for each request. Those that wait keep processors from the
 // program, and their copies are within the device: fewer do.
 constexpr int most_put_blocks = 32, most_take_blocks = 16;
@@ -92,6 +92,14 @@ std::uint64_t bytes_per_block(const matched_pieces& p) noexcept {
   return packed ? 16 * 1024 : 64 * 1024;
 }
 
+/// Of a block: a short message needs one warp.
+int threads_for(const matched_pieces& p) noexcept {
+  std::uint64_t most = 0;
+  for (int i = 0; i < p.count; ++i) most = std::max(most, p.pieces[i].bytes);
+  const std::uint64_t wanted = (most / 8 / 32 + 1) * 32;
+  return static_cast<int>(std::min<std::uint64_t>(wanted, most_threads));
+}
+
 status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
               device::stream s) noexcept {
   while (!ends.empty()) {
@@ -100,7 +108,7 @@ status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
     p.count = static_cast<std::uint16_t>(some.size());
     for (std::size_t i = 0; i < some.size(); ++i) p.pieces[i] = some[i]->piece();
     const int blocks = kernel::deal_blocks(p, p.count + most_blocks, bytes_per_block(p));
-    TELPHER_TRY(some[0]->where().owner->launch(k, &p, blocks, threads, s));
+    TELPHER_TRY(some[0]->where().owner->launch(k, &p, blocks, threads_for(p), s));
     ends = ends.subspan(some.size());
   }
   return status::ok;

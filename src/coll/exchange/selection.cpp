@@ -93,12 +93,16 @@ bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f)
 
 // Enough blocks that each has some work, which in reductions grows with the ranks; no more than the
 // links need: measured on two and four H200, where more readers of more than one link are slower.
-int blocks_for(const problem& p, std::uint64_t bytes, transport by) {
+// In packed words 2 KB are one load for each work item. A call that the host starts is given more
+// than one block only where it gains more than the second block's start costs.
+int blocks_for(const problem& p, std::uint64_t bytes, transport by, bool replayed) {
   if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
-  const std::uint64_t share = by == transport::packed ? 8192 : 32768;
-  const std::uint64_t most = is_reduction(p.what) ? 32 : 64;
+  const bool packed = by == transport::packed;
+  const std::uint64_t most = is_reduction(p.what) && !replayed ? 32 : 64;
   const bool whole = is_reduction(p.what) && p.what != operation::reduce_scatter_block;
-  if (by == transport::packed && whole) bytes *= static_cast<std::uint64_t>(p.ranks - 1);
+  if (packed && whole) bytes *= static_cast<std::uint64_t>(p.ranks - 1);
+  if (packed && !replayed && bytes <= 8192) return 1;
+  const std::uint64_t share = packed ? 2048 : 32768;
   const std::uint64_t wanted = std::max<std::uint64_t>(1, (bytes + share - 1) / share);
   return static_cast<int>(std::min(wanted, most));
 }
@@ -109,7 +113,7 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
   c.plan = std::make_shared<const schedule>(a.make(p, me));
   if (!fits(c, a, p, f)) return false;
   if (f.replayed) c.scratch = scratch_touched(a, p);
-  c.blocks = blocks_for(p, volume(p, f.unit), c.by);
+  c.blocks = blocks_for(p, volume(p, f.unit), c.by, f.replayed);
   c.what = &a;
   return true;
 }

@@ -207,6 +207,8 @@ cudaError_t cuda_rt::adopt(void* native, stream_type& s, int& device) noexcept {
     return cudaSuccess;
   }
   if (const CUresult r = driver.cuStreamGetCtx(s, &own); r != CUDA_SUCCESS) return runtime_error(r);
+  for (device = 0; device < device_limit; ++device)
+    if (primary[device].load(std::memory_order_relaxed) == own) return cudaSuccess;
   if (const CUresult r = driver.cuCtxPushCurrent(own); r != CUDA_SUCCESS) return runtime_error(r);
   CUdevice found;
   const CUresult r = driver.cuCtxGetDevice(&found);

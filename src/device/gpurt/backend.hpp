@@ -173,9 +173,8 @@ class backend final : public device::backend {
     return R::one_for_each_thread(native);
   }
   bool is_captured(stream s) noexcept override {
-    const stream_object& o = *object_of(s);
-    const guard<R> g(o.device);
-    return g.entered() == status::ok && R::is_captured(o.native);
+    // A default stream is that of the current device, which adopt_stream has found.
+    return !process_exit::begun() && R::is_captured(object_of(s)->native);
   }
   bool streams_wait(int device) noexcept override {
     return valid(device) && R::streams_wait(device);
