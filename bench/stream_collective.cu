@@ -91,7 +91,8 @@ void sums(std::size_t bytes) {
 int main(int argc, char** argv) {
   begin(argc, argv);
   heading("an allreduce, us");
-  for (std::size_t bytes = 8; bytes <= 16 << 20; bytes *= 8) sums(bytes);
-  sums(64 << 20);
+  const std::size_t most = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 64 << 20;
+  for (std::size_t bytes = 8; bytes <= 16 << 20 && bytes <= most; bytes *= 8) sums(bytes);
+  if (most >= 64 << 20) sums(64 << 20);
   end();
 }

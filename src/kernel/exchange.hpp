@@ -102,6 +102,7 @@ TELPHER_DEVICE void begin_replay(W w, const exchange& p, exchange_call& c) {
 }
 template <class W>
 TELPHER_DEVICE void end_replay(W w, const exchange& p, const exchange_call& c) {
+  admit_next_launch();
   if (w.id() != 0) return;
   resolve(p.calls)[w.block()] = c.epoch;
   store_relaxed_system(resolve(p.done) + w.block(), c.epoch);

@@ -167,6 +167,7 @@ TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
               resolve(static_cast<const std::uint8_t*>(s.piece.buffer)), s.piece.bytes);
     w.publish();
   }
+  admit_next_launch();
   if (!is_last(w, s)) return;
   end->own = n + 1;
   if (!packed) {
@@ -192,6 +193,7 @@ TELPHER_DEVICE void matched_take_body(W w, const matched_take& p) {
               slot_of(s.piece, n), s.piece.bytes);
   }
   w.barrier();  // all have read `own`
+  admit_next_launch();
   if (!is_last(w, s)) return;
   end->own = n + 1;
   store_relaxed_system(resolve(s.piece.ended), n + 1);

@@ -126,14 +126,14 @@ status kernel_replay::compile() noexcept {
 }
 
 status kernel_replay::start(device::stream s, bool captured) noexcept {
-  constexpr int threads = kernel::exchange_place::most_items;
   const int blocks = blocks_of(terms_.chosen);
   const auto waiters = static_cast<std::size_t>(blocks);
   if (captured)
     room_->captured();
   else
     room_->launches(first_waiter_, waiters);
-  const status done = where().owner->launch(terms_.reduce.body(), &parameters_, blocks, threads, s);
+  const status done =
+      where().owner->launch(terms_.reduce.body(), &parameters_, blocks, terms_.chosen.threads, s);
   if (failed(done) && !captured) room_->takes_back(first_waiter_, waiters);
   return done;
 }

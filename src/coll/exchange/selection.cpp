@@ -107,6 +107,16 @@ int blocks_for(const problem& p, std::uint64_t bytes, transport by, bool replaye
   return static_cast<int>(std::min(wanted, most));
 }
 
+// One for each packed word of the block's slice, and a wavefront for each copy that waits beside
+// others: a row of them fills peers' memory, empties the own one, and copies what stays here.
+int threads_for(const problem& p, std::uint64_t bytes, const choice& c) {
+  constexpr std::uint64_t most = kernel::exchange_place::most_items, wavefront = 64;
+  if (c.by != transport::packed) return most;
+  const std::uint64_t words = bytes / 4 / static_cast<std::uint64_t>(c.blocks);
+  const auto copies = static_cast<std::uint64_t>(2 * p.ranks - 1);
+  return static_cast<int>(std::min(std::max(copies, words / wavefront + 1) * wavefront, most));
+}
+
 bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
   p.mapped = c.mapped;
   if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
@@ -114,6 +124,7 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
   if (!fits(c, a, p, f)) return false;
   if (f.replayed) c.scratch = scratch_touched(a, p);
   c.blocks = blocks_for(p, volume(p, f.unit), c.by, f.replayed);
+  if (f.replayed) c.threads = threads_for(p, volume(p, f.unit), c);
   c.what = &a;
   return true;
 }

@@ -50,6 +50,7 @@ struct choice {
   transport by = transport::exchange;
   bool mapped = false;
   int blocks = 1;
+  int threads = 0;            // of a replay's block
   std::uint64_t scratch = 0;  // of a replay: elements that every rank needs
   std::shared_ptr<const schedule> plan;
   std::shared_ptr<program_memory> program;

@@ -10,6 +10,7 @@ namespace telpher::kernel {
 #define TELPHER_KERNEL(name)                                       \
   __global__ void __launch_bounds__(most_threads<name>())                          \
       name##_kernel(TELPHER_GRID_CONSTANT const name parameters) { \
+    await_previous_launch();                                       \
     name##_body(work{}, parameters);                               \
   }
 #include "kernel/kernel.def"

@@ -12,6 +12,7 @@ namespace telpher::kernel {
 #define TELPHER_CASE(op, value)                                               \
   __global__ void __launch_bounds__(512)                                      \
       op##_##value##_kernel(TELPHER_GRID_CONSTANT const exchange parameters) { \
+    await_previous_launch();                                                  \
     run_exchange<reduction<combine::op, values::value>>(work{}, parameters);  \
   }
 TELPHER_JOIN(TELPHER_TYPES_OF_, TELPHER_REDUCE_OP)(TELPHER_CASE)
