@@ -44,8 +44,8 @@ class values {
 
 template <class T>
 std::vector<T> small_values(int count, int seed) {
-  std::vector<T> all(static_cast<std::size_t>(count));
-  for (T& v : all) v = static_cast<T>(1 + seed++ % 5);
+  std::vector<T> all;
+  for (int i = 0; i < count; ++i) all.push_back(static_cast<T>(1 + (seed + i) % 5));
   return all;
 }
 
@@ -179,7 +179,7 @@ void gaps(suite& s, const setting& t) {
 }
 
 template <class T>
-void swap_type(suite& s, window& w, MPI_Datatype type) {
+void swap_type(suite& s, window& w, MPI_Datatype type, int first_int = 0) {
   MPI_Win_lock_all(0, w.handle);
   for (const int target : {s.rank, right(s)})
     for (int which = 0; which < 16; ++which) {  // origin, compare, result on the device; equal
@@ -188,7 +188,7 @@ void swap_type(suite& s, window& w, MPI_Datatype type) {
       const bool equal = which >> 3 & 1;
       const values<T> start(in(0), {T{5}}), origin(in(0), {T{9}}),
           compare(in(1), {static_cast<T>(equal ? 5 : 6)}), old(in(2), {T{1}}), after(in(2), {T{1}});
-      const MPI_Aint at = w.at(target, 2 * s.rank);
+      const MPI_Aint at = w.at(target, first_int + 2 * s.rank);
       MPI_Put(start.data(), 1, type, target, at, 1, type, w.handle);
       MPI_Win_flush(target, w.handle);
       MPI_Compare_and_swap(origin.data(), compare.data(), old.data(), type, target, at, w.handle);
@@ -204,12 +204,14 @@ void swap_type(suite& s, window& w, MPI_Datatype type) {
 
 void swaps(suite& s, const setting& t) {
   if (t.buffers != kind::device) return;
-  window w(s, t.how, t.where, 2 * s.ranks);
+  window w(s, t.how, t.where, 2 * s.ranks + 1);
   swap_type<std::int8_t>(s, w, MPI_INT8_T);
   swap_type<std::uint16_t>(s, w, MPI_UINT16_T);
   swap_type<int>(s, w, MPI_INT);
   swap_type<std::uint64_t>(s, w, MPI_UINT64_T);
   swap_type<std::uint8_t>(s, w, MPI_BYTE);
+  // No multiple of its size, so not by the kernel.
+  if (t.where == placing::all && !between_nodes()) swap_type<std::uint64_t>(s, w, MPI_UINT64_T, 1);
 }
 
 /// All ranks count by one value, each by swapping what it saw last for one more.
