@@ -245,8 +245,8 @@ status compare_and_swap(const update& u, const elements& origin, const elements&
 
 status carry_out(const access& a, const words& shared, const elements& target,
                  const std::optional<elements>& origin, const std::optional<elements>& result) {
-  if (a.what == verb::put) return move_bytes(*origin, target);
-  if (a.what == verb::get) return move_bytes(target, *result);
+  if (a.what == verb::put) return datatype::move(*origin, target);
+  if (a.what == verb::get) return datatype::move(target, *result);
   const MPI_Datatype leaf = leaf_of(a.type);
   const layout* const leaf_layout = layout_of(leaf);
   if (!leaf_layout) return status::invalid_argument;
