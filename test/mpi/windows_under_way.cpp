@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Puts and gets that are under way together: thousands of small ones, those of all sizes beside
 // each other, completed by each call that completes operations, and by their requests. Buffers and
-// types end as early as MPI allows. And copies that fail: the call that completes them says so.
+// types end as early as MPI allows.
 #include <list>
 
-#include "emulated.hpp"
-#include "window.hpp"
+#include "under_way.hpp"
 
 namespace {
 
@@ -15,85 +14,7 @@ std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// --- ways to complete ---
-
-enum class ending { flush, flush_all, flush_local, unlock, unlock_all, fence, complete };
-constexpr const char* endings[] = {"flush",      "flush_all", "flush_local", "unlock",
-                                   "unlock_all", "fence",     "complete"};
-
-/// An epoch of this rank at its right neighbour.
-class epoch {
- public:
-  epoch(const suite& s, window& w, ending how) : s_(s), w_(w), how_(how) {
-    if (how == ending::fence) MPI_Win_fence(0, w.handle);
-    if (how == ending::unlock_all || how == ending::flush_all) MPI_Win_lock_all(0, w.handle);
-    if (how == ending::unlock || how == ending::flush || how == ending::flush_local)
-      MPI_Win_lock(MPI_LOCK_SHARED, right(s), 0, w.handle);
-    if (how != ending::complete) return;
-    const int to = right(s), from = left(s);
-    MPI_Group all, targets, origins;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, 1, &to, &targets);
-    MPI_Group_incl(all, 1, &from, &origins);
-    MPI_Win_post(origins, 0, w.handle);
-    MPI_Win_start(targets, 0, w.handle);
-    for (MPI_Group* g : {&all, &targets, &origins}) MPI_Group_free(g);
-  }
-  /// What was started is complete at the origin; its code.
-  int complete() const {
-    const int r = right(s_);
-    switch (how_) {
-      case ending::flush:
-        return MPI_Win_flush(r, w_.handle);
-      case ending::flush_all:
-        return MPI_Win_flush_all(w_.handle);
-      case ending::flush_local:
-        return MPI_Win_flush_local(r, w_.handle);
-      case ending::unlock:
-        return MPI_Win_unlock(r, w_.handle);
-      case ending::unlock_all:
-        return MPI_Win_unlock_all(w_.handle);
-      case ending::fence:
-        return MPI_Win_fence(MPI_MODE_NOSUCCEED, w_.handle);
-      case ending::complete:
-        return MPI_Win_complete(w_.handle);
-    }
-    return MPI_SUCCESS;
-  }
-  /// And at the target.
-  void end() const {
-    if (how_ == ending::flush || how_ == ending::flush_local) MPI_Win_unlock(right(s_), w_.handle);
-    if (how_ == ending::flush_all) MPI_Win_unlock_all(w_.handle);
-    if (how_ == ending::complete) MPI_Win_wait(w_.handle);
-  }
-
- private:
-  const suite& s_;
-  window& w_;
-  ending how_;
-};
-
-template <class Body>
-void each_ending(suite& s, Body&& body) {
-  for (const ending how : {ending::flush, ending::flush_all, ending::flush_local, ending::unlock,
-                           ending::unlock_all, ending::fence, ending::complete}) {
-    s.note("%s", endings[static_cast<int>(how)]);
-    body(how);
-  }
-}
-
 // --- many small ones ---
-
-/// Where puts and gets are under way at all, and are counted.
-bool under_way(const setting& t) {
-  return t.where == placing::all && counted("launches") >= 0 && !between_nodes();
-}
-
-/// Where small ones are gathered for one launch.
-bool gathered() {
-  const char* const path = std::getenv("TELPHER_PATH");
-  return !std::getenv("TELPHER_BATCH_LIMIT") && (!path || std::strcmp(path, "batch") == 0);
-}
 
 long long device_operations() {
   return counted("launches") + counted("copies") + counted("fills") + counted("synchronisations");
@@ -374,97 +295,6 @@ void requests_outlive(suite& s, const setting& t) {
   s.expect_class(MPI_Waitall(n, q.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS, "MPI_Waitall");
 }
 
-// --- copies that fail ---
-
-int handler_calls = 0;
-void on_error(MPI_Win*, int*, ...) {
-  ++handler_calls;
-}
-
-// Of the puts of an epoch some fail at rank 0: the call that completes them says so, or the bytes
-// are there. The next epoch is as good as ever.
-int fail_in(suite& s, const setting& t, const char* call, ending how, int puts, int ints_each) {
-  const int n = puts * ints_each;
-  window w(s, t.how, t.where, n);
-  MPI_Errhandler handler;
-  MPI_Win_create_errhandler(on_error, &handler);
-  MPI_Win_set_errhandler(w.handle, handler);
-  MPI_Errhandler_free(&handler);
-  const array out(t.buffers, row(s.rank + 1, n));
-  int errors = 0;
-  for (int nth = 1; nth <= 4; ++nth)
-    for (const char* behind : {"", "+"}) {
-      s.note("%d puts of %d ints, %s, %s:%d%s", puts, ints_each, endings[static_cast<int>(how)],
-             call, nth, behind);
-      w.write(ints(static_cast<std::size_t>(n), 0));
-      handler_calls = 0;
-      int bad = 0;
-      const auto put_all = [&](const epoch& e) {
-        for (int i = 0; i < n; i += ints_each)
-          bad += MPI_Put(out.data() + i, ints_each, MPI_INT, right(s), w.at(right(s), i), ints_each,
-                         MPI_INT, w.handle) != MPI_SUCCESS;
-        bad += e.complete() != MPI_SUCCESS;
-      };
-      const epoch failing(s, w, how);
-      if (s.rank == 0) set_faults((std::string(call) + ":" + std::to_string(nth) + behind).c_str());
-      put_all(failing);
-      set_faults("");
-      failing.end();
-      s.expect_equal(handler_calls, bad, "calls of the window's handler");
-      errors += bad;
-      MPI_Bcast(&bad, 1, MPI_INT, 0, s.control);
-      const ints held = w.read();
-      if (left(s) != 0 || bad == 0) expect_ints(s, held, row(left(s) + 1, n), "put");
-      bad = 0;
-      const epoch next(s, w, how);
-      put_all(next);
-      next.end();
-      s.expect_equal(bad, 0, "errors of the next epoch");
-      expect_ints(s, w.read(), row(left(s) + 1, n), "put in the next epoch");
-    }
-  return errors;
-}
-
-void failures(suite& s, const setting& t) {
-  if (!under_way(t) || t.how != making::create) return;
-  constexpr ending others[] = {ending::fence, ending::complete, ending::unlock};
-  static bool first = gathered();
-  int turn = 0;
-  for (const char* call : {"die", "memcpy", "event", "launch", "pinned"})
-    for (const ending how : {ending::flush, others[turn++ % 3]}) {
-      s.still_alive();
-      const int errors = fail_in(s, t, call, how, 100, 5);
-      // Each death costs the copier or the batches something, until none of them is used any more.
-      if (std::exchange(first, false) && s.rank == 0)
-        s.expect(errors > 0, "a kernel's death is told");
-      fail_in(s, t, call, how, 1, 10);
-      fail_in(s, t, call, how, 3, 20000);
-    }
-}
-
-// The request tells of its own operation, the window of the others.
-void request_fails(suite& s, const setting& t) {
-  if (!under_way(t) || t.buffers != kind::device) return;
-  if (const char* const path = std::getenv("TELPHER_PATH"); path && !std::strcmp(path, "batch"))
-    return;                   // by a kernel, of whatever size
-  constexpr int n = 3000000;  // too large for a kernel: by the copy engine
-  window w(s, t.how, t.where, n);
-  const array out(t.buffers, row(s.rank, n));
-  const int r = right(s);
-  MPI_Win_lock_all(0, w.handle);
-  MPI_Request q;
-  set_faults("memcpy:1");
-  int code = MPI_Rput(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q);
-  set_faults("");
-  s.expect_class(code, MPI_SUCCESS, "the start");
-  s.expect(MPI_Wait(&q, MPI_STATUS_IGNORE) != MPI_SUCCESS, "an error of the request");
-  s.expect_class(MPI_Win_flush(r, w.handle), MPI_SUCCESS, "a flush behind it");
-  MPI_Rput(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q);
-  s.expect_class(MPI_Wait(&q, MPI_STATUS_IGNORE), MPI_SUCCESS, "the next");
-  MPI_Win_unlock_all(w.handle);
-  expect_ints(s, w.read(), row(left(s), n), "put");
-}
-
 constexpr std::pair<const char*, windows_case> bodies[] = {
     {"one launch", one_launch},
     {"many small", many_small},
@@ -475,8 +305,6 @@ constexpr std::pair<const char*, windows_case> bodies[] = {
     {"requests", requests},
     {"requests one by one", requests_one_by_one},
     {"requests outlive", requests_outlive},
-    {"failures", failures},
-    {"request fails", request_fails},
 };
 
 }  // namespace
