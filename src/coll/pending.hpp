@@ -18,8 +18,11 @@ class pending {
   /// Called by MPI_Start before the native request starts (persistent only): copies the inputs to
   /// the host.
   virtual status before_start() noexcept { return status::ok; }
-  /// Called once when the native request has completed, before the program learns of it: copies the
-  /// results to the device and waits for the copies.
+  /// Asked once the native request has completed: whether what else it waits for has ended. Returns
+  /// at once.
+  virtual bool ended() noexcept { return true; }
+  /// Called once when the native request has completed and the rest has ended, before the program
+  /// learns of it: copies the results to the device and waits for the copies.
   virtual status after_completion() noexcept = 0;
   /// Whose handler hears of its errors: that of the call's communicator, or another.
   virtual host_mpi::error_owner owner(const host_mpi::kept_comm& of_call) const noexcept {

@@ -5,6 +5,9 @@
 //   copies  kind | copies << 8,  (bytes, to, from)…   of packed memory, in any order
 //   spread  kind | targets << 8, bytes, from, to…     several copies of one piece of plain memory
 //   reduce  kind | sources << 8, bytes, to, from…     to = from[0] op from[1] op …, from the left
+//   swap    kind | 3 << 8,       bytes, to, from, compare, old
+//                                                     one value: old = to; if it is compare, to =
+//                                                     from
 //   signal  kind | number << 16, peers                to each rank in the mask
 //   wait    kind | number << 16, peers                for each rank in the mask
 // Addresses are as mapped in this process; one with `packed_mark` names packed memory.
@@ -126,6 +129,7 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_cal
       spread_step(w, c.blocks, step);
       return through;
     case exchange_op::reduce:
+    case exchange_op::swap:
       break;
   }
   return Reduction::run(w, p, c, step, begin);

@@ -9,7 +9,7 @@
 
 namespace telpher::kernel {
 
-enum class exchange_op : std::uint8_t { copy = 1, copies, spread, reduce, signal, wait };
+enum class exchange_op : std::uint8_t { copy = 1, copies, spread, reduce, swap, signal, wait };
 
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;
 constexpr std::uint64_t slice_unit = 64;
@@ -219,6 +219,33 @@ TELPHER_DEVICE_CALL void spread_step(W w, unsigned blocks, const std::uint64_t* 
   }
   for (unsigned t = 0; t < targets; ++t)
     copy_span(w.id(), w.size(), plain(step[3 + t]) + s.begin + done, from + done, s.bytes - done);
+}
+
+// --- swap ---
+
+// Whoever gives the program has the target to itself, so these are plain accesses: over some links
+// devices have no atomic ones. All three loads are under way before the first is used.
+template <class T>
+TELPHER_DEVICE void swap_value(const std::uint64_t* step) {
+  const T held = load<T>(plain(step[2])), given = load<T>(plain(step[3])),
+          expected = load<T>(plain(step[4]));
+  store<T>(plain(step[5]), held);
+  if (held == expected) store<T>(plain(step[2]), given);
+}
+
+template <class W>
+TELPHER_DEVICE_CALL void swap_step(W w, const std::uint64_t* step) {
+  if (w.id() != 0 || w.block() != 0) return;
+  switch (step[1]) {
+    case 1:
+      return swap_value<std::uint8_t>(step);
+    case 2:
+      return swap_value<std::uint16_t>(step);
+    case 4:
+      return swap_value<std::uint32_t>(step);
+    default:
+      return swap_value<std::uint64_t>(step);
+  }
 }
 
 }  // namespace telpher::kernel

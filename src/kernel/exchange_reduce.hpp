@@ -192,11 +192,13 @@ struct reduction {
   }
 };
 
-/// The reduction of programs that only move data.
+/// Of programs that only move data: what remains for them is the swap, which the kernels of
+/// reductions do without.
 struct no_reduction {
   template <class W>
-  TELPHER_DEVICE static std::uint64_t run(W, const exchange&, const exchange_call&,
-                                          const std::uint64_t*, std::uint64_t) {
+  TELPHER_DEVICE static std::uint64_t run(W w, const exchange&, const exchange_call&,
+                                          const std::uint64_t* step, std::uint64_t) {
+    swap_step(w, step);
     return through;
   }
 };

@@ -168,7 +168,7 @@ int collective_operation::start() noexcept {
 
 bool collective_operation::check() noexcept {
   if (done_ || !active()) return true;
-  if (!native_done(native_)) return false;
+  if (!native_done(native_) || !work_->ended()) return false;
   outcome_ = work_->after_completion();
   done_ = true;
   return true;
@@ -181,7 +181,7 @@ int collective_operation::finish(MPI_Status* out) noexcept {
   if (!was_active) return MPI_SUCCESS;
   const int rc = pmpi::Wait(&native_, out);
   if (rc != MPI_SUCCESS || outcome_ == status::ok) return rc;
-  return entry::fail(work_->owner(errors_), call_, outcome_, "copying its results to the device");
+  return entry::fail(work_->owner(errors_), call_, outcome_, "the copies of its device buffers");
 }
 
 // The host MPI lets only persistent ones be freed.

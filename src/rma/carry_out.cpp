@@ -2,6 +2,7 @@
 #include "rma/carry_out.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/settings.hpp"
 #include "coll/exchange/exchange.hpp"
@@ -199,7 +200,34 @@ status combine(const update& u, const elements& origin, const elements* old) {
   return replaces ? move_bytes(origin, u.target) : combine_on_host(u, origin);
 }
 
+// By a kernel, as update_on_device.
+status swap_on_device(const update& u, const elements& origin, const elements& compared,
+                      const elements& result) noexcept {
+  const std::size_t bytes = u.target.bytes();
+  const memory::place& device = u.target.at.where;
+  std::byte* const to = run_of(u.target);
+  if (!coll::exchange::enabled() || !std::has_single_bit(bytes) || bytes > sizeof(std::uint64_t) ||
+      !u.target.one_run() || !aligned(to, bytes))
+    return status::not_supported;
+  const auto from = operand::of(origin, device, bytes),
+             expected = operand::of(compared, device, bytes),
+             seen = operand::of(result, device, bytes);
+  TELPHER_TRY(from);
+  TELPHER_TRY(expected);
+  TELPHER_TRY(seen);
+  TELPHER_TRY(from->load());
+  TELPHER_TRY(expected->load());
+  TELPHER_TRY(coll::exchange::run_swap(
+      device, {{to, from->data(), seen->data(), bytes}, expected->data()}));
+  return seen->store();
+}
+
 status compare_and_swap(const update& u, const elements& origin, const elements& result) {
+  auto* const compare = static_cast<std::byte*>(const_cast<void*>(u.call.compare));
+  const elements compared{u.target.type, 1, {memory::classify(compare), compare}};
+  if (const status s = swap_on_device(u, origin, compared, result);
+      s != status::not_supported && s != status::would_block)
+    return s;
   const std::size_t bytes = u.target.bytes();
   const layout* const byte = layout_of(MPI_BYTE);
   if (!byte) return status::host_mpi_error;
@@ -207,8 +235,6 @@ status compare_and_swap(const update& u, const elements& origin, const elements&
   const auto in_host = [&](std::vector<std::byte>& v) {
     return elements{*byte, static_cast<MPI_Count>(bytes), {{}, v.data()}};
   };
-  auto* const compare = static_cast<std::byte*>(const_cast<void*>(u.call.compare));
-  const elements compared{u.target.type, 1, {memory::classify(compare), compare}};
   TELPHER_TRY(move_bytes(u.target, in_host(held)));
   TELPHER_TRY(move_bytes(in_host(held), result));
   TELPHER_TRY(move_bytes(compared, in_host(expected)));
@@ -219,8 +245,8 @@ status compare_and_swap(const update& u, const elements& origin, const elements&
 
 status carry_out(const access& a, const words& shared, const elements& target,
                  const std::optional<elements>& origin, const std::optional<elements>& result) {
-  if (a.what == verb::put) return move_bytes(*origin, target);
-  if (a.what == verb::get) return move_bytes(target, *result);
+  if (a.what == verb::put) return datatype::move(*origin, target);
+  if (a.what == verb::get) return datatype::move(target, *result);
   const MPI_Datatype leaf = leaf_of(a.type);
   const layout* const leaf_layout = layout_of(leaf);
   if (!leaf_layout) return status::invalid_argument;

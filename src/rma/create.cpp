@@ -361,6 +361,8 @@ int detach(MPI_Win win, const void* base, const host_call& host) noexcept {
 int free(MPI_Win* win, const host_call& host) noexcept {
   auto w = win ? take(*win) : nullptr;
   if (!w) return call_host(host);
+  // The calls that end the epochs have reported errors; the handle's errors are nobody's from here.
+  [[maybe_unused]] const status ended = w->copies->finish("MPI_Win_free");
   if (w->by == window::way::direct) meet(*w, "MPI_Win_free");
   if (const int code = call_host(host); code != MPI_SUCCESS) {
     keep(std::move(w));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "coll/pending.hpp"
 #include "host_mpi/error.hpp"
 #include "path/path.hpp"
 #include "rma/carry_out.hpp"
@@ -87,7 +88,29 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
   return std::nullopt;
 }
 
-// Makes a request that is complete from the beginning.
+// A request form's copy that is under way.
+class copy_request final : public coll::pending {
+ public:
+  explicit copy_request(const access& a, const window& w)
+      : win_(a.win), copies_(w.copies), answer_(std::make_shared<status>(status::would_block)) {}
+
+  const std::shared_ptr<status>& answer() const noexcept { return answer_; }
+  void numbered(std::uint64_t number) noexcept { number_ = number; }
+  bool ended() noexcept override { return copies_->ended(number_); }
+  status after_completion() noexcept override { return *answer_; }
+  host_mpi::error_owner owner(const host_mpi::kept_comm& of_call) const noexcept override {
+    const window* const w = find(win_);  // it may have been freed
+    return w && w->copies == copies_ ? host_mpi::error_owner::window(win_) : of_call.owner();
+  }
+
+ private:
+  const MPI_Win win_;
+  const std::shared_ptr<under_way> copies_;
+  const std::shared_ptr<status> answer_;
+  std::uint64_t number_ = 0;
+};
+
+// Makes a request that is complete from the beginning for the host MPI.
 int query_ended(void*, MPI_Status* status) {
   pmpi::Status_set_elements_x(status, MPI_BYTE, 0);
   pmpi::Status_set_cancelled(status, 0);
@@ -104,6 +127,20 @@ int end(const access& a) noexcept {
   if (!a.request) return MPI_SUCCESS;
   const int code = pmpi::Grequest_start(query_ended, free_ended, cancel_ended, nullptr, a.request);
   return code == MPI_SUCCESS ? pmpi::Grequest_complete(*a.request) : code;
+}
+
+// A put or get as a copy that is under way; not_supported: it must be made in the call.
+status start_copy(const access& a, window& w, const elements& from, const elements& to,
+                  memory::mapping& mapping, int& code) {
+  std::unique_ptr<copy_request> request;
+  if (a.request) request = std::make_unique<copy_request>(a, w);
+  const auto number = w.copies->start(from, to, mapping, request ? request->answer() : nullptr);
+  TELPHER_TRY(number);
+  code = end(a);
+  if (!request || code != MPI_SUCCESS) return status::ok;
+  request->numbered(*number);
+  coll::attach(a.call, MPI_COMM_SELF, a.request, std::move(request), false);
+  return status::ok;
 }
 
 }  // namespace
@@ -141,12 +178,18 @@ int run_direct(const access& a, window& w) {
                              : result ? result->at.where
                                       : memory::place{};
   if (const auto no = find_target(a, w, *type, a.count, here, there)) return refuse(a, *no);
-  const status s = carry_out(a, w.shared, {*type, a.count, there.at}, origin, result);
+  const elements target{*type, a.count, there.at};
+  int code = MPI_SUCCESS;
+  status s = status::not_supported;
+  if (a.what == verb::put) s = start_copy(a, w, *origin, target, there.mapping, code);
+  if (a.what == verb::get) s = start_copy(a, w, target, *result, there.mapping, code);
+  const bool in_call = s == status::not_supported;
+  if (in_call) s = carry_out(a, w.shared, target, origin, result);
   if (s != status::ok)
     return host_mpi::fail(host_mpi::error_owner::window(a.win), a.call, s,
                           "bytes could not be moved to or from the target's device memory");
   path::count(a.what == verb::get ? path::kind::ipc_get : path::kind::ipc_put, bytes);
-  return end(a);
+  return in_call ? end(a) : code;
 }
 
 }  // namespace telpher::rma

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations on device memory that this process can reach itself. They are complete at the origin
-// and at the target when the call returns. An accumulate holds the target's exclusion word while it
-// runs. That makes it atomic for each element, and as a whole.
+// Operations on device memory that this process can reach itself. Puts and gets may be under way
+// when their call returns (under_way.hpp). Updates are complete at the origin and at the target. An
+// accumulate holds the target's exclusion word while it runs. That makes it atomic for each
+// element, and as a whole.
 #pragma once
 
 #include "rma/rma.hpp"

@@ -92,6 +92,18 @@ class completion {
   std::uint64_t last_ = 0;
 };
 
+/// Waits for this rank's puts and gets that are under way, at whatever target.
+int end_copies(window& w, const char* call) noexcept {
+  const status s = w.copies->finish(call);
+  return s == status::ok ? MPI_SUCCESS
+                         : host_mpi::fail(host_mpi::error_owner::window(w.handle), call, s,
+                                          "a put or get that was under way has failed");
+}
+
+int first_error(int first, int second) noexcept {
+  return first != MPI_SUCCESS ? first : second;
+}
+
 bool group_ranks(const window& w, MPI_Group group, std::vector<int>& out) {
   MPI_Group all = MPI_GROUP_NULL;
   int n = 0;
@@ -141,6 +153,7 @@ int fence(int assertion, MPI_Win win, const host_call& host) noexcept {
   if (!w) return call_host(host);
   completion done(*w, everyone);
   if (const int code = merge(*w, call); code != MPI_SUCCESS) return code;
+  const int copied = end_copies(*w, call);
   if (w->by == way::direct) {
     meet(*w, call);
     w->fenced = (assertion & MPI_MODE_NOSUCCEED) == 0;
@@ -148,7 +161,7 @@ int fence(int assertion, MPI_Win win, const host_call& host) noexcept {
   if (w->by != way::direct || w->host_too)
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
   if (const int code = done.finish(call); code != MPI_SUCCESS) return code;
-  return merge(*w, call);
+  return first_error(copied, merge(*w, call));
 }
 
 // --- post, start, complete, wait ---
@@ -190,9 +203,10 @@ int complete(MPI_Win win, const host_call& host) noexcept {
   if (!w) return call_host(host);
   if (w->by == way::direct && !w->accesses) return wrong_epoch(*w, call);
   completion done(*w, everyone);
+  const int copied = end_copies(*w, call);
   if (w->by != way::direct || w->host_too)
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
-  const int code = done.finish(call);
+  const int code = first_error(copied, done.finish(call));
   if (w->by != way::direct) return code;
   for (const int t : w->started) {
     enter_epoch(*w, t, call);  // a rank that has not exposed its memory must not see the end
@@ -277,6 +291,7 @@ int unlock(int rank, MPI_Win win, const host_call& host) noexcept {
   if (w->direct_at(rank) && w->held[index(rank)] == hold::none) return wrong_epoch(*w, call);
   const bool own = rank == w->rank;
   completion done(*w, rank);
+  const int copied = end_copies(*w, call);
   int code = own ? merge(*w, call) : MPI_SUCCESS;
   if (code == MPI_SUCCESS && w->host_at(rank)) {
     code = call_host(host);
@@ -284,7 +299,8 @@ int unlock(int rank, MPI_Win win, const host_call& host) noexcept {
   }
   if (code == MPI_SUCCESS) code = done.finish(call);
   if (w->direct_at(rank)) let_go(*w, rank);
-  return code == MPI_SUCCESS && own ? merge(*w, call) : code;
+  if (code == MPI_SUCCESS && own) code = merge(*w, call);
+  return first_error(copied, code);
 }
 
 int lock_all(int assertion, MPI_Win win, const host_call& host) noexcept {
@@ -316,6 +332,7 @@ int unlock_all(MPI_Win win, const host_call& host) noexcept {
   if (!w) return call_host(host);
   if (w->by == way::direct && w->held.front() == hold::none) return wrong_epoch(*w, call);
   completion done(*w, everyone);
+  const int copied = end_copies(*w, call);
   int code = merge(*w, call);
   if (code == MPI_SUCCESS && (w->by != way::direct || w->host_too)) {
     code = call_host(host);
@@ -324,7 +341,8 @@ int unlock_all(MPI_Win win, const host_call& host) noexcept {
   if (code == MPI_SUCCESS) code = done.finish(call);
   if (w->by == way::direct)
     for (int r = 0; r < w->size(); ++r) let_go(*w, r);
-  return code == MPI_SUCCESS ? merge(*w, call) : code;
+  if (code == MPI_SUCCESS) code = merge(*w, call);
+  return first_error(copied, code);
 }
 
 int flush(const char* call, int rank, MPI_Win win, const host_call& host) noexcept {
@@ -334,9 +352,10 @@ int flush(const char* call, int rank, MPI_Win win, const host_call& host) noexce
   if (!all && w->direct_at(rank) && w->held[index(rank)] == hold::none)
     return wrong_epoch(*w, call);
   completion done(*w, rank);
+  const int copied = end_copies(*w, call);
   if (all ? w->by != way::direct || w->host_too : w->host_at(rank))
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
-  return done.finish(call);
+  return first_error(copied, done.finish(call));
 }
 
 // Device memory of a direct window needs no more than an order of this rank's accesses. The host

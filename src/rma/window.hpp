@@ -16,9 +16,10 @@
 // The memory of one rank is always served in one way, so that accumulates of all origins exclude
 // each other: host memory by the host MPI, device memory by its exclusion word.
 //
-// A direct operation is complete at both ends when its call returns. So synchronisation only has to
-// order calls. It waits until a word has a value, and keeps messages moving meanwhile. It never
-// needs another rank's help.
+// A direct update is complete at both ends when its call returns; puts and gets are under way until
+// a call that completes them (under_way.hpp). So synchronisation only has to wait for this rank's
+// own copies, and to order calls. It waits until a word has a value, and keeps messages moving
+// meanwhile. It never needs another rank's help.
 #pragma once
 
 #include <atomic>
@@ -32,6 +33,7 @@
 #include "host_mpi/host_mpi.hpp"
 #include "memory/imported.hpp"
 #include "rma/image.hpp"
+#include "rma/under_way.hpp"
 #include "rma/words.hpp"
 
 namespace telpher::rma {
@@ -106,6 +108,7 @@ struct window {
   // --- direct ---
   words shared;
   std::vector<reached> targets;
+  std::shared_ptr<under_way> copies = std::make_shared<under_way>();
   std::unique_ptr<kernel_view> for_kernels;
   std::uint32_t votes = 0;
   std::shared_ptr<const std::vector<int>> processes;  // the job's rank of each

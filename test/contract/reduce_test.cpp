@@ -24,10 +24,11 @@ class reduce_launch {
     CHECK_OK(subject().fill(arrivals_.data(), 0, 4096, stream_));
   }
 
-  void run(void* to, const std::vector<const void*>& sources, std::size_t size, int blocks) {
+  void run(void* to, const std::vector<const void*>& sources, std::size_t size, int blocks,
+           kernel::exchange_op step = kernel::exchange_op::reduce) {
     kernel::exchange p{};
     p.code_words = static_cast<std::uint32_t>(3 + sources.size());
-    p.code[0] = static_cast<std::uint64_t>(kernel::exchange_op::reduce) | sources.size() << 8;
+    p.code[0] = static_cast<std::uint64_t>(step) | sources.size() << 8;
     p.code[1] = size;
     p.code[2] = reinterpret_cast<std::uintptr_t>(to);
     for (std::size_t i = 0; i < sources.size(); ++i)
@@ -97,6 +98,39 @@ TEST_CASE(reductions_of_plain_memory) {
   });
   reduces<std::int32_t>(reduce_op::min, value_type::i32,
                         [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
+}
+
+template <class T>
+void swaps() {
+  reduce_launch launched(kernel::id::exchange);
+  const scoped_stream s;
+  const memory all(memory_kind::device, 64 * sizeof(T));
+  const auto held = static_cast<T>(0x0123456789abcdefull), given = static_cast<T>(~held);
+  for (const bool equal : {true, false}) {
+    // Target, given value, compared value, old value; others beside each.
+    const auto other = static_cast<T>(held ^ (T{1} << (8 * sizeof(T) - 1)));
+    const std::vector<T> before = {T{1}, held, T{2}, given, T{3}, equal ? held : other,
+                                   T{4}, T{5}, T{6}};
+    std::vector<T> after = before, found(before.size());
+    after[7] = held;
+    if (equal) after[1] = given;
+    T* const at = all.as<T>();
+    CHECK_OK(subject().copy(at, before.data(), before.size() * sizeof(T), s));
+    CHECK_OK(subject().synchronise(s));
+    launched.run(at + 1, {at + 3, at + 5, at + 7}, sizeof(T), 2, kernel::exchange_op::swap);
+    CHECK_OK(subject().copy(found.data(), at, before.size() * sizeof(T), s));
+    CHECK_OK(subject().synchronise(s));
+    CHECK(found == after);
+  }
+}
+
+TEST_CASE(swaps_of_one_value) {
+  const memory starts(memory_kind::device, 64);
+  if (!subject().kernels_may_wait(0)) return;
+  swaps<std::uint8_t>();
+  swaps<std::uint16_t>();
+  swaps<std::uint32_t>();
+  swaps<std::uint64_t>();
 }
 
 TEST_CASE(kernels_that_wait_are_missing_where_they_may_not) {

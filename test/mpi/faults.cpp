@@ -18,12 +18,6 @@ constexpr std::size_t small = 8192;    // one block, which a sender copies out f
 constexpr std::size_t large = 400000;  // several blocks
 constexpr std::size_t piece = 16;      // bytes between the gaps of a buffer
 
-void set_faults(const char* text) {
-  static auto* const set = emulated<void(const char*)>("telpher_emu_faults");
-  if (set == nullptr) memory_failure("telpher_emu_faults", 0, TELPHER_ERR_MEMORY);
-  set(text);
-}
-
 struct trial {
   const char* call;
   int nth;

@@ -257,14 +257,15 @@ void started_beside_a_blocked_thread(suite& s) {
 
 // --- one-sided ---
 
-/// Each thread has a part of its peer's host memory, and completes what it has issued itself.
-void one_sided(suite& s, int rounds) {
-  constexpr std::size_t bytes = 8000;
+/// Each thread has a part of its peer's memory, puts and gets it in pieces, and completes what it
+/// has issued itself.
+void one_sided(suite& s, kind where, int rounds) {
+  constexpr std::size_t bytes = 8000, piece = 400;
   const int peer = (s.rank + 1) % s.ranks;
   for (int round = 0; round < rounds; ++round) {
-    std::vector<std::byte> memory(thread_count * bytes);
+    const buffer memory(where, thread_count * bytes);
     MPI_Win win;
-    MPI_Win_create(memory.data(), static_cast<MPI_Aint>(memory.size()), 1, MPI_INFO_NULL,
+    MPI_Win_create(memory.data(), static_cast<MPI_Aint>(memory.bytes()), 1, MPI_INFO_NULL,
                    MPI_COMM_WORLD, &win);
     MPI_Win_lock_all(0, win);
     std::barrier all(thread_count);
@@ -275,9 +276,13 @@ void one_sided(suite& s, int rounds) {
       for (int i = 0; i < 3; ++i) {
         out.fill(identity(s, s.rank, t, round + i));
         in.clear();
-        MPI_Put(out.data(), as_int(bytes), MPI_BYTE, peer, at, as_int(bytes), MPI_BYTE, win);
+        for (std::size_t p = 0; p < bytes; p += piece)
+          MPI_Put(out.data() + p, as_int(piece), MPI_BYTE, peer, at + as_int(p), as_int(piece),
+                  MPI_BYTE, win);
         MPI_Win_flush(peer, win);
-        MPI_Get(in.data(), as_int(bytes), MPI_BYTE, peer, at, as_int(bytes), MPI_BYTE, win);
+        for (std::size_t p = 0; p < bytes; p += piece)
+          MPI_Get(in.data() + p, as_int(piece), MPI_BYTE, peer, at + as_int(p), as_int(piece),
+                  MPI_BYTE, win);
         MPI_Win_flush(peer, win);
         s.expect_none(in.compare(identity(s, s.rank, t, round + i), bytes));
       }
@@ -342,7 +347,8 @@ int main(int argc, char** argv) {
   s.run("one thread blocked", [&] { one_thread_blocked(s, rounds); });
   s.run("started beside a blocked thread", [&] { started_beside_a_blocked_thread(s); });
   if (!s.makes_windows()) return s.finish();
-  s.run("one-sided", [&] { one_sided(s, rounds / 2); });
+  s.run("one-sided", [&] { one_sided(s, kind::host, rounds / 2); });
+  s.run("one-sided on the device", [&] { one_sided(s, kind::device, rounds / 2); });
   if (std::getenv("TELPHER_PRETENDED_NODES") == nullptr)
     s.run("attached by threads", [&] { attached_by_threads(s, rounds * 2); });
   return s.finish();

@@ -129,6 +129,9 @@ class array {
   array(const array&) = delete;
   array& operator=(const array&) = delete;
   int* data() const { return memory_; }
+  void write(const ints& values) const {
+    mpi_test::copy(kind_, memory_, values.data(), sizeof(int) * count_);
+  }
   ints read() const {
     ints values(count_);
     mpi_test::copy(kind_, values.data(), memory_, sizeof(int) * count_);

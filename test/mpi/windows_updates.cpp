@@ -27,6 +27,9 @@ class values {
   values(const values&) = delete;
   values& operator=(const values&) = delete;
   void* data() const { return memory_ + first_; }
+  void write(const std::vector<T>& from) const {
+    mpi_test::copy(kind_, data(), from.data(), sizeof(T) * count_);
+  }
   std::vector<T> read() const {
     std::vector<T> all(count_);
     mpi_test::copy(kind_, all.data(), data(), sizeof(T) * count_);
@@ -41,8 +44,8 @@ class values {
 
 template <class T>
 std::vector<T> small_values(int count, int seed) {
-  std::vector<T> all(static_cast<std::size_t>(count));
-  for (T& v : all) v = static_cast<T>(1 + seed++ % 5);
+  std::vector<T> all;
+  for (int i = 0; i < count; ++i) all.push_back(static_cast<T>(1 + (seed + i) % 5));
   return all;
 }
 
@@ -176,7 +179,7 @@ void gaps(suite& s, const setting& t) {
 }
 
 template <class T>
-void swap_type(suite& s, window& w, MPI_Datatype type) {
+void swap_type(suite& s, window& w, MPI_Datatype type, int first_int = 0) {
   MPI_Win_lock_all(0, w.handle);
   for (const int target : {s.rank, right(s)})
     for (int which = 0; which < 16; ++which) {  // origin, compare, result on the device; equal
@@ -185,7 +188,7 @@ void swap_type(suite& s, window& w, MPI_Datatype type) {
       const bool equal = which >> 3 & 1;
       const values<T> start(in(0), {T{5}}), origin(in(0), {T{9}}),
           compare(in(1), {static_cast<T>(equal ? 5 : 6)}), old(in(2), {T{1}}), after(in(2), {T{1}});
-      const MPI_Aint at = w.at(target, 2 * s.rank);
+      const MPI_Aint at = w.at(target, first_int + 2 * s.rank);
       MPI_Put(start.data(), 1, type, target, at, 1, type, w.handle);
       MPI_Win_flush(target, w.handle);
       MPI_Compare_and_swap(origin.data(), compare.data(), old.data(), type, target, at, w.handle);
@@ -201,11 +204,52 @@ void swap_type(suite& s, window& w, MPI_Datatype type) {
 
 void swaps(suite& s, const setting& t) {
   if (t.buffers != kind::device) return;
-  window w(s, t.how, t.where, 2 * s.ranks);
+  window w(s, t.how, t.where, 2 * s.ranks + 1);
   swap_type<std::int8_t>(s, w, MPI_INT8_T);
   swap_type<std::uint16_t>(s, w, MPI_UINT16_T);
   swap_type<int>(s, w, MPI_INT);
   swap_type<std::uint64_t>(s, w, MPI_UINT64_T);
+  swap_type<std::uint8_t>(s, w, MPI_BYTE);
+  // No multiple of its size, so not by the kernel.
+  if (t.where == placing::all && !between_nodes()) swap_type<std::uint64_t>(s, w, MPI_UINT64_T, 1);
+}
+
+/// All ranks count by one value, each by swapping what it saw last for one more.
+template <class T>
+void count_by_swaps(suite& s, window& w, kind buffers, MPI_Datatype type) {
+  constexpr int rounds = 12;
+  w.write(ints(static_cast<std::size_t>(w.count()), 0));
+  const values<T> given(buffers, {T{0}}), compare(buffers, {T{0}}), old(buffers, {T{0}});
+  MPI_Win_lock_all(0, w.handle);
+  T seen{0};
+  for (int done = 0, tries = 0; done < rounds; ++tries) {
+    if (tries > 100000) return s.fail("%zu bytes: no swap succeeds", sizeof(T));
+    given.write({static_cast<T>(seen + 1)});
+    compare.write({seen});
+    MPI_Compare_and_swap(given.data(), compare.data(), old.data(), type, 0, w.at(0, 2), w.handle);
+    MPI_Win_flush(0, w.handle);
+    const T was = old.read()[0];
+    if (was == seen) ++done;
+    seen = was == seen ? static_cast<T>(seen + 1) : was;
+  }
+  MPI_Win_unlock_all(w.handle);
+  const ints all = w.read();
+  T total{};
+  std::memcpy(&total, &all[2], sizeof total);
+  if (s.rank != 0) return;
+  s.expect(total == static_cast<T>(rounds * s.ranks), "the count");
+  int beside = 0;  // the bytes around a short value
+  for (std::size_t i = 0; i < all.size() * sizeof(int); ++i)
+    if (i < 8 || i >= 8 + sizeof(T)) beside |= reinterpret_cast<const char*>(all.data())[i];
+  s.expect(beside == 0, "what lies beside the value");
+}
+
+void contended(suite& s, const setting& t) {
+  window w(s, t.how, t.where, 4);
+  count_by_swaps<std::uint8_t>(s, w, t.buffers, MPI_UINT8_T);
+  count_by_swaps<std::int16_t>(s, w, t.buffers, MPI_INT16_T);
+  count_by_swaps<std::int32_t>(s, w, t.buffers, MPI_INT32_T);
+  count_by_swaps<std::int64_t>(s, w, t.buffers, MPI_INT64_T);
 }
 
 // --- what a call takes ---
@@ -240,23 +284,27 @@ void costs(suite& s, const setting& t) {
     expect_operations(s, 1, "MPI_Fetch_and_op", [&] {
       MPI_Fetch_and_op(one.data(), old.data(), MPI_INT, r, at, op, w.handle);
     });
+  expect_operations(s, 1, "MPI_Compare_and_swap", [&] {
+    MPI_Compare_and_swap(zero.data(), one.data(), old.data(), MPI_INT, r, at, w.handle);
+  });
   const char* const staying = std::getenv("TELPHER_LINGER");
   if (staying && std::strcmp(staying, "on") == 0) {
     // At most one launch a copy, where the kernel that stays has left.
-    expect_operations(s, 1, "MPI_Put",
-                      [&] { MPI_Put(one.data(), 1, MPI_INT, r, at, 1, MPI_INT, w.handle); });
-    expect_operations(s, 1, "MPI_Get",
-                      [&] { MPI_Get(old.data(), 1, MPI_INT, r, at, 1, MPI_INT, w.handle); });
-    expect_operations(s, 4, "MPI_Compare_and_swap", [&] {
-      MPI_Compare_and_swap(zero.data(), one.data(), old.data(), MPI_INT, r, at, w.handle);
+    expect_operations(s, 1, "MPI_Put", [&] {
+      MPI_Put(one.data(), 1, MPI_INT, r, at, 1, MPI_INT, w.handle);
+      MPI_Win_flush(r, w.handle);
+    });
+    expect_operations(s, 1, "MPI_Get", [&] {
+      MPI_Get(old.data(), 1, MPI_INT, r, at, 1, MPI_INT, w.handle);
+      MPI_Win_flush(r, w.handle);
     });
   }
   MPI_Win_unlock_all(w.handle);
 }
 
 constexpr std::pair<const char*, windows_case> bodies[] = {
-    {"operations", operations}, {"large", large}, {"gaps", gaps},
-    {"swaps", swaps},           {"costs", costs},
+    {"operations", operations}, {"large", large},         {"gaps", gaps},
+    {"swaps", swaps},           {"contended", contended}, {"costs", costs},
 };
 
 }  // namespace

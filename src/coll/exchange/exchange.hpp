@@ -86,6 +86,14 @@ struct update {
 /// that is not known `to` becomes `from`. would_block: the process has no kernel free now.
 /// not_supported: a back end without these kernels. Nothing was changed then.
 status run_update(const memory::place& where, const reduction& r, const update& u) noexcept;
+/// One value of 1, 2, 4 or 8 bytes, whose addresses are multiples of that: it is copied to `old`,
+/// and if it is the one at `compare`, `to` becomes `from`. As run_update. Only the caller can keep
+/// others from the value meanwhile.
+struct swap {
+  update value;
+  const void* compare;
+};
+status run_swap(const memory::place& where, const swap& s) noexcept;
 
 /// MPI_Reduce_local on device memory, by the same kernels. False: stage it.
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions of what one rank can reach: a program of a few steps that waits for nobody.
+// Reductions of what one rank can reach, and swaps: programs of a few steps that wait for nobody.
 #include <algorithm>
 #include <new>
 
@@ -53,6 +53,39 @@ std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
   return words;
 }
 
+std::vector<std::uint64_t> program_of(const swap& s) {
+  const update& u = s.value;
+  return {head(kernel::exchange_op::swap, 3),
+          u.bytes,
+          word(u.to),
+          word(u.from),
+          word(s.compare),
+          word(u.old)};
+}
+
+/// Runs a program that waits for nobody, and waits for its end.
+template <class Program>
+status run_alone(const memory::place& where, kernel::id body, std::uint64_t bytes,
+                 Program&& program) noexcept {
+  auto free = launch_context::take(where);
+  TELPHER_TRY(free);
+  run launched;
+  try {
+    const int blocks = blocks_for(bytes);
+    // A kernel that stays may be given a program that pauses, which more blocks could not.
+    const bool may_stay = bytes <= config().coll_linger_limit &&
+                          blocks <= static_cast<int>(kernel::exchange::most_blocks);
+    const staying way = may_stay ? staying::packed : staying::no;
+    TELPHER_TRY(launched.start(*free, body, program(), blocks, way));
+  } catch (const std::bad_alloc&) {
+    return status::out_of_memory;
+  }
+  status s = status::ok;
+  ticket::progress().wait_unlocked("a local reduction",
+                                   [&] { return (s = launched.poll()) != status::would_block; });
+  return s;
+}
+
 }  // namespace
 
 status start_reduction(launch_context& on, run& launched, const reduction& r, void* to,
@@ -66,23 +99,11 @@ status start_reduction(launch_context& on, run& launched, const reduction& r, vo
 }
 
 status run_update(const memory::place& where, const reduction& r, const update& u) noexcept {
-  auto free = launch_context::take(where);
-  TELPHER_TRY(free);
-  run launched;
-  try {
-    const int blocks = blocks_for(u.bytes);
-    // A kernel that stays may be given a program that pauses, which more blocks could not.
-    const bool may_stay = u.bytes <= config().coll_linger_limit &&
-                          blocks <= static_cast<int>(kernel::exchange::most_blocks);
-    const staying way = may_stay ? staying::packed : staying::no;
-    TELPHER_TRY(launched.start(*free, r.body(), program_of(r, u), blocks, way));
-  } catch (const std::bad_alloc&) {
-    return status::out_of_memory;
-  }
-  status s = status::ok;
-  ticket::progress().wait_unlocked("a local reduction",
-                                   [&] { return (s = launched.poll()) != status::would_block; });
-  return s;
+  return run_alone(where, r.body(), u.bytes, [&] { return program_of(r, u); });
+}
+
+status run_swap(const memory::place& where, const swap& s) noexcept {
+  return run_alone(where, kernel::id::exchange, s.value.bytes, [&] { return program_of(s); });
 }
 
 bool reduce_local(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op,

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/under_way.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "base/settings.hpp"
+#include "path/table.hpp"
+
+namespace telpher::rma {
+namespace {
+
+using datatype::elements;
+
+// Without gaps, and where the device reaches it: its own memory, which mapped memory of a peer
+// counts as, or what is small enough for pinned memory in its place.
+bool in_reach(const elements& e, const memory::place& device) noexcept {
+  if (!e.one_run()) return false;
+  return e.at.where.on_device() ? e.at.where == device : e.bytes() <= config().landing_pinned_limit;
+}
+
+std::byte* run_of(const elements& e) noexcept {
+  return e.at.data + e.type.true_lower_bound;
+}
+
+}  // namespace
+
+under_way::~under_way() {
+  const auto held = ticket::progress().lock();
+  ticket::progress().dismiss(*this);
+}
+
+result<std::uint64_t> under_way::start(const elements& from, const elements& to,
+                                       memory::mapping& mapping, std::shared_ptr<status> answer) {
+  const memory::place& device = to.at.where.on_device() ? to.at.where : from.at.where;
+  if (!device.on_device() || !in_reach(from, device) || !in_reach(to, device))
+    return status::not_supported;
+  const std::size_t bytes = from.bytes();
+  const bool writes_host = !to.at.where.on_device(), reads_host = !from.at.where.on_device();
+  memory::buffer pinned;
+  if (writes_host || reads_host) {
+    auto taken = memory::buffer::host(bytes, device.owner, true);
+    TELPHER_TRY(taken);
+    pinned = std::move(*taken);
+    if (reads_host) std::memcpy(pinned.data(), run_of(from), bytes);
+  }
+  wait_for_room();
+  const auto held = ticket::progress().lock();
+  moving& m = list_.emplace_back();
+  m.job.to = writes_host ? pinned.data() : run_of(to);
+  m.job.from = reads_host ? pinned.data() : run_of(from);
+  m.job.bytes = bytes;
+  if (writes_host) m.to_host = run_of(to);
+  m.pinned = std::move(pinned);
+  m.mapping = std::move(mapping);
+  m.answer = std::move(answer);
+  m.by = &path::puller::of(device);
+  m.by->enqueue(m.job);
+  m.by->flush({.others = false, .more = path::batch_sizes.holds(bytes), .coming = true});
+  ticket::progress().enlist(*this);
+  return ++started_;
+}
+
+status under_way::finish(const char* call) noexcept {
+  std::uint64_t last = 0;
+  {
+    const auto held = ticket::progress().lock();
+    last = started_;
+  }
+  wait_for(last, call);
+  const auto held = ticket::progress().lock();
+  return std::exchange(error_, status::ok);
+}
+
+bool under_way::ended(std::uint64_t number) noexcept {
+  const auto held = ticket::progress().lock();
+  if (ended_ >= number) return true;
+  path::puller::flush_all({});
+  if (!advance()) ticket::progress().dismiss(*this);
+  return ended_ >= number;
+}
+
+void under_way::wait_for(std::uint64_t number, const char* call) noexcept {
+  ticket::progress().wait_unlocked(call, [&] { return ended(number); });
+}
+
+void under_way::wait_for_room() {
+  std::uint64_t oldest = 0;
+  {
+    const auto held = ticket::progress().lock();
+    if (list_.size() >= most) oldest = ended_ + 1;
+  }
+  wait_for(oldest, "a put or get");
+}
+
+bool under_way::advance() noexcept {
+  for (; !list_.empty(); list_.pop_front(), ++ended_) {
+    moving& m = list_.front();
+    const status s = m.by->poll(m.job);
+    if (s == status::would_block) return true;
+    end(m, s);
+  }
+  return false;
+}
+
+void under_way::report(log::level at) const noexcept {
+  log::write(at, TELPHER_SUBSYSTEM, "  %zu puts and gets of a window, of %llu so far", list_.size(),
+             static_cast<unsigned long long>(started_));
+}
+
+void under_way::end(moving& m, status s) noexcept {
+  if (s == status::ok && m.to_host) std::memcpy(m.to_host, m.pinned.data(), m.job.bytes);
+  if (m.answer)
+    *m.answer = s;
+  else if (!failed(error_))
+    error_ = s;
+}
+
+}  // namespace telpher::rma

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts and gets that were under way and have failed: the call that completes them says so, once,
+// and the window is as good as before.
+#include "under_way.hpp"
+
+namespace {
+
+using namespace mpi_test;
+
+int handler_calls = 0;
+void on_error(MPI_Win*, int*, ...) {
+  ++handler_calls;
+}
+
+// Of the puts of an epoch some fail at rank 0: the call that completes them says so, or the bytes
+// are there. The next epoch is as good as ever.
+int fail_in(suite& s, const setting& t, const char* call, ending how, int puts, int ints_each) {
+  const int n = puts * ints_each;
+  window w(s, t.how, t.where, n);
+  MPI_Errhandler handler;
+  MPI_Win_create_errhandler(on_error, &handler);
+  MPI_Win_set_errhandler(w.handle, handler);
+  MPI_Errhandler_free(&handler);
+  const array out(t.buffers, row(s.rank + 1, n));
+  int errors = 0;
+  for (int nth = 1; nth <= 4; ++nth)
+    for (const char* behind : {"", "+"}) {
+      s.note("%d puts of %d ints, %s, %s:%d%s", puts, ints_each, endings[static_cast<int>(how)],
+             call, nth, behind);
+      w.write(ints(static_cast<std::size_t>(n), 0));
+      handler_calls = 0;
+      int bad = 0;
+      const auto put_all = [&](const epoch& e) {
+        for (int i = 0; i < n; i += ints_each)
+          bad += MPI_Put(out.data() + i, ints_each, MPI_INT, right(s), w.at(right(s), i), ints_each,
+                         MPI_INT, w.handle) != MPI_SUCCESS;
+        bad += e.complete() != MPI_SUCCESS;
+      };
+      const epoch failing(s, w, how);
+      if (s.rank == 0) set_faults((std::string(call) + ":" + std::to_string(nth) + behind).c_str());
+      put_all(failing);
+      set_faults("");
+      failing.end();
+      s.expect_equal(handler_calls, bad, "calls of the window's handler");
+      errors += bad;
+      MPI_Bcast(&bad, 1, MPI_INT, 0, s.control);
+      const ints held = w.read();
+      if (left(s) != 0 || bad == 0) expect_ints(s, held, row(left(s) + 1, n), "put");
+      bad = 0;
+      const epoch next(s, w, how);
+      put_all(next);
+      next.end();
+      s.expect_equal(bad, 0, "errors of the next epoch");
+      expect_ints(s, w.read(), row(left(s) + 1, n), "put in the next epoch");
+    }
+  return errors;
+}
+
+void failures(suite& s, const setting& t) {
+  if (!under_way(t) || t.how != making::create) return;
+  constexpr ending others[] = {ending::fence, ending::complete, ending::unlock};
+  static bool first = gathered();
+  int turn = 0;
+  for (const char* call : {"die", "memcpy", "event", "launch", "pinned"})
+    for (const ending how : {ending::flush, others[turn++ % 3]}) {
+      s.still_alive();
+      const int errors = fail_in(s, t, call, how, 100, 5);
+      // Each death costs the copier or the batches something, until none of them is used any more.
+      if (std::exchange(first, false) && s.rank == 0)
+        s.expect(errors > 0, "a kernel's death is told");
+      fail_in(s, t, call, how, 1, 10);
+      fail_in(s, t, call, how, 3, 20000);
+    }
+}
+
+// The request tells of its own operation, the window of the others.
+void request_fails(suite& s, const setting& t) {
+  if (!under_way(t) || t.buffers != kind::device) return;
+  if (const char* const path = std::getenv("TELPHER_PATH"); path && !std::strcmp(path, "batch"))
+    return;                   // by a kernel, of whatever size
+  constexpr int n = 3000000;  // too large for a kernel: by the copy engine
+  window w(s, t.how, t.where, n);
+  const array out(t.buffers, row(s.rank, n));
+  const int r = right(s);
+  MPI_Win_lock_all(0, w.handle);
+  MPI_Request q;
+  set_faults("memcpy:1");
+  int code = MPI_Rput(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q);
+  set_faults("");
+  s.expect_class(code, MPI_SUCCESS, "the start");
+  s.expect(MPI_Wait(&q, MPI_STATUS_IGNORE) != MPI_SUCCESS, "an error of the request");
+  s.expect_class(MPI_Win_flush(r, w.handle), MPI_SUCCESS, "a flush behind it");
+  MPI_Rput(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q);
+  s.expect_class(MPI_Wait(&q, MPI_STATUS_IGNORE), MPI_SUCCESS, "the next");
+  MPI_Win_unlock_all(w.handle);
+  expect_ints(s, w.read(), row(left(s), n), "put");
+}
+
+constexpr std::pair<const char*, windows_case> bodies[] = {
+    {"failures", failures},
+    {"request fails", request_fails},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2);
+  if (!s.makes_windows()) return s.finish();
+  for (const auto& [name, body] : bodies) run_in_settings(s, name, body);
+  return s.finish();
+}
