@@ -9,6 +9,8 @@
 #include <mutex>
 #include <new>
 
+#include "base/thread_local.hpp"
+
 namespace telpher::host_mpi {
 namespace {
 
@@ -23,6 +25,7 @@ constexpr std::size_t least_block = 64;
 constinit std::mutex guard;
 alignas(16) constinit std::byte memory[reserve::bytes]{};
 constinit std::size_t dealt = 0;
+constinit thread_local TELPHER_NEAR_TLS int left_alone = 0;  // so many objects without_reserve
 constinit std::array<heading*, 64> free_blocks{};
 
 heading*& free_of(std::size_t size) noexcept {
@@ -30,7 +33,7 @@ heading*& free_of(std::size_t size) noexcept {
 }
 
 void* take(std::size_t wanted) noexcept {
-  if (wanted > reserve::bytes / 2) return nullptr;
+  if (wanted > reserve::bytes / 2 || left_alone > 0) return nullptr;
   const std::size_t size = std::max(least_block, std::bit_ceil(wanted + sizeof(heading)));
   const std::lock_guard lock(guard);
   heading*& spare = free_of(size);
@@ -60,6 +63,13 @@ bool reserve_holds(const void* piece) noexcept {
 }
 
 }  // namespace
+
+without_reserve::without_reserve() noexcept {
+  ++left_alone;
+}
+without_reserve::~without_reserve() {
+  --left_alone;
+}
 
 bool malloc_fails() noexcept {
   constexpr std::size_t some = 65536;        // enough for a call and what it leaves in flight

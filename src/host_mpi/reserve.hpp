@@ -6,6 +6,7 @@
 //   - While much of the reserve is in use and malloc still fails, a call that starts a message is
 //     refused with MPI_ERR_NO_MEM, and a collective is left to the host MPI.
 //   - Work in flight continues with the rest of the reserve and gives all of it back when it ends.
+//   - What all ranks can still refuse together is prepared without it (without_reserve).
 // Payloads never come from the reserve: buffers, and new (std::nothrow), fail as usual, and their
 // callers handle that.
 #pragma once
@@ -20,6 +21,15 @@ constexpr std::size_t bytes = 4u << 20;      // its pages are untouched while ma
 constexpr std::size_t low_from = bytes / 4;  // in use; the rest is for work in flight
 inline std::atomic<std::size_t> in_use{0};
 }  // namespace reserve
+
+/// While one lives, its thread gets nothing from the reserve: where malloc fails, new throws.
+class without_reserve {
+ public:
+  without_reserve() noexcept;
+  without_reserve(const without_reserve&) = delete;
+  without_reserve& operator=(const without_reserve&) = delete;
+  ~without_reserve();
+};
 
 /// Whether malloc still fails.
 [[gnu::cold, gnu::noinline]] bool malloc_fails() noexcept;

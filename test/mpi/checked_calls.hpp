@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "paths.hpp"
@@ -73,12 +74,19 @@ inline std::string wrong_sums(const buffer& sums, int n, int ranks, int call) {
   return "";
 }
 
+/// Around the call itself, when all that the check needs is there; around the wait for a
+/// non-blocking one.
+inline std::function<void()> before_call, after_call;
+
 /// Calls the blocking form (no request), or the other and waits for it.
 template <class Call>
 void complete(bool later, Call call) {
   MPI_Request made = MPI_REQUEST_NULL;
+  if (before_call && !later) before_call();
   call(later ? &made : nullptr);
+  if (before_call && later) before_call();
   if (later) MPI_Wait(&made, MPI_STATUS_IGNORE);
+  if (after_call) after_call();
 }
 
 /// One call of a v-form with about `n` ints a block; contents are formulas here as well.

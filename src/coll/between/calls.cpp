@@ -8,15 +8,17 @@
 #include "base/log.hpp"
 #include "codec/accounting.hpp"
 #include "coll/between/packed.hpp"
+#include "coll/between/votes.hpp"
 #include "host_mpi/error.hpp"
 #include "path/path.hpp"
 
 namespace telpher::coll::between {
 namespace {
 
-/// The other ranks are on their way.
+/// The others wait for this rank's part, which it cannot even note. Not while there is anything
+/// left in the reserve (host_mpi/reserve.hpp).
 void give_up(const char* name, MPI_Comm comm) noexcept {
-  TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", name);
+  TELPHER_ERROR("%s: no memory to initiate it, while the other ranks wait for this one", name);
   pmpi::Abort(comm, 1);
 }
 
@@ -43,8 +45,7 @@ status count_errors(const site& s, std::optional<int> own) noexcept {
 }
 
 /// `mine`: if it has failed, this rank takes part so that no other waits for it.
-status run(site& s, call&& c, bool sums, status mine) {
-  if (s.room->abandoned()) return status::peer_lost;
+status run(site& s, call&& c, bool sums, status mine) noexcept {
   const char* const name = c.name;
   const bool rounds = static_cast<bool>(c.how);
   runner one(*s.room, std::move(c), mine);
@@ -59,30 +60,39 @@ status run(site& s, call&& c, bool sums, status mine) {
   return failed(one.outcome()) ? one.outcome() : counted;
 }
 
+/// not_supported, at all ranks alike: no schedule fits.
+status run_agreed(const char* name, const agreed& way, exchange::arguments& a) noexcept {
+  site& s = *way.at;
+  if (a.no_memory) give_up(name, s.comm);  // the others have not asked
+  s.settle(name, false);                   // also where nobody voted
+  if (s.room->abandoned()) return status::peer_lost;
+  std::optional<packed_buffers> packed;
+  if (!lies_plain(a)) packed.emplace(a, block_bytes(a, way.bytes), way.all.grain);
+  planned p = plan_of(a, s.among, s.plans, way.all, static_cast<bool>(way.how));
+  if (p.to_vote && !all_say(s.comm, p.here)) {
+    s.plans.forget();
+    return status::out_of_memory;
+  }
+  if (!p.made) return status::not_supported;
+  const std::uint64_t volume = p.bytes;
+  const status mine = packed ? packed->load() : status::ok;
+  const status came =
+      run(s, call_of(name, a, *s.room, std::move(p), way.all, way.how), is_reduction(a.what), mine);
+  if (failed(came)) return came;
+  if (packed) return packed->store();
+  path::count(path::kind::coll_levels, volume);
+  return status::ok;
+}
+
 }  // namespace
 
-bool run_blocking(const char* name, MPI_Comm comm, const exchange::arguments& a,
-                  std::uint64_t bytes, int* code) noexcept {
+bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std::uint64_t bytes,
+                  int* code) noexcept {
   const auto way = agree(name, comm, a, bytes);
-  if (!way) return false;
-  try {
-    site& s = *way->at;
-    std::optional<packed_buffers> packed;
-    if (!lies_plain(a)) packed.emplace(a, block_bytes(a, bytes), way->all.grain);
-    auto made = call_of(name, packed ? packed->arguments() : a, *s.room, s.among, s.plans, way->all,
-                        way->how);
-    if (!made) return false;
-    const std::uint64_t volume = made->bytes;
-    s.settle(name, false);
-    const status mine = packed ? packed->load() : status::ok;
-    status came = run(s, std::move(*made), is_reduction(a.what), mine);
-    if (packed && !failed(came)) came = packed->store();
-    *code = failed(came) ? host_mpi::fail(comm, name, came, "a collective between nodes failed")
-                         : MPI_SUCCESS;
-    if (!failed(came) && !packed) path::count(path::kind::coll_levels, volume);
-  } catch (const std::bad_alloc&) {
-    give_up(name, comm);
-  }
+  const status came = way ? run_agreed(name, *way, a) : way.error();
+  if (came == status::not_supported) return false;
+  *code = failed(came) ? host_mpi::fail(comm, name, came, "a collective between nodes failed")
+                       : MPI_SUCCESS;
   return true;
 }
 
@@ -90,10 +100,6 @@ bool run_blocking(const char* name, MPI_Comm comm, const exchange::arguments& a,
 std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&& a,
                                 exchange::host_form&& host) noexcept {
   const bool at_once = !a.lasting || !a.possible;
-  if (!host) {
-    give_up(name, s.comm);
-    return nullptr;
-  }
   try {
     auto made =
         std::make_shared<crossing>(name, *s.room, s.among, s.plans, std::move(a), std::move(host));
@@ -110,25 +116,28 @@ namespace {
 
 class rounds final : public persistent_rounds {
  public:
-  rounds(site& channel, exchange::arguments&& a) noexcept
-      : channel_(channel), arguments_(std::move(a)) {}
-  ~rounds() override { channel_.in_use = false; }
+  explicit rounds(const exchange::arguments& a) : arguments_(a) {}
+  ~rounds() override {
+    if (channel_) channel_->in_use = false;
+  }
+  void use(site& channel) noexcept { channel_ = &channel; }
 
   std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* call,
                                        host_start&& host) noexcept override {
     try {
-      auto made = std::make_shared<crossing>(call, *channel_.room, channel_.among, channel_.plans,
-                                             exchange::arguments(arguments_), std::move(host));
-      channel_.crossings.add(held, made, false);
+      auto made =
+          std::make_shared<crossing>(call, *channel_->room, channel_->among, channel_->plans,
+                                     exchange::arguments(arguments_), std::move(host));
+      channel_->crossings.add(held, made, false);
       return made;
     } catch (const std::bad_alloc&) {
-      give_up(call, channel_.room->wire);
+      give_up(call, channel_->room->wire);
       return nullptr;
     }
   }
 
  private:
-  site& channel_;
+  site* channel_ = nullptr;
   exchange::arguments arguments_;
 };
 
@@ -138,9 +147,14 @@ std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
                                                exchange::arguments&& a,
                                                std::uint64_t bytes) noexcept {
   a.lasting = true;  // the host MPI's request keeps the types
+  std::unique_ptr<rounds> made;
+  if (!has_memory_for([&] { made = std::make_unique<rounds>(a); })) a.no_memory = true;
   const auto way = agree_on_request(name, comm, a, bytes);
-  site* const channel = way ? take_channel(*way, a.where) : nullptr;
-  return channel ? std::make_unique<rounds>(*channel, std::move(a)) : nullptr;
+  site* const channel = way ? take_channel(*way->at) : nullptr;
+  if (!channel) return nullptr;
+  equip(*channel->room, comm, *way, a.where);
+  made->use(*channel);
+  return made;
 }
 
 }  // namespace telpher::coll::between

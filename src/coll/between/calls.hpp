@@ -12,8 +12,8 @@
 
 namespace telpher::coll::between {
 
-bool run_blocking(const char* name, MPI_Comm comm, const exchange::arguments& a,
-                  std::uint64_t bytes, int* code) noexcept;
+bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std::uint64_t bytes,
+                  int* code) noexcept;
 
 template <class Described>
 bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* code) noexcept {
@@ -40,12 +40,14 @@ std::shared_ptr<crossing> defer(const char* name, MPI_Comm comm, const Described
   int rank = 0;
   pmpi::Comm_rank(comm, &rank);
   exchange::arguments a = d.read(s->among.ranks, rank, true);
+  exchange::host_form own;
   try {
-    exchange::host_form own = exchange::kept(host, a);
-    return start(name, *s, std::move(a), std::move(own));
-  } catch (const std::bad_alloc&) {
-    return start(name, *s, std::move(a), nullptr);
+    own = exchange::kept(host, a);
+  } catch (const std::bad_alloc&) {  // the host MPI must have it before this returns
+    own = [&host](MPI_Comm on, MPI_Request* made) { return host(on, made); };
+    a.lasting = false;
   }
+  return start(name, *s, std::move(a), std::move(own));
 }
 
 std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,

@@ -4,32 +4,46 @@
 #include <new>
 #include <utility>
 
-#include "base/log.hpp"
 #include "coll/between/plans.hpp"
+#include "coll/between/votes.hpp"
 #include "coll/exchange/selection.hpp"
 #include "path/path.hpp"
 
 namespace telpher::coll::between {
 
-std::optional<call> call_of(const char* name, const exchange::arguments& a, const room& r,
-                            const shape& among, kept_plans& plans, const terms& all,
-                            const coding& how) {
-  const problem p = problem_of(a, among, all);
-  auto made = plans.find(p, all.grain, among.lanes, a.rank, static_cast<bool>(how));
-  if (!made) return std::nullopt;
-  const std::uint64_t bytes = exchange::volume(p, all.grain);
-  const bool on_host = !all.on_device || !r.equipped() || (!how && fits_the_host(bytes));
+planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& plans,
+                const terms& all, bool rounds) noexcept {
+  const bool in_place = a.in_place && a.what == operation::reduce;  // at the root
+  const kept_plans::entry* found = same_at_all(a.what) ? nullptr : plans.find_parts(all, rounds);
+  bool fresh = !found;
+  const bool here = found || has_memory_for([&] {  // of a kept plan this takes none
+                      problem_of(a, among, all, plans.at_hand);
+                      if (in_place) plans.at_hand.in_place = false;
+                      if (same_at_all(a.what)) found = plans.find(all.grain, rounds);
+                      fresh = !found;
+                      if (fresh) found = &plans.make(all, among.lanes, a.rank, rounds);
+                    });
+  planned p{.to_vote = fresh, .here = here};
+  if (!found) return p;
+  p.made = in_place ? found->in_place : found->made;
+  p.bytes = exchange::volume(found->of, all.grain);
+  return p;
+}
+
+call call_of(const char* name, const exchange::arguments& a, const room& r, planned&& p,
+             const terms& all, const coding& how) noexcept {
+  const bool on_host = !all.on_device || !r.equipped() || (!how && fits_the_host(p.bytes));
   auto* const input = static_cast<std::byte*>(const_cast<void*>(a.input));
   auto* const output = static_cast<std::byte*>(a.output);
-  return call{.name = name,
-              .plan = std::move(made),
-              .unit = all.grain,
-              .by = a.reduce,
-              .input = {input, a.input_place},
-              .output = {output, a.output_place},
-              .how = on_host ? coding() : how,
-              .bytes = bytes,
-              .on_host = on_host};
+  return {.name = name,
+          .plan = std::move(p.made),
+          .unit = all.grain,
+          .by = a.reduce,
+          .input = {input, a.input_place},
+          .output = {output, a.output_place},
+          .how = on_host ? coding() : how,
+          .bytes = p.bytes,
+          .on_host = on_host};
 }
 
 // --- one call ---
@@ -60,6 +74,7 @@ void crossing::begin() noexcept {
 void crossing::promise(bool yes) noexcept {
   terms own = terms_of(arguments_, room_.where);
   own.able = own.able && yes;
+  own.parts = plans_.own_parts(arguments_);
   mine_ = own.as_words();
   now_ = stage::deciding;
   if (pmpi::Iallreduce(mine_.data(), all_.data(), static_cast<int>(mine_.size()), MPI_INT64_T,
@@ -69,17 +84,26 @@ void crossing::promise(bool yes) noexcept {
 
 void crossing::decide() noexcept {
   const terms all = terms::of(all_);
-  try {
-    auto agreed = all.able && all.any_device
-                      ? call_of(name(), arguments_, room_, among_, plans_, all, {})
-                      : std::nullopt;
-    if (!agreed) return start_by_host();
-    now_ = stage::running;
-    runs_ = std::make_unique<runner>(room_, std::move(*agreed));
-  } catch (const std::bad_alloc&) {
-    TELPHER_ERROR("%s: no memory for its schedule, while the other ranks run theirs", name());
-    pmpi::Abort(room_.wire, 1);
-  }
+  if (!all.able || !all.any_device) return start_by_host();
+  plan_ = plan_of(arguments_, among_, plans_, all, false);
+  if (!plan_.to_vote) return run_planned();
+  now_ = stage::planning;
+  has_plan_ = plan_.here;
+  if (pmpi::Iallreduce(&has_plan_, &all_have_plan_, 1, MPI_INT, MPI_MIN, room_.wire, &request_) !=
+      MPI_SUCCESS)
+    finish(status::host_mpi_error);
+}
+
+void crossing::see_plans() noexcept {
+  if (all_have_plan_) return run_planned();
+  plans_.forget();
+  finish(status::out_of_memory);
+}
+
+void crossing::run_planned() noexcept {
+  if (!plan_.made) return start_by_host();
+  now_ = stage::running;
+  runs_.emplace(room_, call_of(name(), arguments_, room_, std::move(plan_), terms::of(all_), {}));
 }
 
 void crossing::start_by_host() noexcept {
@@ -94,6 +118,7 @@ void crossing::advance() noexcept {
     static_cast<void>(detach());
   if (now_ == stage::gathering && ended(request_)) promise(true);
   if (now_ == stage::deciding && ended(request_)) decide();
+  if (now_ == stage::planning && ended(request_)) see_plans();
   if (now_ == stage::running && (runs_->advance(), runs_->done())) {
     const status s = runs_->outcome();
     if (!failed(s)) path::count(path::kind::coll_levels, runs_->bytes());

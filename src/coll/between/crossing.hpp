@@ -9,9 +9,10 @@
 //          -> deciding   MPI_Iallreduce of the ranks' terms, least of all. A rank that can take
 //                        part says yes when its barrier has ended, and no if it is about to block
 //                        before that
-//          -> running    all said yes: the schedule; whoever is about to block finishes it first
+//          -> planning   all said yes, and the schedule had to be made: whether all have it
+//          -> running    the schedule; whoever is about to block finishes it first
 //             or by_host somebody said no: the host MPI's own non-blocking call, staged
-//          -> done
+//          -> done       with an error, at all ranks, where one has no memory for its schedule
 //
 // Why nobody waits for a rank that cannot move: a rank waits before it blocks only once its barrier
 // has ended. Then all ranks have initiated the call, and each says yes or no in its next call of
@@ -33,11 +34,19 @@
 
 namespace telpher::coll::between {
 
-/// The call as all ranks have agreed on it; none, at all ranks alike, where no schedule fits. May
-/// throw std::bad_alloc.
-std::optional<call> call_of(const char* name, const exchange::arguments& a, const room& r,
-                            const shape& among, kept_plans& plans, const terms& all,
-                            const coding& how);
+/// The plan of a call that all ranks have agreed on.
+struct planned {
+  std::shared_ptr<const plan> made;  // none, at all ranks alike: no schedule fits
+  bool to_vote = false;              // all ranks must say that they have it, before one begins
+  bool here = false;                 // this one has
+  std::uint64_t bytes = 0;           // of the longest vector
+};
+planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& plans,
+                const terms& all, bool rounds) noexcept;
+
+/// That call, for which there is a schedule.
+call call_of(const char* name, const exchange::arguments& a, const room& r, planned&& p,
+             const terms& all, const coding& how) noexcept;
 
 class crossing final : public deferred_call {
  public:
@@ -52,7 +61,7 @@ class crossing final : public deferred_call {
 
  private:
   friend class crossing_queue;
-  enum class stage : std::uint8_t { queued, gathering, deciding, running, by_host, done };
+  enum class stage : std::uint8_t { queued, gathering, deciding, planning, running, by_host, done };
 
   void advance() noexcept;
   /// The rank is about to block: true if the call needs its help no more.
@@ -60,6 +69,8 @@ class crossing final : public deferred_call {
   void begin() noexcept;
   void promise(bool yes) noexcept;
   void decide() noexcept;
+  void see_plans() noexcept;
+  void run_planned() noexcept;
   void start_by_host() noexcept;
   void finish(status s) noexcept;
   bool ended(MPI_Request& r) noexcept;
@@ -71,9 +82,11 @@ class crossing final : public deferred_call {
   exchange::host_form host_;
   stage now_ = stage::queued;
   terms::words mine_{}, all_{};
+  planned plan_;
+  int has_plan_ = 0, all_have_plan_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;
   MPI_Request gathered_ = MPI_REQUEST_NULL;  // of one that was left to the host MPI early
-  std::unique_ptr<runner> runs_;
+  std::optional<runner> runs_;
 };
 
 /// The calls of a room that have not ended. Under the engine's lock.

@@ -2,6 +2,7 @@
 #include "coll/between/messages.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "host_mpi/received.hpp"
 #include "path/direct.hpp"
@@ -38,28 +39,45 @@ bool messages::test(block& b, MPI_Status* s) noexcept {
   return b.request == MPI_REQUEST_NULL;
 }
 
+/// A slot that finds no block to be in is free again.
+messages::block& messages::append(std::list<block>& to, slot* through) {
+  try {
+    block& b = to.emplace_back();
+    b.through = through;
+    return b;
+  } catch (const std::bad_alloc&) {
+    if (through) through->taken = false;
+    throw;
+  }
+}
+
 // --- out ---
 
 /// False: no slot is free.
 bool messages::start_block(message& m) {
-  block b{&m, m.at + m.cut, next_block(m.bytes, m.cut)};
-  if (!failed(status_) && !direct_) {
-    b.through = room_.out.take();
-    if (!b.through && full_.expired(grow_after)) b.through = room_.out.grow(room_.where);
-    if (!b.through) return false;
-    device::backend& owner = *room_.where.owner;
-    auto* to = static_cast<std::byte*>(b.through->data.data());
-    status s = owner.copy(to, b.at, b.bytes, out_stream_);
-    if (s == status::ok) s = b.through->copied.record(out_stream_);
-    if (failed(s)) fail(s);
-    b.at = to;
+  const bool through_slot = !failed(status_) && !direct_;
+  slot* through = nullptr;
+  if (through_slot) {
+    through = room_.out.take();
+    if (!through && full_.expired(grow_after)) through = room_.out.grow(room_.where);
+    if (!through) return false;
   }
-  m.cut += next_block(m.bytes, m.cut);
-  copying_.push_back(b);
+  block& b = append(copying_, through);
+  b.of = &m;
+  b.at = m.at + m.cut;
+  b.bytes = next_block(m.bytes, m.cut);
+  m.cut += b.bytes;
+  if (!through) return true;
+  device::backend& owner = *room_.where.owner;
+  auto* to = static_cast<std::byte*>(through->data.data());
+  status s = owner.copy(to, b.at, b.bytes, out_stream_);
+  if (s == status::ok) s = through->copied.record(out_stream_);
+  if (failed(s)) fail(s);
+  b.at = to;
   return true;
 }
 
-bool messages::cut_blocks(std::uint64_t done) noexcept {
+bool messages::cut_blocks(std::uint64_t done) {
   bool moved = false;
   for (message& m : out_) {
     if (m.cut == m.bytes) continue;
@@ -74,10 +92,10 @@ bool messages::cut_blocks(std::uint64_t done) noexcept {
 }
 
 // Copies end in their order, and so blocks are sent in theirs.
-bool messages::send_copied() {
+bool messages::send_copied() noexcept {
   bool moved = false;
-  for (; !copying_.empty(); copying_.pop_front(), moved = true) {
-    block b = copying_.front();
+  for (; !copying_.empty(); moved = true) {
+    block& b = copying_.front();
     if (b.through) {
       const status s = b.through->copied.query();
       if (s == status::would_block) return moved;
@@ -90,7 +108,7 @@ bool messages::send_copied() {
       fail(status::host_mpi_error);
     ++b.of->travelling;
     if (!b.through && bytes == 0) b.bytes = 0;
-    sent_.push_back(b);
+    sent_.splice(sent_.end(), copying_, copying_.begin());
   }
   return moved;
 }
@@ -122,21 +140,20 @@ bool messages::reads(const std::byte* at, std::uint64_t bytes) const noexcept {
 
 // --- in ---
 
-bool messages::post() noexcept {
+bool messages::post() {
   if (direct_) return false;
   bool moved = false;
   for (coming& m : in_)
     while (m.posted < m.bytes) {
-      block b;
-      b.through = room_.in.take();
-      if (!b.through) return moved;
-      b.at = static_cast<std::byte*>(b.through->data.data());
+      slot* const through = room_.in.take();
+      if (!through) return moved;
+      block& b = append(posted_, through);
+      b.at = static_cast<std::byte*>(through->data.data());
       b.bytes = next_block(m.bytes, m.posted);
       if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=
           MPI_SUCCESS)
         fail(status::host_mpi_error);
       m.posted += b.bytes;
-      posted_.push_back(b);
       moved = true;
     }
   return moved;
@@ -152,25 +169,26 @@ status messages::take(const block& b, std::size_t got, std::byte* to) noexcept {
 status messages::receive(std::byte* to, bool free) {
   coming& m = in_.front();
   if (direct_ && !free) return status::would_block;
-  if (direct_ && failed(status_)) {  // the place may be none that the host MPI can reach
-    unwanted_.resize(std::max(unwanted_.size(), m.bytes));
-    to = unwanted_.data();
-  }
-  for (; direct_ && m.posted < m.bytes; m.posted += posted_.back().bytes) {
-    block b{nullptr, to + m.posted, next_block(m.bytes, m.posted)};
+  while (direct_ && m.posted < m.bytes) {
+    block& b = append(posted_, nullptr);
+    // Of a rank that has failed the place may be none that the host MPI can reach.
+    b.at = failed(status_) ? room_.unwanted() : to + m.posted;
+    b.bytes = next_block(m.bytes, m.posted);
     if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=
         MPI_SUCCESS)
       fail(status::host_mpi_error);
-    posted_.push_back(b);
+    m.posted += b.bytes;
   }
   while (m.arrived < m.bytes) {
     MPI_Status s;
     if (posted_.empty() || !test(posted_.front(), &s)) return status::would_block;
-    const block b = posted_.front();
-    posted_.pop_front();
+    const block& b = posted_.front();
     const status taken = take(b, host_mpi::bytes_of(s), to + m.arrived);
     m.arrived += b.bytes;
-    if (b.through) emptying_.push_back(b);
+    if (b.through)
+      emptying_.splice(emptying_.end(), posted_, posted_.begin());
+    else
+      posted_.pop_front();
     if (failed(taken)) fail(taken);
   }
   in_.pop_front();
@@ -187,7 +205,7 @@ bool messages::free_landed() noexcept {
   return moved;
 }
 
-bool messages::advance(std::uint64_t done) noexcept {
+bool messages::advance(std::uint64_t done) {
   bool moved = free_landed();
   moved = post() || moved;
   moved = end_sent() || moved;

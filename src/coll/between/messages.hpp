@@ -15,13 +15,15 @@
 // so when all wait for receivers and nothing moves for a while, there is one slot more.
 //
 // Errors ride along: a rank that has failed sends empty blocks, and one that receives a block
-// shorter than it should be has failed.
+// shorter than it should be has failed. What comes to a rank that has failed lands in memory that
+// the room has for it.
+//
+// Whatever throws std::bad_alloc has changed nothing, and can be called again.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "coll/between/room.hpp"
 #include "path/stall_clock.hpp"
@@ -47,7 +49,7 @@ class messages {
   status receive(std::byte* to, bool free);
 
   /// Does what can be done; `done`: all device work up to this number is. True if something moved.
-  bool advance(std::uint64_t done) noexcept;
+  bool advance(std::uint64_t done);
   /// Whether what is being sent lies there: it may not be overwritten.
   bool reads(const std::byte* at, std::uint64_t bytes) const noexcept;
   bool idle() const noexcept { return out_.empty() && in_.empty() && emptying_.empty(); }
@@ -86,12 +88,13 @@ class messages {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  bool cut_blocks(std::uint64_t done) noexcept;
+  bool cut_blocks(std::uint64_t done);
   bool start_block(message& m);
-  bool send_copied();
+  bool send_copied() noexcept;
   bool end_sent() noexcept;
-  bool post() noexcept;
+  bool post();
   bool free_landed() noexcept;
+  static block& append(std::list<block>& to, slot* through);
   bool test(block& b, MPI_Status* s) noexcept;
   status take(const block& b, std::size_t got, std::byte* to) noexcept;
   static std::uint64_t next_block(std::uint64_t bytes, std::uint64_t from) noexcept;
@@ -101,13 +104,12 @@ class messages {
   device::stream out_stream_;
   bool direct_;
   status status_ = status::ok;
-  std::deque<message> out_;
-  std::deque<block> copying_;  // in the order of the copies
-  std::deque<block> sent_;     // with the host MPI
-  std::deque<coming> in_;
-  std::deque<block> posted_;         // in the order of the schedule
-  std::deque<block> emptying_;       // slots whose copies are on the stream
-  std::vector<std::byte> unwanted_;  // what comes when this rank has failed
+  std::list<message> out_;
+  std::list<block> copying_;  // in the order of the copies
+  std::list<block> sent_;     // with the host MPI
+  std::list<coming> in_;
+  std::list<block> posted_;    // in the order of the schedule
+  std::list<block> emptying_;  // slots whose copies are on the stream
   path::stall_clock full_;
 };
 

@@ -2,6 +2,9 @@
 #include "coll/between/packed.hpp"
 
 #include <algorithm>
+#include <new>
+
+#include "coll/between/votes.hpp"
 
 namespace telpher::coll::between {
 namespace {
@@ -35,13 +38,24 @@ bool writes(const exchange::arguments& a) {
 
 }  // namespace
 
-packed_buffers::packed_buffers(const exchange::arguments& a, std::uint64_t bytes,
-                               std::uint64_t grain)
-    : packed_(a) {
-  const blocks n = blocks_of(a);
+packed_buffers::packed_buffers(exchange::arguments& a, std::uint64_t bytes,
+                               std::uint64_t grain) noexcept
+    : reduces_(a.reduce.known) {
   const auto own = static_cast<std::size_t>(a.rank);
   const std::uint64_t result =
-      a.what == operation::reduce_scatter ? a.common[own] * grain : bytes * n.received;
+      a.what == operation::reduce_scatter ? a.common[own] * grain : bytes * blocks_of(a).received;
+  if (!has_memory_for([&] { make(a, bytes, result); })) made_ = status::out_of_memory;
+  const bool good = !failed(made_);
+  a.output = good ? output_.content.data() : nullptr;
+  a.input = good && !a.in_place ? input_.content.data() : a.output;
+  a.input_place = a.output_place = {};
+  a.bytes = bytes;
+  a.grain = grain;
+}
+
+/// `result`: bytes that the call writes here, if it does.
+void packed_buffers::make(const exchange::arguments& a, std::uint64_t bytes, std::uint64_t result) {
+  const blocks n = blocks_of(a);
   const auto of = [](const void* at, exchange::elements e, std::uint64_t times) {
     return side{const_cast<void*>(at), e.count * static_cast<std::int64_t>(times), e.of};
   };
@@ -57,15 +71,10 @@ packed_buffers::packed_buffers(const exchange::arguments& a, std::uint64_t bytes
   if (!a.in_place && writes(a)) {
     output_ = of(a.output, a.received, n.received);
     if (a.what == operation::reduce_scatter)
-      output_.count = static_cast<std::int64_t>(a.common[own]);
+      output_.count = static_cast<std::int64_t>(a.common[static_cast<std::size_t>(a.rank)]);
     output_.content.resize(result);
     output_.writes = true;
   }
-  packed_.output = output_.content.data();
-  packed_.input = a.in_place ? packed_.output : input_.content.data();
-  packed_.input_place = packed_.output_place = {};
-  packed_.bytes = bytes;
-  packed_.grain = grain;
 }
 
 status packed_buffers::open(side& s) noexcept {
@@ -75,7 +84,7 @@ status packed_buffers::open(side& s) noexcept {
   s.layout = *found;
   // What the call says of its two sides must agree, and values of a reduction lie somewhere.
   if (s.layout->size * static_cast<std::uint64_t>(s.count) != s.content.size() ||
-      (!s.at && packed_.reduce.known))
+      (!s.at && reduces_))
     return status::invalid_argument;
   plan where{.segments = {}, .copy_in = s.reads, .copy_out = s.writes};
   where.add(0, s.count, s.of);
@@ -86,6 +95,7 @@ status packed_buffers::open(side& s) noexcept {
 }
 
 status packed_buffers::load() noexcept {
+  TELPHER_TRY(made_);
   try {
     TELPHER_TRY(open(input_));
     TELPHER_TRY(open(output_));

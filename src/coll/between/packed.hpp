@@ -15,11 +15,9 @@ namespace telpher::coll::between {
 class packed_buffers {
  public:
   /// `bytes`: of the vector or a block, `grain`: what they are a multiple of, as all ranks know
-  /// both. May throw std::bad_alloc.
-  packed_buffers(const exchange::arguments& a, std::uint64_t bytes, std::uint64_t grain);
+  /// both. Makes `a` the same call on the packed copy; on no buffers where there is no memory.
+  packed_buffers(exchange::arguments& a, std::uint64_t bytes, std::uint64_t grain) noexcept;
 
-  /// The same call on the packed copy.
-  const exchange::arguments& arguments() const noexcept { return packed_; }
   /// Packs what the call reads.
   status load() noexcept;
   /// Brings the results to their places.
@@ -35,9 +33,11 @@ class packed_buffers {
     std::byte* image = nullptr;  // host memory with the buffer's layout
     std::vector<std::byte> content{};
   };
+  void make(const exchange::arguments& a, std::uint64_t bytes, std::uint64_t result);
   status open(side& s) noexcept;
 
-  exchange::arguments packed_;
+  status made_ = status::ok;
+  bool reduces_;
   side input_, output_;  // in place all is the output
   staging images_{path::kind::coll_levels};
 };

@@ -93,18 +93,50 @@ std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, b
   }
 }
 
-std::shared_ptr<const plan> kept_plans::find(const problem& p, std::uint64_t unit, int lanes,
-                                             int rank, bool rounds) {
-  for (const entry& e : entries_)
-    if (e.unit == unit && e.rounds == rounds && e.of == p) return e.made;
-  auto found = choose(p, unit, lanes, rank, rounds);
-  if (!found) return nullptr;
-  auto made = std::make_shared<const plan>(std::move(*found));
-  if (entries_.size() < most)
-    entries_.push_back({p, unit, rounds, made});
-  else
-    entries_[next_++ % most] = {p, unit, rounds, made};
-  return made;
+const kept_plans::entry* kept_plans::find(std::uint64_t unit, bool rounds) const noexcept {
+  const auto is_it = [&](const entry& e) {
+    return e.unit == unit && e.rounds == rounds && e.of == at_hand;
+  };
+  const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+const kept_plans::entry* kept_plans::find_parts(const terms& all, bool rounds) const noexcept {
+  for (std::size_t i = 0; i < most_parts; ++i) {
+    if (!all.parts[i]) continue;
+    const entry& e = *parts_[i];
+    if (e.unit == all.grain && e.longest == all.longest && e.rounds == rounds) return &e;
+  }
+  return nullptr;
+}
+
+parts_kept kept_plans::own_parts(const exchange::arguments& a) const noexcept {
+  parts_kept own{};
+  for (std::size_t i = 0; i < most_parts; ++i)
+    own[i] = parts_[i] && is_own_part(a, parts_[i]->of, parts_[i]->unit);
+  return own;
+}
+
+const kept_plans::entry& kept_plans::make(const terms& all, int lanes, int rank, bool rounds) {
+  const auto made_for = [&](const problem& p) -> std::shared_ptr<const plan> {
+    auto found = choose(p, all.grain, lanes, rank, rounds);
+    return found ? std::make_shared<const plan>(std::move(*found)) : nullptr;
+  };
+  entry one{at_hand, all.grain, all.longest, rounds, made_for(at_hand), nullptr};
+  if (at_hand.what == operation::reduce && rank == at_hand.root) {
+    problem there = at_hand;
+    there.in_place = true;
+    one.in_place = made_for(there);
+  }
+  if (!same_at_all(at_hand.what)) return parts_[next_part_++ % most_parts].emplace(std::move(one));
+  if (entries_.size() < most) return entries_.emplace_back(std::move(one));
+  return entries_[next_++ % most] = std::move(one);
+}
+
+void kept_plans::forget() noexcept {
+  entries_.clear();
+  for (auto& p : parts_) p.reset();
+  next_ = next_part_ = 0;
 }
 
 }  // namespace telpher::coll::between

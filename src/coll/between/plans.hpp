@@ -5,11 +5,13 @@
 // kinds of them, again and again.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "coll/algorithms/catalogue.hpp"
+#include "coll/between/problems.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll::between {
@@ -25,23 +27,40 @@ struct plan {
 /// no schedule fits into the scratch space.
 std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, bool rounds);
 
+/// All ranks keep the plans of the same calls, in the same places. So all know alike whether one
+/// has to be made, for which some rank may have no memory. Of some calls each rank knows another
+/// part (same_at_all in problems.hpp): the vote says which places have all parts of the call.
 class kept_plans {
  public:
-  /// `choose` with the same arguments, of which `lanes` and `rank` are always the same. Null where
-  /// there is none. May throw std::bad_alloc.
-  std::shared_ptr<const plan> find(const problem& p, std::uint64_t unit, int lanes, int rank,
-                                   bool rounds);
+  /// The call that is asked for. It keeps its memory, so that an equal one needs none.
+  problem at_hand;
 
- private:
-  static constexpr std::size_t most = 16;
   struct entry {
     problem of;
     std::uint64_t unit;
+    std::uint64_t longest;  // block, as the vote had it
     bool rounds;
+    // Null: no schedule fits.
     std::shared_ptr<const plan> made;
+    std::shared_ptr<const plan> in_place;  // of a reduction at its root, which alone knows of it
   };
+  const entry* find(std::uint64_t unit, bool rounds) const noexcept;
+  /// Of a call of which each rank knows another part.
+  const entry* find_parts(const terms& all, bool rounds) const noexcept;
+  /// The places that have this rank's part.
+  parts_kept own_parts(const exchange::arguments& a) const noexcept;
+  /// `choose` for the call at hand; `lanes` and `rank` are always the same. May throw
+  /// std::bad_alloc, and keeps nothing then.
+  const entry& make(const terms& all, int lanes, int rank, bool rounds);
+  /// Some rank could not make what others have kept: all forget all of it.
+  void forget() noexcept;
+
+ private:
+  static constexpr std::size_t most = 16;
   std::vector<entry> entries_;
   std::size_t next_ = 0;  // is replaced when there are as many as may be
+  std::array<std::optional<entry>, most_parts> parts_;
+  std::size_t next_part_ = 0;
 };
 
 }  // namespace telpher::coll::between

@@ -75,13 +75,15 @@ terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept {
 
 terms::words terms::as_words() const noexcept {
   const auto k = static_cast<std::int64_t>(kind);
-  return {able,
+  words w{able,
           on_device,
           any_device ? -1 : 0,
           static_cast<std::int64_t>(grain),
           -static_cast<std::int64_t>(longest),
           k,
           -k};
+  std::copy(parts.begin(), parts.end(), w.end() - most_parts);
+  return w;
 }
 
 terms terms::of(const words& least) noexcept {
@@ -92,6 +94,7 @@ terms terms::of(const words& least) noexcept {
   t.grain = static_cast<std::uint64_t>(least[3]);
   t.longest = static_cast<std::uint64_t>(-least[4]);
   if (least[5] == -least[6]) t.kind = static_cast<codec::element>(least[5]);
+  for (std::size_t i = 0; i < most_parts; ++i) t.parts[i] = least[7 + i] == 1;
   return t;
 }
 
@@ -111,9 +114,29 @@ terms terms_of(const exchange::arguments& a, const memory::place& device) noexce
   return t;
 }
 
-problem problem_of(const exchange::arguments& a, const shape& among, const terms& all) {
+bool same_at_all(operation what) noexcept {
+  return what != operation::allgatherv && what != operation::alltoallv;
+}
+
+bool is_own_part(const exchange::arguments& a, const problem& p, std::uint64_t unit) noexcept {
+  if (p.what != a.what || p.in_place != a.in_place || !lies_plain(a)) return false;
+  const auto n = static_cast<std::size_t>(a.ranks), own = static_cast<std::size_t>(a.rank);
+  const bool pairs = a.what == operation::alltoallv;  // rows and columns of tables
+  const auto differ = [&](std::uint64_t units, std::uint64_t bytes) {
+    return units * unit != bytes;
+  };
+  for (std::size_t r = 0; r < n; ++r) {
+    if (differ(p.counts[pairs ? r * n + own : r], a.output_counts[r])) return false;
+    if (differ(p.output_offsets[pairs ? own * n + r : r], a.output_offsets[r])) return false;
+    if (!pairs) continue;
+    if (r != own && differ(p.counts[own * n + r], a.own_counts[r])) return false;
+    if (differ(p.input_offsets[own * n + r], a.own_offsets[r])) return false;
+  }
+  return true;
+}
+
+void problem_of(const exchange::arguments& a, const shape& among, const terms& all, problem& p) {
   constexpr std::uint64_t share_bytes = 128;  // shares begin where wide accesses may
-  problem p;
   p.what = a.what;
   p.ranks = a.ranks;
   p.root = a.root;
@@ -125,21 +148,20 @@ problem problem_of(const exchange::arguments& a, const shape& among, const terms
   for (std::size_t n = 0; n < among.nodes.size(); ++n)
     for (const int r : among.nodes[n])
       p.node_of[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(n);
-  const auto in_units = [&](const std::vector<std::uint64_t>& bytes) {
-    std::vector<std::uint64_t> units;
+  for (auto* blocks : {&p.counts, &p.input_offsets, &p.output_offsets}) blocks->clear();
+  const auto put_in_units = [&](const std::vector<std::uint64_t>& bytes,
+                                std::vector<std::uint64_t>& units) {
     for (const std::uint64_t b : bytes) units.push_back(b / all.grain);
-    return units;
   };
   if (a.what == operation::allgatherv) {
-    p.counts = in_units(a.output_counts);
-    p.output_offsets = in_units(a.output_offsets);
+    put_in_units(a.output_counts, p.counts);
+    put_in_units(a.output_offsets, p.output_offsets);
   } else if (a.what == operation::reduce_scatter) {
-    p.counts = a.common;  // of values, as the grain is
+    p.counts.assign(a.common.begin(), a.common.end());  // of values, as the grain is
     set_dense_offsets(p);
   } else if (a.what == operation::alltoallv) {
     put_alltoallv(a, all, p);
   }
-  return p;
 }
 
 }  // namespace telpher::coll::between

@@ -12,6 +12,11 @@
 
 namespace telpher::coll::between {
 
+/// Of each place for plans of calls of which a rank knows only its own part: whether it has that
+/// part (plans.hpp).
+constexpr std::size_t most_parts = 4;
+using parts_kept = std::array<bool, most_parts>;
+
 struct terms {
   bool able = false;        // this rank, or all of them, can run the schedule in host memory
   bool on_device = false;   // or in memory of the room's devices, whose kernels have the reduction
@@ -19,8 +24,9 @@ struct terms {
   std::uint64_t grain = 0;  // bytes that all counts and offsets are multiples of
   std::uint64_t longest = 0;  // block of a v-form, in bytes
   codec::element kind{};      // of values that may be compressed; none where ranks differ
+  parts_kept parts{};         // at this rank, or at all of them
 
-  using words = std::array<std::int64_t, 7>;
+  using words = std::array<std::int64_t, 7 + most_parts>;
   words as_words() const noexcept;
   /// What all ranks' words come to when the least of each counts.
   static terms of(const words& least) noexcept;
@@ -38,7 +44,16 @@ terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept;
 /// Bytes of the vector, or of a block, of such a call.
 std::uint64_t block_bytes(const exchange::arguments& a, std::uint64_t bytes) noexcept;
 
-/// `all`: the terms of all ranks, who are able. May throw std::bad_alloc.
-problem problem_of(const exchange::arguments& a, const shape& among, const terms& all);
+/// Whether all ranks see the same problem, but for whether a reduction is in place, which its root
+/// alone knows. Of the other calls each rank knows only its own part.
+bool same_at_all(operation what) noexcept;
+
+/// Whether the own part of the problem is that of this call, for calls that are not the same at
+/// all.
+bool is_own_part(const exchange::arguments& a, const problem& p, std::uint64_t unit) noexcept;
+
+/// `all`: the terms of all ranks, who are able. Fills `p`, whose memory is used again: after an
+/// equal problem it takes none. May throw std::bad_alloc.
+void problem_of(const exchange::arguments& a, const shape& among, const terms& all, problem& p);
 
 }  // namespace telpher::coll::between

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/settings.hpp"
+#include "coll/between/votes.hpp"
 #include "host_mpi/job.hpp"
 #include "ticket/blocking_call.hpp"
 
@@ -83,8 +84,19 @@ class local_comm {
 
 }  // namespace
 
-std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node, const vote& all) {
-  std::unique_ptr<room> made(new room(node));
+/// All that the making of a room takes of the host's memory, but for the spaces themselves.
+room::room(const std::vector<int>& node) : node_(node) {
+  signalled_.resize(node.size());
+  awaited_.resize(node.size());
+  lines_.reserve(node.size());
+  host_spaces_.reserve(node.size());
+  spaces_.reserve(node.size());
+}
+
+std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node,
+                                 const vote& all) noexcept {
+  std::unique_ptr<room> made;
+  if (!all(has_memory_for([&] { made.reset(new room(node)); }))) return nullptr;
   int rank = 0;
   pmpi::Comm_rank(comm, &rank);
   made->own_ = made->index_of(rank);
@@ -98,7 +110,7 @@ std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node, co
   return made;
 }
 
-bool room::equip(MPI_Comm comm, const memory::place& device, const vote& all) {
+bool room::equip(MPI_Comm comm, const memory::place& device, const vote& all) noexcept {
   if (tried_) return equipped();
   tried_ = true;
   if (!all(out.fill(device) == status::ok && in.fill(device) == status::ok)) return false;
@@ -114,14 +126,14 @@ bool room::equip(MPI_Comm comm, const memory::place& device, const vote& all) {
   return good;
 }
 
-bool room::share_flags(MPI_Comm comm, MPI_Comm local) {
+bool room::share_flags(MPI_Comm comm, MPI_Comm local) noexcept {
   const auto at = ticket::peers().own().arena().take(sizeof(exchange::step_flags));
   has_flags_ = at.has_value();
   flags_at_ = at.value_or(0);
   if (has_flags_)
     new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr))
         exchange::step_flags{};
-  std::vector<std::uint64_t> places(node_.size());
+  std::array<std::uint64_t, exchange::most_ranks> places;
   const std::uint64_t own = has_flags_ ? flags_at_ + 1 : 0;
   {
     ticket::blocking_call blocked;
@@ -138,16 +150,14 @@ bool room::share_flags(MPI_Comm comm, MPI_Comm local) {
     if (!line) return false;
     lines_.push_back(line);
   }
-  signalled_.resize(node_.size());
-  awaited_.resize(node_.size());
   return true;
 }
 
-bool room::share_host_scratch(MPI_Comm local) {
-  const std::size_t bytes = first_byte + scratch_bytes();
+bool room::share_host_scratch(MPI_Comm local) noexcept {
+  const std::size_t bytes = first_byte + scratch_bytes() + block_bytes();
   auto made = shared_memory::create(bytes, "telpher-between");
   const shared_memory_name own = made ? made->name() : shared_memory_name{};
-  std::vector<shared_memory_name> names(node_.size());
+  std::array<shared_memory_name, exchange::most_ranks> names;
   {
     ticket::blocking_call blocked;
     if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, local) !=
@@ -163,30 +173,40 @@ bool room::share_host_scratch(MPI_Comm local) {
 }
 
 bool room::share_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
-                         exchange::workspace_kind kind, const vote& all) {
+                         exchange::workspace_kind kind, const vote& all) noexcept {
   spaces_.clear();
   auto made = exchange::workspace::make(kind, device);
   if (!all(made.has_value())) return false;
   own_space_ = std::move(*made);
-  std::vector<path::exported_memory> exports(node_.size());
+  bool good = false;
+  try {
+    good = map_scratch(comm, local, device, kind);
+  } catch (const std::bad_alloc&) {
+  }
+  return all(good);
+}
+
+bool room::map_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
+                       exchange::workspace_kind kind) {
+  std::array<path::exported_memory, exchange::most_ranks> exports;
   const path::exported_memory own = own_space_.exported();
-  bool good = true;
   {
     ticket::blocking_call blocked;
-    good = pmpi::Allgather(&own, sizeof own, MPI_BYTE, exports.data(), sizeof own, MPI_BYTE,
-                           local) == MPI_SUCCESS;
+    if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, exports.data(), sizeof own, MPI_BYTE, local) !=
+        MPI_SUCCESS)
+      return false;
   }
-  for (std::size_t i = 0; i < node_.size() && good; ++i) {
+  for (std::size_t i = 0; i < node_.size(); ++i) {
     if (i == own_) {
       spaces_.emplace_back(own_space_);
       continue;
     }
     const int world = host_mpi::world_rank(ticket::job(), comm, node_[i]);
     auto opened = exchange::mapped_workspace::open(kind, world, exports[i], device);
-    good = opened.has_value();
-    if (good) spaces_.push_back(std::move(*opened));
+    if (!opened) return false;
+    spaces_.push_back(std::move(*opened));
   }
-  return all(good);
+  return true;
 }
 
 room::~room() {
@@ -224,6 +244,10 @@ std::byte* room::scratch_of(int rank, bool on_host) const noexcept {
   exchange::spaces s;
   exchange::workspace::place_in(s, spaces_[i].base());
   return reinterpret_cast<std::byte*>(s.scratch);
+}
+
+std::byte* room::unwanted() const noexcept {
+  return host_spaces_[own_].data() + first_byte + scratch_bytes();
 }
 
 void room::signal(int peer, bool failed) noexcept {

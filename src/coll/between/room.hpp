@@ -61,10 +61,11 @@ class room {
 
   /// Collective over `comm`. `node`: its ranks that share this rank's node. Null at all ranks
   /// alike.
-  static std::unique_ptr<room> make(MPI_Comm comm, const std::vector<int>& node, const vote& all);
+  static std::unique_ptr<room> make(MPI_Comm comm, const std::vector<int>& node,
+                                    const vote& all) noexcept;
   /// Collective over `comm`, the same one; `device` is this rank's. True at all ranks alike. Tried
   /// once.
-  bool equip(MPI_Comm comm, const memory::place& device, const vote& all);
+  bool equip(MPI_Comm comm, const memory::place& device, const vote& all) noexcept;
   bool equipped() const noexcept { return where.on_device(); }
   /// Collective.
   ~room();
@@ -77,6 +78,8 @@ class room {
 
   /// The scratch space of a rank of the node, in device memory or the host's; null for others.
   std::byte* scratch_of(int rank, bool on_host) const noexcept;
+  /// A block of host memory for what comes to a rank that has failed.
+  std::byte* unwanted() const noexcept;
   void signal(int peer, bool failed) noexcept;
   /// would_block, or whether the peer had failed when it signalled: peer_lost.
   status wait(int peer) noexcept;
@@ -91,11 +94,13 @@ class room {
   slot_ring out, in;
 
  private:
-  explicit room(const std::vector<int>& node) : node_(node) {}
-  bool share_flags(MPI_Comm comm, MPI_Comm local);
-  bool share_host_scratch(MPI_Comm local);
+  explicit room(const std::vector<int>& node);
+  bool share_flags(MPI_Comm comm, MPI_Comm local) noexcept;
+  bool share_host_scratch(MPI_Comm local) noexcept;
   bool share_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
-                     exchange::workspace_kind kind, const vote& all);
+                     exchange::workspace_kind kind, const vote& all) noexcept;
+  bool map_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
+                   exchange::workspace_kind kind);
   std::size_t index_of(int rank) const noexcept;
 
   std::vector<int> node_;  // ranks of the node, ascending

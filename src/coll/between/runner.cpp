@@ -13,7 +13,7 @@
 
 namespace telpher::coll::between {
 
-runner::runner(room& r, call&& c, status mine) : room_(r), call_(std::move(c)) {
+runner::runner(room& r, call&& c, status mine) noexcept : room_(r), call_(std::move(c)) {
   if (call_.on_host) {
     messages_.emplace(r);
     images_.emplace(*call_.plan, call_.unit, call_.input, call_.output);
@@ -21,17 +21,21 @@ runner::runner(room& r, call&& c, status mine) : room_(r), call_(std::move(c)) {
     start_on_device();
   }
   keep(mine);
-  for (const step& s : steps())
-    if (s.kind == step_kind::receive)
-      messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
 }
 
-void runner::start_on_device() {
+void runner::start_on_device() noexcept {
   loaded_ = stored_ = true;
   auto common = exchange::launch_context::common(room_.where);
   if (common) lane_ = std::move(*common);
   messages_.emplace(room_, lane_ ? lane_.stream() : device::stream{});
   if (!lane_) messages_->fail(status::device_error);
+}
+
+/// Tells of every message that will come.
+void runner::expect() {
+  for (; expected_ < steps().size(); ++expected_)
+    if (const step& s = steps()[expected_]; s.kind == step_kind::receive)
+      messages_->expect(s.peer, call_.how.travels(s.to.count * call_.unit));
 }
 
 runner::~runner() {
@@ -149,16 +153,20 @@ status runner::move(const step& s) {
 std::shared_ptr<coded_form> runner::code(const span& from, const codec::plan& p) {
   std::byte* const place = at(from);
   if (const auto known = coded_.find(place); known != coded_.end()) return known->second;
+  used& one = used_.emplace_back(used{not_given, nullptr, true});
   auto made = coded_form::made(room_.where, lane_.stream(), p, place);
   if (!made) {
+    used_.pop_back();
     keep(made.error());
     return nullptr;
   }
-  used_.push_back({++work_, *made, true});
+  one.form = *made;
+  one.work = ++work_;
   if (from.where != space::scratch) return *made;
+  coded_.emplace(place, *made);
   keep((*made)->decode(lane_.stream(), place));
-  used_.back().work = ++work_;
-  return coded_[place] = *made;
+  one.work = ++work_;
+  return *made;
 }
 
 void runner::send(const step& s) {
@@ -170,31 +178,37 @@ void runner::send(const step& s) {
   messages_->send(s.peer, form ? form->data() : at(from), call_.how.travels(bytes), work_, form);
 }
 
+/// Nothing else is noted of the place until the message is there.
+void runner::make_landing(const span& to, const codec::plan& p) {
+  std::byte* const place = at(to);
+  auto made = coded_form::landing(room_.where, p);
+  if (!made) return keep(made.error());
+  overwrite(place);
+  landing_ = &used_.emplace_back(used{not_given, *made, false});
+  if (to.where == space::scratch) coded_.emplace(place, *made);
+}
+
+/// Nothing throws once the message is there, for it is taken only once.
 status runner::receive(const step& s) {
   std::byte* const to = at(s.to);
   const std::uint64_t bytes = s.to.count * call_.unit;
   if (messages_->reads(to, bytes)) return status::would_block;
   const codec::plan p = call_.how.of(bytes);
-  if (p && !landing_) {
-    auto made = coded_form::landing(room_.where, p);
-    if (made)
-      landing_ = *made;
-    else
-      keep(made.error());
-  }
+  if (p && !landing_ && !failing()) make_landing(s.to, p);
   put_mark();
-  TELPHER_TRY(messages_->receive(landing_ ? landing_->data() : to, finished_ == work_));
+  TELPHER_TRY(messages_->receive(landing_ ? landing_->form->data() : to, finished_ == work_));
   begun_ = true;
   if (images_) return status::ok;
   ++work_;
-  overwrite(to);
-  const auto form = std::move(landing_);
-  if (!form) return status::ok;
-  used_.push_back({work_, form, false});
+  used* const landed = std::exchange(landing_, nullptr);
+  if (!landed) {
+    overwrite(to);
+    return status::ok;
+  }
+  landed->work = work_;
   if (failing()) return status::ok;
-  keep(form->decode(lane_.stream(), to));
-  used_.back().work = ++work_;
-  if (s.to.where == space::scratch) coded_[to] = form;
+  keep(landed->form->decode(lane_.stream(), to));
+  landed->work = ++work_;
   return status::ok;
 }
 
@@ -243,6 +257,7 @@ bool runner::advance() noexcept {
   const std::size_t before = next_;
   bool moved = look_at_marks();
   try {
+    expect();
     if (walk() == status::ok) put_mark();
     moved = look_at_marks() || moved;
     moved = send_signals() || moved;

@@ -21,10 +21,12 @@
 //
 // Errors. A rank that fails goes on through its list and moves nothing more: its signals and
 // messages say that it has failed, and who takes one has failed as well. So every rank that needed
-// what is missing returns an error, and nobody waits for ever.
+// what is missing returns an error, and nobody waits for ever. A rank without memory for its
+// bookkeeping has failed, too: making a runner takes none, and what could not be noted is tried
+// again.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,7 +56,7 @@ struct call {
 class runner final : public ticket::worker {
  public:
   /// `mine`: what this rank has failed with before it began, if it has.
-  runner(room& r, call&& c, status mine = status::ok);
+  runner(room& r, call&& c, status mine = status::ok) noexcept;
   ~runner() override;
   runner(const runner&) = delete;
   runner& operator=(const runner&) = delete;
@@ -87,8 +89,10 @@ class runner final : public ticket::worker {
     std::shared_ptr<coded_form> form;
     bool made_here;
   };
+  static constexpr std::uint64_t not_given = ~std::uint64_t{0};  // device work
 
-  void start_on_device();
+  void start_on_device() noexcept;
+  void expect();
   status load() noexcept;
   status store() noexcept;
   status walk();
@@ -98,6 +102,7 @@ class runner final : public ticket::worker {
   void send(const step& s);
   status receive(const step& s);
   std::shared_ptr<coded_form> code(const span& from, const codec::plan& p);
+  void make_landing(const span& to, const codec::plan& p);
   void overwrite(const std::byte* at) { coded_.erase(at); }
   void put_mark();
   bool look_at_marks() noexcept;
@@ -119,14 +124,15 @@ class runner final : public ticket::worker {
   exchange::run launched_;
   std::optional<messages> messages_;
   std::vector<const std::byte*> sources_;  // of the reduction at hand
+  std::size_t expected_ = 0;               // steps up to here, if they are messages
   std::size_t next_ = 0;                   // step
   std::uint64_t work_ = 0;                 // device work given
   std::uint64_t finished_ = 0;             // all up to here is done
-  std::deque<mark> marks_;
-  std::deque<signal> signals_;
-  std::deque<used> used_;
+  std::list<mark> marks_;
+  std::list<signal> signals_;
+  std::list<used> used_;
   std::map<const std::byte*, std::shared_ptr<coded_form>> coded_;  // by what it stands for
-  std::shared_ptr<coded_form> landing_;                            // of the message that is awaited
+  used* landing_ = nullptr;                                        // of the message that is awaited
   std::optional<int> error_;
   int awaited_ = -1;
   bool loaded_ = false, stored_ = false;  // of the images

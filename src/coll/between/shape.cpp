@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "coll/between/votes.hpp"
 #include "coll/exchange/agreement.hpp"
 #include "host_mpi/job.hpp"
 #include "ticket/blocking_call.hpp"
@@ -37,25 +38,13 @@ std::vector<int> ranks_here(MPI_Comm comm, int ranks) {
   return here;
 }
 
-}  // namespace
-
-shape shape_of(MPI_Comm comm) {
-  int ranks = 0, own_rank = 0;
-  pmpi::Comm_size(comm, &ranks);
-  pmpi::Comm_rank(comm, &own_rank);
-  const card own = card_of(ranks_here(comm, ranks));
-  std::vector<card> cards(static_cast<std::size_t>(ranks));
-  {
-    ticket::blocking_call blocked;
-    if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) !=
-        MPI_SUCCESS)
-      return {};
-  }
+/// From what all ranks see. May throw std::bad_alloc.
+shape shape_from(const std::vector<card>& cards, int own_rank) {
   std::map<int, std::vector<int>> found;
   for (std::size_t r = 0; r < cards.size(); ++r)
     found[cards[r].first].push_back(static_cast<int>(r));
   shape s;
-  s.ranks = s.lanes = ranks;
+  s.ranks = s.lanes = static_cast<int>(cards.size());
   for (auto& [first, node] : found) {
     for (const int r : node) {
       if (!(cards[static_cast<std::size_t>(r)] == card_of(node))) return {};
@@ -66,6 +55,31 @@ shape shape_of(MPI_Comm comm) {
     s.nodes.push_back(std::move(node));
   }
   return s.nodes.size() > 1 ? s : shape{};
+}
+
+}  // namespace
+
+result<shape> shape_of(MPI_Comm comm) noexcept {
+  int ranks = 0, own_rank = 0;
+  pmpi::Comm_size(comm, &ranks);
+  pmpi::Comm_rank(comm, &own_rank);
+  card own{};
+  std::vector<card> cards;
+  const bool can_begin = has_memory_for([&] {
+    own = card_of(ranks_here(comm, ranks));
+    cards.resize(static_cast<std::size_t>(ranks));
+  });
+  if (!all_say(comm, can_begin)) return status::out_of_memory;
+  {
+    ticket::blocking_call blocked;
+    if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) !=
+        MPI_SUCCESS)
+      return shape{};
+  }
+  shape made;
+  const bool is_made = has_memory_for([&] { made = shape_from(cards, own_rank); });
+  if (!all_say(comm, is_made)) return status::out_of_memory;
+  return made;
 }
 
 }  // namespace telpher::coll::between

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/status.hpp"
 #include "host_mpi/host_mpi.hpp"
 
 namespace telpher::coll::between {
@@ -21,7 +22,8 @@ struct shape {
 };
 
 /// Collective. No nodes, at all ranks, where there is one only, where ranks do not see the same
-/// ones, or where a node has more ranks than may exchange. May throw std::bad_alloc.
-shape shape_of(MPI_Comm comm);
+/// ones, or where a node has more ranks than may exchange. An error, at all ranks: some rank has no
+/// memory for it.
+result<shape> shape_of(MPI_Comm comm) noexcept;
 
 }  // namespace telpher::coll::between

@@ -5,19 +5,18 @@
 #include <bit>
 #include <cstdio>
 #include <functional>
-#include <mutex>
 #include <new>
+#include <string_view>
 
-#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/algorithms/catalogue.hpp"
+#include "coll/between/votes.hpp"
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "coll/exchange/selection.hpp"
 #include "host_mpi/job.hpp"
 #include "path/compression.hpp"
-#include "ticket/progress.hpp"
 
 namespace telpher::coll::between {
 namespace {
@@ -51,45 +50,15 @@ std::uint64_t least_bytes(const row& r) {
   return is_asked_for(r.what) ? 1 : r.least_bytes;
 }
 
-std::mutex guard;
-/// In the order in which they were made, so that all ranks give them back in the same order.
-lasting<std::vector<std::unique_ptr<site>>> sites;
-
-site& site_of(MPI_Comm comm) {
-  std::lock_guard lock(guard);
-  for (const auto& one : *sites)
-    if (one->comm == comm && !one->channel) return *one;
-  return *sites->emplace_back(std::make_unique<site>(comm));
-}
-
-std::int64_t settings_mark(const codec::choices& compression) {
-  const std::string text =
-      config().coll_algorithm + '\n' + std::to_string(codec::fingerprint(compression)) + '\n' +
-      std::to_string(config().compression_threshold) + ' ' +
-      std::to_string(config().compression_link) + ' ' + std::to_string(config().compression_codec) +
-      ' ' + std::to_string(config().compression_force) + ' ' + std::to_string(config().coll_block);
-  return static_cast<std::int64_t>(std::hash<std::string>()(text) >> 2);
-}
-
-/// The least of each value over all ranks. Polled: where a node is lost the wait has a bound
-/// (TELPHER_WAIT_TIMEOUT), which a call that blocks in the host MPI has not.
-template <std::size_t N>
-bool least(MPI_Comm comm, std::array<std::int64_t, N>& values) {
-  std::array<std::int64_t, N> all{};
-  MPI_Request r = MPI_REQUEST_NULL;
-  if (pmpi::Iallreduce(values.data(), all.data(), static_cast<int>(N), MPI_INT64_T, MPI_MIN, comm,
-                       &r) != MPI_SUCCESS)
-    return false;
-  auto& e = ticket::progress();
-  auto held = e.lock();
-  int complete = 0, code = MPI_SUCCESS;
-  e.wait_until(held, "the vote of a collective between nodes", [&] {
-    code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
-    return complete || code != MPI_SUCCESS;
-  });
-  if (code != MPI_SUCCESS) return false;
-  values = all;
-  return true;
+/// Takes no memory, as a whole vote of a known kind of call.
+std::int64_t settings_mark(const codec::choices& compression) noexcept {
+  std::uint64_t mark = std::hash<std::string_view>()(config().coll_algorithm);
+  for (const std::uint64_t word :
+       {codec::fingerprint(compression), std::uint64_t{config().compression_threshold},
+        std::uint64_t{config().compression_link}, std::uint64_t{config().compression_codec},
+        std::uint64_t{config().compression_force}, std::uint64_t{config().coll_block}})
+    mark = (mark ^ word) * 1099511628211u;  // FNV-1a on words
+  return static_cast<std::int64_t>(mark >> 2);
 }
 
 /// A call that is decided on.
@@ -100,10 +69,9 @@ struct voted {
   bool adapts;  // each rank fits its own buffers to the schedule
 };
 
-/// In host memory every kind of memory and type can take part. Of a v-form each rank knows only its
-/// own part.
+/// In host memory every kind of memory and type can take part.
 bool adapts(operation what, std::uint64_t bytes) {
-  return what != operation::allgatherv && what != operation::alltoallv && fits_the_host(bytes);
+  return same_at_all(what) && fits_the_host(bytes);
 }
 
 /// The same at all ranks, who name the same one.
@@ -111,73 +79,73 @@ bool reduces_otherwise(const exchange::arguments& a) {
   return is_reduction(a.what) && (!a.reduce.known || a.gaps);
 }
 
-void explain(const voted& c, site& s, const char* why) {
+/// Said once. Nothing depends on it.
+void explain(const voted& c, site& s, const char* why) noexcept {
   if (!config().explain || c.a.rank != 0) return;
   char line[240];
   std::snprintf(line, sizeof line, "%s on %d ranks of several nodes, up to %llu bytes: %s", c.name,
                 c.a.ranks, static_cast<unsigned long long>(exchange::size_class(c.bytes)), why);
   if (std::find(s.explained.begin(), s.explained.end(), line) != s.explained.end()) return;
-  s.explained.emplace_back(line);
+  try {
+    s.explained.emplace_back(line);
+  } catch (const std::bad_alloc&) {  // said again next time
+  }
   std::fprintf(stderr, "[telpher %d] %s\n", ticket::job().rank, line);
 }
 
-/// What all say together.
-room::vote all_of(MPI_Comm comm) {
-  return [comm](bool mine) {
-    std::array<std::int64_t, 1> good{mine};
-    return least(comm, good) && good[0] == 1;
-  };
-}
-
-/// Makes the room with the first vote in which all are able; false at all ranks alike.
-bool has_room(site& s) {
-  if (!s.met) s.among = shape_of(s.comm);
-  s.met = true;
-  if (s.room || s.among.nodes.empty()) return s.room != nullptr;
-  s.room = room::make(s.comm, s.among.own_node(), all_of(s.comm));
-  return s.room != nullptr;
-}
-
-std::optional<agreed> refuse(const voted& c, site& s, const char* why) {
+status refuse(const voted& c, site& s, const char* why) noexcept {
   explain(c, s, why);
-  return std::nullopt;
+  return status::not_supported;
 }
 
-std::optional<agreed> vote(const voted& c, site& s, site::record& known) {
-  const codec::choices compression = path::choices_of(s.comm);
-  const std::int64_t mark = settings_mark(compression);
-  known.coded = compression.any();
-  terms own = terms_of(c.a, s.room ? s.room->where : memory::place{});
+/// What a rank puts into a vote: its terms, and what must be equal at all ranks.
+struct ballot {
+  bool ready = false;  // has what memory it takes
+  std::int64_t mark = 0;
+  codec::choices compression;
+  terms of;
+};
+
+ballot ballot_of(const voted& c, const site& s) noexcept {
+  ballot b;
+  b.ready = !c.a.no_memory;
+  b.compression = path::choices_of(s.comm);
+  b.mark = settings_mark(b.compression);
+  b.of = terms_of(c.a, s.room ? s.room->where : memory::place{});
+  b.of.parts = s.plans.own_parts(c.a);
   if (c.adapts) {
-    own.on_device = own.on_device && own.able;
-    own.able = true;
-    own.grain = known_terms(c.a, c.bytes).grain;
+    b.of.on_device = b.of.on_device && b.of.able;
+    b.of.able = true;
+    b.of.grain = known_terms(c.a, c.bytes).grain;
   }
-  const terms::words w = own.as_words();
-  std::array<std::int64_t, std::tuple_size_v<terms::words> + 2> words{mark, -mark};
-  std::copy(w.begin(), w.end(), words.begin() + 2);
-  if (!least(s.comm, words)) return std::nullopt;
-  if (words[0] != -words[1]) {
-    s.refused = true;
-    TELPHER_WARN(
-        "ranks have different settings of collectives or compression: between nodes they are "
-        "staged");
-    return std::nullopt;
-  }
-  terms::words all_words;
-  std::copy(words.begin() + 2, words.end(), all_words.begin());
-  const terms all = terms::of(all_words);
+  return b;
+}
+
+/// Collective. What all ranks put into it; invalid_argument: they differ in what must be equal.
+result<terms> count(MPI_Comm comm, const ballot& b) noexcept {
+  const terms::words own = b.of.as_words();
+  std::array<std::int64_t, std::tuple_size_v<terms::words> + 3> words{b.ready, b.mark, -b.mark};
+  std::copy(own.begin(), own.end(), words.begin() + 3);
+  if (!least(comm, words)) return status::not_supported;
+  if (words[0] != 1) return status::out_of_memory;
+  if (words[1] != -words[2]) return status::invalid_argument;
+  terms::words all;
+  std::copy(words.begin() + 3, words.end(), all.begin());
+  return terms::of(all);
+}
+
+/// What the ranks make of their vote.
+result<agreed> decide(const voted& c, site& s, site::record& known, const ballot& own,
+                      const terms& all) noexcept {
+  known.coded = own.compression.any();
   known.devices = known.devices || all.any_device;
-  if (!all.any_device) return std::nullopt;
+  if (!all.any_device) return status::not_supported;
   if (!all.able) return refuse(c, s, "staged: some rank has gaps in its memory, or another type");
   const std::uint64_t bytes =
       c.bytes ? c.bytes : all.longest * static_cast<std::uint64_t>(c.a.ranks);
   if (!worthwhile(c.a.what, bytes)) return refuse(c, s, "staged: small at all ranks");
-  if (!has_room(s)) {
-    s.refused = true;
-    return refuse(c, s, "staged: no room can be made between its nodes");
-  }
-  const coding how = all.on_device ? coding(compression, all.kind, c.a.what, bytes) : coding();
+  if (!has_room(s)) return refuse(c, s, "staged: no room can be made between its nodes");
+  const coding how = all.on_device ? coding(own.compression, all.kind, c.a.what, bytes) : coding();
   if (!config().explain) return agreed{&s, all, how, bytes};
   char text[160];
   std::snprintf(text, sizeof text, "two_level over %zu nodes, %d leaders a node%s",
@@ -187,15 +155,27 @@ std::optional<agreed> vote(const voted& c, site& s, site::record& known) {
   return agreed{&s, all, how, bytes};
 }
 
-/// All ranks have agreed to run there: on the devices, if that is for them.
-void equip(room& r, MPI_Comm comm, const agreed& way, const memory::place& device) {
-  if (way.all.on_device && (way.how || !fits_the_host(way.bytes)))
-    static_cast<void>(r.equip(comm, device, all_of(comm)));
+/// `s` and `known` are null where there was no memory for them.
+result<agreed> vote(MPI_Comm comm, const voted& c, site* s, site::record* known) noexcept {
+  ballot own;
+  // Non-blocking calls before it keep plans, of which the ballot tells.
+  if (s && !same_at_all(c.a.what)) s->settle(c.name, false);
+  if (s && known) own = ballot_of(c, *s);
+  const result<terms> all = count(comm, own);
+  if (all) return decide(c, *s, *known, own, *all);
+  if (all.error() != status::invalid_argument) return all.error();
+  s->refused = true;
+  TELPHER_WARN(
+      "ranks have different settings of collectives or compression: between nodes they are staged");
+  return status::not_supported;
 }
 
-void give_up(const char* name, MPI_Comm comm) {
-  TELPHER_ERROR("%s: no memory for a vote in which the other ranks take part", name);
-  pmpi::Abort(comm, 1);
+/// A vote that counts for nothing.
+void take_back(site* s, site::record* known) noexcept {
+  if (s && !s->room)
+    forget_site(*s);
+  else if (known)
+    --known->calls;
 }
 
 }  // namespace
@@ -221,160 +201,46 @@ bool spans_nodes(MPI_Comm comm) noexcept {
          host_mpi::is_ours(ticket::job(), comm) && !exchange::communicator::ready(comm);
 }
 
-std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
-                            std::uint64_t bytes) noexcept {
-  try {
-    site& s = site_of(comm);
-    if (s.refused) return std::nullopt;
-    const voted c{name, a, bytes, adapts(a.what, bytes)};
-    if (reduces_otherwise(a)) return refuse(c, s, "staged: not a reduction of Telpher's");
-    const auto size_class = static_cast<std::uint32_t>(std::bit_width(bytes));
-    site::record& known = s.of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
-    if (!std::has_single_bit(++known.calls)) {
-      if (!known.devices) return std::nullopt;
-      if (c.adapts && s.room && !(known.coded && bytes >= config().compression_threshold))
-        return agreed{&s, known_terms(a, bytes), {}, bytes};
-    }
-    auto way = vote(c, s, known);
-    if (way) equip(*s.room, comm, *way, a.where);
-    return way;
-  } catch (const std::bad_alloc&) {
-    give_up(name, comm);
-    return std::nullopt;
+// Memory for the site and the record is taken at the first call only, which votes in any case.
+result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
+                     std::uint64_t bytes) noexcept {
+  const voted c{name, a, bytes, adapts(a.what, bytes)};
+  site* s = nullptr;
+  site::record* known = nullptr;
+  const auto size_class = static_cast<std::uint32_t>(std::bit_width(bytes));
+  static_cast<void>(has_memory_for([&] {
+    s = &site_of(comm);
+    known = &s->of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
+  }));
+  if (s && s->refused) return status::not_supported;
+  if (reduces_otherwise(a))
+    return s ? refuse(c, *s, "staged: not a reduction of Telpher's") : status::not_supported;
+  if (known && !std::has_single_bit(++known->calls)) {
+    if (!known->devices) return status::not_supported;
+    if (c.adapts && s->room && !(known->coded && bytes >= config().compression_threshold))
+      return agreed{s, known_terms(a, bytes), {}, bytes};
   }
+  auto way = vote(comm, c, s, known);
+  if (way.error() == status::out_of_memory) take_back(s, known);
+  if (way) equip(*way->at->room, comm, *way, a.where);
+  return way;
 }
 
-std::optional<agreed> agree_on_request(const char* name, MPI_Comm comm,
-                                       const exchange::arguments& a, std::uint64_t bytes) noexcept {
-  try {
-    site& s = site_of(comm);
-    site::record unknown;
-    if (s.refused) return std::nullopt;
-    auto way = vote({name, a, bytes, false}, s, unknown);
-    if (way) way->how = {};
-    return way;
-  } catch (const std::bad_alloc&) {
-    give_up(name, comm);
-    return std::nullopt;
-  }
+result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange::arguments& a,
+                                std::uint64_t bytes) noexcept {
+  site* s = nullptr;
+  static_cast<void>(has_memory_for([&] { s = &site_of(comm); }));
+  if (s && s->refused) return status::not_supported;
+  site::record unknown;
+  auto way = vote(comm, {name, a, bytes, false}, s, &unknown);
+  if (way.error() == status::out_of_memory) take_back(s, nullptr);
+  if (way) way->how = {};
+  return way;
 }
 
-namespace {
-
-constexpr std::size_t most_channels = 8;  // of a communicator
-
-/// The communicator's channels, in the order in which all ranks have made them.
-std::vector<site*> channels_of(MPI_Comm comm) {
-  std::lock_guard lock(guard);
-  std::vector<site*> found;
-  for (const auto& one : *sites)
-    if (one->comm == comm && one->channel) found.push_back(one.get());
-  return found;
-}
-
-/// Collective: which of them no rank uses.
-bool find_unused(MPI_Comm comm, const std::vector<site*>& channels,
-                 std::array<std::int64_t, most_channels>& unused) {
-  for (std::size_t i = 0; i < channels.size(); ++i) unused[i] = !channels[i]->in_use;
-  return least(comm, unused);
-}
-
-/// Moves it to `gone`. Under `guard`.
-void take(const site* which, std::vector<std::unique_ptr<site>>& gone) {
-  const auto at = std::find_if(sites->begin(), sites->end(),
-                               [&](const auto& one) { return one.get() == which; });
-  gone.push_back(std::move(*at));
-  sites->erase(at);
-}
-
-site* make_channel(const agreed& way) {
-  const MPI_Comm comm = way.at->comm;
-  auto made = std::make_unique<site>(comm, true);
-  made->among = way.at->among;
-  made->room = room::make(comm, made->among.own_node(), all_of(comm));
-  if (!made->room) return nullptr;
-  std::lock_guard lock(guard);
-  return sites->emplace_back(std::move(made)).get();
-}
-
-}  // namespace
-
-site* take_channel(const agreed& way, const memory::place& device) noexcept {
-  const MPI_Comm comm = way.at->comm;
-  try {
-    const std::vector<site*> there = channels_of(comm);
-    std::array<std::int64_t, most_channels> unused{};
-    if (!find_unused(comm, there, unused)) return nullptr;
-    const auto first = std::find(unused.begin(), unused.end(), 1);
-    site* taken = nullptr;
-    if (first != unused.end())
-      taken = there[static_cast<std::size_t>(first - unused.begin())];
-    else if (there.size() < most_channels)
-      taken = make_channel(way);
-    if (!taken) return nullptr;
-    equip(*taken->room, comm, way, device);
-    taken->in_use = true;
-    return taken;
-  } catch (const std::bad_alloc&) {
-    give_up("a persistent collective", comm);
-    return nullptr;
-  }
-}
-
-// --- what is kept ---
-
-site* made_site(MPI_Comm comm) noexcept {
-  std::lock_guard lock(guard);
-  for (const auto& one : *sites)
-    if (one->comm == comm && !one->channel) return !one->refused && one->room ? one.get() : nullptr;
-  return nullptr;
-}
-
-void site::settle(const char* what, bool all) noexcept {
-  auto& e = ticket::progress();
-  auto held = e.lock();
-  e.wait_until(held, what, [&] { return all ? crossings.settled() : crossings.empty(); });
-}
-
-site::~site() {
-  settle("MPI_Comm_free", true);
-}
-
-namespace {
-
-// A persistent request may live longer than its communicator: its channel stays.
-void forget_channels(MPI_Comm comm, std::vector<std::unique_ptr<site>>& gone) {
-  const std::vector<site*> there = channels_of(comm);
-  std::array<std::int64_t, most_channels> unused{};
-  if (there.empty()) return;
-  const bool agreed = find_unused(comm, there, unused);
-  std::lock_guard lock(guard);
-  for (std::size_t i = 0; i < there.size(); ++i) {
-    there[i]->comm = MPI_COMM_NULL;
-    if (agreed && unused[i]) take(there[i], gone);
-  }
-}
-
-}  // namespace
-
-void forget(MPI_Comm comm) noexcept {
-  std::vector<std::unique_ptr<site>> gone;  // after the lock: other ranks are waited for
-  forget_channels(comm, gone);
-  {
-    std::lock_guard lock(guard);
-    for (const auto& one : *sites)
-      if (one->comm == comm && !one->channel) {
-        take(one.get(), gone);
-        break;
-      }
-  }
-  for (auto& one : gone) one.reset();
-}
-
-void shut_down() noexcept {
-  std::lock_guard lock(guard);
-  for (auto& one : *sites) one.reset();
-  sites->clear();
+void equip(room& r, MPI_Comm comm, const agreed& way, const memory::place& device) noexcept {
+  if (way.all.on_device && (way.how || !fits_the_host(way.bytes)))
+    static_cast<void>(r.equip(comm, device, all_of(comm)));
 }
 
 }  // namespace telpher::coll::between

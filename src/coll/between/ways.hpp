@@ -11,54 +11,21 @@
 //   can take part is staged by all of them; one in which no rank has device memory is the host
 //   MPI's.
 //
+// A vote in which some rank has no memory for it counts for nothing: all ranks answer so, and the
+// next call votes again.
+//
 // What a rank decides here without a vote depends only on the operation, its size, what earlier
 // votes came to, and settings that are the same at all ranks.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
+#include "base/status.hpp"
 #include "codec/choice.hpp"
-#include "coll/between/crossing.hpp"
-#include "coll/between/plans.hpp"
 #include "coll/between/problems.hpp"
-#include "coll/between/room.hpp"
+#include "coll/between/sites.hpp"
 
 namespace telpher::coll::between {
-
-/// What is kept for a communicator, or for a persistent collective on it (`channel`), whose rounds
-/// need a room of their own: ranks may start such requests in any order. The room is made at the
-/// first vote in which all are able.
-struct site {
-  explicit site(MPI_Comm of, bool for_one_request = false) noexcept
-      : comm(of), channel(for_one_request) {}
-  site(const site&) = delete;
-  site& operator=(const site&) = delete;
-  ~site();
-
-  /// Until no non-blocking call uses the room; or is with the host MPI either, if `all`.
-  void settle(const char* what, bool all) noexcept;
-
-  struct record {
-    std::uint64_t calls = 0;
-    bool devices = false;  // some rank had device memory in a vote
-    bool coded = false;    // compression was asked for in the last one
-  };
-  MPI_Comm comm;  // none: of a channel that no other request may take over
-  const bool channel;
-  bool in_use = false;   // a channel: by a request that this rank has not freed
-  bool refused = false;  // for good, at all ranks
-  bool met = false;      // the ranks have told each other their nodes
-  shape among;
-  std::unique_ptr<between::room> room;
-  kept_plans plans;
-  crossing_queue crossings;                  // non-blocking calls in the room
-  std::map<std::uint32_t, record> of_calls;  // by operation and size class
-  std::vector<std::string> explained;
-};
 
 /// A call that runs between nodes, and what all ranks know of it.
 struct agreed {
@@ -80,24 +47,17 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept;
 /// No intercommunicator, nor one within a node.
 bool spans_nodes(MPI_Comm comm) noexcept;
 
-/// The vote on a blocking call for which it is worthwhile, `bytes` long; none, at all ranks: stage
-/// it. Collective at the calls that vote.
-std::optional<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
-                            std::uint64_t bytes) noexcept;
+/// The vote on a blocking call for which it is worthwhile, `bytes` long. not_supported, at all
+/// ranks: stage it. Another error, at all ranks: nothing has begun. Collective at the calls that
+/// vote.
+result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
+                     std::uint64_t bytes) noexcept;
 
 /// The same for a persistent collective, whatever was voted before. Collective.
-std::optional<agreed> agree_on_request(const char* name, MPI_Comm comm,
-                                       const exchange::arguments& a, std::uint64_t bytes) noexcept;
-/// A channel for it with a room, which no rank uses; null, at all ranks alike: there are as many as
-/// may be, or no room can be made. Collective.
-site* take_channel(const agreed& way, const memory::place& device) noexcept;
+result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange::arguments& a,
+                                std::uint64_t bytes) noexcept;
 
-/// The communicator's site if it has a room, without asking anybody. The same at all ranks.
-site* made_site(MPI_Comm comm) noexcept;
-
-/// Collective, before the communicator is freed.
-void forget(MPI_Comm comm) noexcept;
-/// Collective over the job, after the exchange's own: no rank is in a collective any more.
-void shut_down() noexcept;
+/// All ranks have agreed to run there: on the devices, if that is for them. Collective.
+void equip(room& r, MPI_Comm comm, const agreed& way, const memory::place& device) noexcept;
 
 }  // namespace telpher::coll::between

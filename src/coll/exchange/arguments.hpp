@@ -81,6 +81,7 @@ class arguments {
   int rank;
   int root = 0;
   bool possible = true;
+  bool no_memory = false;  // to read all of it
   bool in_place = false;
   const void* input = nullptr;
   void* output = nullptr;
@@ -140,6 +141,7 @@ struct described {
       fill(a);
     } catch (const std::bad_alloc&) {
       a.possible = false;
+      a.no_memory = true;
     }
     return a;
   }

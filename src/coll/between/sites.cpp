@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/sites.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <new>
+
+#include "base/lasting.hpp"
+#include "coll/between/votes.hpp"
+
+namespace telpher::coll::between {
+namespace {
+
+std::mutex guard;
+/// In the order in which they were made, so that all ranks give them back in the same order.
+lasting<std::vector<std::unique_ptr<site>>> sites;
+
+std::unique_ptr<site> take_out(const site* which) noexcept {
+  std::lock_guard lock(guard);
+  const auto at = std::find_if(sites->begin(), sites->end(),
+                               [&](const auto& one) { return one.get() == which; });
+  if (at == sites->end()) return nullptr;
+  auto taken = std::move(*at);
+  sites->erase(at);
+  return taken;
+}
+
+site* find(MPI_Comm comm) noexcept {
+  std::lock_guard lock(guard);
+  for (const auto& one : *sites)
+    if (one->comm == comm && !one->channel) return one.get();
+  return nullptr;
+}
+
+}  // namespace
+
+site& site_of(MPI_Comm comm) {
+  if (site* const known = find(comm)) return *known;
+  auto made = std::make_unique<site>(comm);
+  std::lock_guard lock(guard);
+  return *sites->emplace_back(std::move(made));
+}
+
+void forget_site(site& s) noexcept {
+  take_out(&s);
+}
+
+bool has_room(site& s) noexcept {
+  if (s.room) return true;
+  constexpr int most_refusals = 3;  // several are taken for an answer
+  if (!s.met) {
+    auto found = shape_of(s.comm);
+    s.met = found.has_value();
+    if (found) s.among = std::move(*found);
+  }
+  if (s.met && !s.among.nodes.empty())
+    s.room = room::make(s.comm, s.among.own_node(), all_of(s.comm));
+  const bool for_good = s.met && s.among.nodes.empty();
+  if (!s.room) s.refused = ++s.refusals == most_refusals || for_good;
+  return s.room != nullptr;
+}
+
+site* made_site(MPI_Comm comm) noexcept {
+  site* const s = find(comm);
+  return s && !s->refused && s->room ? s : nullptr;
+}
+
+void site::settle(const char* what, bool all) noexcept {
+  auto& e = ticket::progress();
+  auto held = e.lock();
+  e.wait_until(held, what, [&] { return all ? crossings.settled() : crossings.empty(); });
+}
+
+site::~site() {
+  settle("MPI_Comm_free", true);
+}
+
+// --- channels ---
+
+namespace {
+
+constexpr std::size_t most_channels = 8;  // of a communicator
+
+/// A communicator's, in the order in which all ranks have made them.
+struct channels {
+  std::array<site*, most_channels> all{};
+  std::size_t count = 0;
+
+  explicit channels(MPI_Comm comm) noexcept {
+    std::lock_guard lock(guard);
+    for (const auto& one : *sites)
+      if (one->comm == comm && one->channel) all[count++] = one.get();
+  }
+};
+
+/// Collective: which of them no rank uses. False: some rank does not agree, or the host MPI fails.
+bool find_unused(MPI_Comm comm, const channels& there, bool mine,
+                 std::array<bool, most_channels>& unused) noexcept {
+  std::array<std::int64_t, most_channels + 1> words{};
+  words[most_channels] = mine;
+  for (std::size_t i = 0; i < there.count; ++i) words[i] = !there.all[i]->in_use;
+  if (!least(comm, words) || words[most_channels] != 1) return false;
+  std::copy_n(words.begin(), most_channels, unused.begin());
+  return true;
+}
+
+/// A new one without a room; it has its place among the sites.
+std::unique_ptr<site> prepared(const site& of) noexcept {
+  std::unique_ptr<site> made;
+  const bool there = has_memory_for([&] {
+    made = std::make_unique<site>(of.comm, true);
+    made->among = of.among;
+    std::lock_guard lock(guard);
+    sites->reserve(sites->size() + 1);
+  });
+  return there ? std::move(made) : nullptr;
+}
+
+site* make_channel(std::unique_ptr<site> made) noexcept {
+  made->room = room::make(made->comm, made->among.own_node(), all_of(made->comm));
+  if (!made->room) return nullptr;
+  std::lock_guard lock(guard);
+  return sites->emplace_back(std::move(made)).get();
+}
+
+}  // namespace
+
+site* take_channel(site& of) noexcept {
+  const channels there(of.comm);
+  auto fresh = prepared(of);
+  std::array<bool, most_channels> unused{};
+  if (!find_unused(of.comm, there, fresh != nullptr, unused)) return nullptr;
+  const auto first = std::find(unused.begin(), unused.end(), true);
+  site* taken = nullptr;
+  if (first != unused.end())
+    taken = there.all[static_cast<std::size_t>(first - unused.begin())];
+  else if (there.count < most_channels)
+    taken = make_channel(std::move(fresh));
+  if (taken) taken->in_use = true;
+  return taken;
+}
+
+// --- the end ---
+
+// A persistent request may live longer than its communicator: its channel stays then.
+void forget(MPI_Comm comm) noexcept {
+  const channels there(comm);
+  std::array<bool, most_channels> unused{};
+  if (there.count > 0) static_cast<void>(find_unused(comm, there, true, unused));
+  for (std::size_t i = 0; i < there.count; ++i) {
+    there.all[i]->comm = MPI_COMM_NULL;
+    if (unused[i]) take_out(there.all[i]);  // not under the lock: other ranks are waited for
+  }
+  if (site* const own = find(comm)) take_out(own);
+}
+
+void shut_down() noexcept {
+  std::lock_guard lock(guard);
+  for (auto& one : *sites) one.reset();
+  sites->clear();
+}
+
+}  // namespace telpher::coll::between

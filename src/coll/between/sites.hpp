@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is kept for each communicator that spans nodes, and for the persistent collectives on it:
+// how it began, what its votes came to, and the room in which its schedules run. Whatever waits for
+// the other ranks (making a room, giving it back) all ranks do in the same order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coll/between/crossing.hpp"
+#include "coll/between/plans.hpp"
+#include "coll/between/room.hpp"
+
+namespace telpher::coll::between {
+
+/// What is kept for a communicator, or for a persistent collective on it (`channel`), whose rounds
+/// need a room of their own: ranks may start such requests in any order. The room is made at the
+/// first vote in which all are able.
+struct site {
+  /// May throw std::bad_alloc.
+  explicit site(MPI_Comm of, bool for_one_request = false) : comm(of), channel(for_one_request) {}
+  site(const site&) = delete;
+  site& operator=(const site&) = delete;
+  ~site();
+
+  /// Until no non-blocking call uses the room; or is with the host MPI either, if `all`.
+  void settle(const char* what, bool all) noexcept;
+
+  struct record {
+    std::uint64_t calls = 0;
+    bool devices = false;  // some rank had device memory in a vote
+    bool coded = false;    // compression was asked for in the last one
+  };
+  MPI_Comm comm;  // none: of a channel that no other request may take over
+  const bool channel;
+  bool in_use = false;   // a channel: by a request that this rank has not freed
+  bool refused = false;  // for good, at all ranks
+  int refusals = 0;      // of a room, at all ranks
+  bool met = false;      // the ranks have told each other their nodes
+  shape among;
+  std::unique_ptr<between::room> room;
+  kept_plans plans;
+  crossing_queue crossings;                  // non-blocking calls in the room
+  std::map<std::uint32_t, record> of_calls;  // by operation and size class
+  std::vector<std::string> explained;
+};
+
+/// The communicator's own. May throw std::bad_alloc.
+site& site_of(MPI_Comm comm);
+/// Of one that has no room: it is as if it had never been.
+void forget_site(site& s) noexcept;
+
+/// Collective: makes the room with the first call that wants it. False at all ranks alike.
+bool has_room(site& s) noexcept;
+
+/// The communicator's site if it has a room, without asking anybody. The same at all ranks.
+site* made_site(MPI_Comm comm) noexcept;
+
+/// A channel with a room for a persistent collective, which no rank uses. Null, at all ranks alike:
+/// there are as many as may be, or no room can be made. Collective.
+site* take_channel(site& of) noexcept;
+
+/// Collective, before the communicator is freed.
+void forget(MPI_Comm comm) noexcept;
+/// Collective over the job, after the exchange's own: no rank is in a collective any more.
+void shut_down() noexcept;
+
+}  // namespace telpher::coll::between

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/between/votes.hpp"
+
+#include <algorithm>
+
+#include "ticket/progress.hpp"
+
+namespace telpher::coll::between {
+
+// Polled: where a node is lost the wait has a bound (TELPHER_WAIT_TIMEOUT), which a call that
+// blocks in the host MPI has not.
+bool least(MPI_Comm comm, std::int64_t* values, std::size_t count) noexcept {
+  std::array<std::int64_t, most_voted> all{};
+  MPI_Request r = MPI_REQUEST_NULL;
+  if (pmpi::Iallreduce(values, all.data(), static_cast<int>(count), MPI_INT64_T, MPI_MIN, comm,
+                       &r) != MPI_SUCCESS)
+    return false;
+  auto& e = ticket::progress();
+  auto held = e.lock();
+  int complete = 0, code = MPI_SUCCESS;
+  e.wait_until(held, "the vote of a collective between nodes", [&] {
+    code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
+    return complete || code != MPI_SUCCESS;
+  });
+  if (code != MPI_SUCCESS) return false;
+  std::copy_n(all.begin(), count, values);
+  return true;
+}
+
+bool all_say(MPI_Comm comm, bool mine) noexcept {
+  std::array<std::int64_t, 1> good{mine};
+  return least(comm, good) && good[0] == 1;
+}
+
+room::vote all_of(MPI_Comm comm) {
+  return [comm](bool mine) { return all_say(comm, mine); };
+}
+
+}  // namespace telpher::coll::between
