@@ -234,8 +234,8 @@ TELPHER_DEVICE void relax() {}  // a load over the bus takes long enough
 
 // A launch may be prepared while the one before it in its stream ends (inst/kernels.cu says when).
 // Each kernel begins with await_previous_launch(): what that launch has written is there then, as
-// it is without the preparation. A kernel calls admit_next_launch() where all that remains is
-// short, so that the wait, which keeps processors, is short too.
+// it is without the preparation. A kernel calls admit_next_launch() where what remains is
+// short as a rule, so that the wait, which keeps processors, is short too.
 #if defined(TELPHER_LANGUAGE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 TELPHER_DEVICE void await_previous_launch() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
