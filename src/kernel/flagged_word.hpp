@@ -29,9 +29,8 @@ TELPHER_DEVICE flagged_word load_flagged(const std::uint8_t* words, std::uint64_
           static_cast<std::uint32_t>(both.high >> 32)};
 }
 TELPHER_DEVICE void store_flagged(std::uint8_t* words, std::uint64_t i, const flagged_word& p) {
-  store_pair_system(words + i * sizeof(flagged_word),
-                    {std::uint64_t{p.part[1]} << 32 | p.part[0],
-                     std::uint64_t{p.mark} << 32 | p.part[2]});
+  store_pair_system(words + i * sizeof(flagged_word), {std::uint64_t{p.part[1]} << 32 | p.part[0],
+                                                       std::uint64_t{p.mark} << 32 | p.part[2]});
 }
 #else
 TELPHER_DEVICE flagged_word load_flagged(const std::uint8_t* words, std::uint64_t i) {

@@ -79,7 +79,8 @@ struct matched_words {
 struct matched_pieces {
   static constexpr int capacity = 64;
   static constexpr unsigned slots = 4;  // of an inbox
-  static constexpr std::uint64_t packed_limit = 128 * 1024;  // bytes of a message that travels packed
+  static constexpr std::uint64_t packed_limit =
+      128 * 1024;  // bytes of a message that travels packed
   struct piece {
     matched_words* end;    // this end's
     std::uint32_t* peer;   // `peers` of the other end, as mapped here
@@ -137,8 +138,8 @@ struct exchange {
   std::uint32_t done_value;
   std::uint32_t* arrivals;  // device memory, 0 before and after: parts of calls that ended, where
                             // the kernel stays
-  std::uint64_t* done;      // pinned host memory, one a block: ended() of done_value after its part;
-                            // of a replay the number of its call
+  std::uint64_t* done;  // pinned host memory, one a block: ended() of done_value after its part;
+                        // of a replay the number of its call
   const std::uint32_t* stop;     // pinned host memory: done_value asks waiting blocks to give up
   exchange_place* places;        // device memory, one a block; null: nothing in the program waits
   std::uint64_t patience_ns;     // the longest time that a block waits

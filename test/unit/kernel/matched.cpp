@@ -62,10 +62,10 @@ class pairs {
       k.first_block[i + 1] = static_cast<std::uint16_t>(k.first_block[i] + (i < 2 ? blocks_ : 1));
       if (sends)
         k.pieces[i] = {&sender_[i], &receiver_[i].peers, out_[i].data(), inbox_[i].data(),
-                       stride,      out_[i].size(),     &sent_[i]};
+                       stride,      out_[i].size(),      &sent_[i]};
       else
         k.pieces[i] = {&receiver_[i], &sender_[i].peers, in_[i].data(), inbox_[i].data(),
-                       stride,        in_[i].size(),    &taken_[i]};
+                       stride,        in_[i].size(),     &taken_[i]};
     }
     return k;
   }
