@@ -8,12 +8,19 @@
 //   graph    those, in a graph
 //   nccl     ncclSend and ncclRecv of a group, in the stream
 //   ncclgr   those, in a graph
+//   shmem    NVSHMEM's put with a signal and wait for a signal, in the stream (with -DBENCH_NVSHMEM)
+//   shmemgr  those, in a graph
 // Medians of rounds in which all take their turn, in microseconds; every form's bytes are checked.
 //
 //   nvcc -O2 -std=c++20 -arch=native -I include -I MPI/include -o stream_exchange
 //     bench/stream_exchange.cu -L MPI/lib -lmpi -lnccl
 //   mpirun -n 2 env LD_PRELOAD=.../libtelpher-ABI.so ./stream_exchange
+// NVSHMEM (that of PyPI's nvidia-nvshmem-cu13, say): -DBENCH_NVSHMEM -I NVSHMEM/include -L NVSHMEM/lib
+//   -l:libnvshmem_host.so.3, and NVSHMEM/lib in LD_LIBRARY_PATH
 #include "stream_timing.cuh"
+#ifdef BENCH_NVSHMEM
+#include "stream_nvshmem.cuh"
+#endif
 
 namespace {
 
@@ -27,6 +34,9 @@ __global__ void compute(unsigned long long ns) {
 struct face {
   char *out = nullptr, *in = nullptr;
   MPI_Request plain[2], matched[2];  // receive, send
+#ifdef BENCH_NVSHMEM
+  std::unique_ptr<shmem_face> shmem;
+#endif
 };
 
 /// Two faces, and all the forms of their exchange.
@@ -38,6 +48,9 @@ class exchange {
       const int n = static_cast<int>(bytes), tag = static_cast<int>(i);
       CHECK(cudaMalloc(&f.out, bytes));
       CHECK(cudaMalloc(&f.in, bytes));
+#ifdef BENCH_NVSHMEM
+      f.shmem = std::make_unique<shmem_face>(bytes);
+#endif
       CHECK(MPI_Recv_init(f.in, n, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &f.plain[0]));
       CHECK(MPI_Send_init(f.out, n, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &f.plain[1]));
       CHECK(TELPHER(telpher_matched_recv_init)(f.in, n, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
@@ -70,6 +83,11 @@ class exchange {
       auto& list = form == "enqueue" ? plain_ : matched_;
       CHECK(TELPHER(telpher_startall_enqueue)(count(), list.data(), stream));
       CHECK(TELPHER(telpher_waitall_enqueue)(count(), list.data(), MPI_STATUSES_IGNORE, stream));
+#ifdef BENCH_NVSHMEM
+    } else if (form == "shmem" || form == "shmemgr") {
+      for (face& f : faces_) f.shmem->send(f.out);
+      for (face& f : faces_) f.shmem->receive();
+#endif
     } else {
       CHECK(ncclGroupStart());
       for (const face& f : faces_) {
@@ -91,6 +109,10 @@ class exchange {
       MPI_Request* const r = form == "enqueue" ? &f.plain[which] : &f.matched[which];
       CHECK(TELPHER(telpher_start_enqueue)(*r, stream));
       CHECK(TELPHER(telpher_wait_enqueue)(r, MPI_STATUS_IGNORE, stream));
+#ifdef BENCH_NVSHMEM
+    } else if (form == "shmem" || form == "shmemgr") {
+      which == 0 ? f.shmem->receive() : f.shmem->send(f.out);
+#endif
     } else if (which == 0) {
       CHECK(ncclRecv(f.in, bytes_, ncclChar, peer, nccl, stream));
     } else {
@@ -107,6 +129,11 @@ class exchange {
     MPI_Barrier(MPI_COMM_WORLD);
     by(form);
     CHECK(cudaStreamSynchronize(stream));
+#ifdef BENCH_NVSHMEM
+    if (form == "shmem" || form == "shmemgr")
+      for (const face& f : faces_)
+        CHECK(cudaMemcpy(f.in, f.shmem->last(), bytes_, cudaMemcpyDeviceToDevice));
+#endif
     std::vector<char> got(bytes_);
     for (const face& f : faces_) {
       CHECK(cudaMemcpy(got.data(), f.in, bytes_, cudaMemcpyDeviceToHost));
@@ -159,11 +186,18 @@ void steps(std::size_t bytes, int kernel_us) {
 
 int main(int argc, char** argv) {
   begin(argc, argv);
+#ifdef BENCH_NVSHMEM
+  begin_nvshmem();
+  forms.insert(forms.end(), {"shmem", "shmemgr"});
+#endif
   compute<<<1, 32, 0, stream>>>(1000);
   heading("a hop of a ping-pong, us");
   for (const std::size_t bytes : {8ul, 1024ul, 8192ul, 65536ul, 1048576ul, 4194304ul}) hops(bytes);
   heading("a step, us: a kernel of");
   for (const int kernel_us : {10, 50, 200})
     for (const std::size_t bytes : {8192ul, 65536ul, 1048576ul}) steps(bytes, kernel_us);
+#ifdef BENCH_NVSHMEM
+  nvshmemx_hostlib_finalize();
+#endif
   end();
 }

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ inline cudaStream_t stream;
 inline ncclComm_t nccl;
 
 inline bool in_graph(const std::string& form) {
-  return form == "graph" || form == "ncclgr";
+  return form == "graph" || form == "ncclgr" || form == "shmemgr";
 }
 
 /// Steps that are repeated: one by one, or so many in a graph that is launched again and again.
@@ -77,7 +78,7 @@ double time_of(const std::string& form, int steps, Step step) {
   return most;
 }
 
-inline const std::vector<std::string> forms = {"wait",  "enqueue", "matched",
+inline std::vector<std::string> forms = {"wait",  "enqueue", "matched",
                                                "graph", "nccl",    "ncclgr"};
 
 inline void heading(const char* what) {
