@@ -43,6 +43,13 @@ class Json(unittest.TestCase):
         asked = ("--machine", "h200", "--operation", "allreduce", "--algorithm", "none")
         self.assertEqual(telpher("coll", "simulate", *asked, "--json"), [])
 
+    def test_info_says_what_no_preload_sees(self):
+        for words in (telpher("info", "--backend", "emu", "--json")["not_seen"],
+                      subprocess.run([f"{BUILD}/bin/telpher", "info", "--backend", "emu"], capture_output=True, text=True,
+                                     timeout=60).stdout):
+            for name in ("dlopen", "dlsym", "telpher_symbol"):
+                self.assertIn(name, words)
+
     def test_report_list(self):
         self.assertIn("allreduce", telpher("report", "--set", "quick", "--list", "--json"))
 
