@@ -2,6 +2,7 @@
 // Persistent collectives that are matched once and repeated in streams and graphs: by the devices
 // alone on a node (TEST_MATCHED=devices, which must be so), by rounds elsewhere
 // (TEST_MATCHED=host). The results are the same.
+#include <deque>
 #include <functional>
 
 #include "graph_calls.hpp"
@@ -26,8 +27,24 @@ struct collective {
   bool into_all;    // so has the output
   std::function<int(suite&, const void*, void*, int, MPI_Request*)> init;
   std::function<int(suite&, int, int)>
-      expected;  // of a round, of the output's block; -1: unchanged
+      expected;           // of a round, of the output's block; -1: unchanged
+  bool in_place = false;  // the input is the output
 };
+
+/// Counts, or places in the opposite order, of blocks of n elements; MPI wants them as long as the
+/// request.
+const int* kept(std::vector<int>&& values) {
+  static auto& all = *new std::deque<std::vector<int>>;
+  return all.emplace_back(std::move(values)).data();
+}
+const int* counts(const suite& s, int n) {
+  return kept(std::vector<int>(static_cast<std::size_t>(s.ranks), n));
+}
+const int* opposite(const suite& s, int n) {
+  std::vector<int> places;
+  for (int r = s.ranks; r-- > 0;) places.push_back(r * n);
+  return kept(std::move(places));
+}
 
 int sum_of(const suite& s, int round) {
   int sum = 0;
@@ -81,6 +98,38 @@ const collective all_collectives[] = {
        for (int r = 0; r <= s.rank; ++r) sum += byte_of(round, r);
        return sum;
      }},
+    {"exscan", false, false,
+     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
+       return MPI_Exscan_init(in, out, n, MPI_INT, MPI_SUM, s.control, MPI_INFO_NULL, r);
+     },
+     [](suite& s, int round, int) {
+       int sum = s.rank == 0 ? -1 : 0;
+       for (int r = 0; r < s.rank; ++r) sum += byte_of(round, r);
+       return sum;
+     }},
+    {"bcast", false, false,
+     [](suite& s, const void* in, void*, int n, MPI_Request* r) {
+       return MPI_Bcast_init(const_cast<void*>(in), n, MPI_INT, 1, s.control, MPI_INFO_NULL, r);
+     },
+     [](suite&, int round, int) { return byte_of(round, 1); }, true},
+    {"allgatherv", false, true,
+     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
+       return MPI_Allgatherv_init(in, n, MPI_INT, out, counts(s, n), opposite(s, n), MPI_INT,
+                                  s.control, MPI_INFO_NULL, r);
+     },
+     [](suite& s, int round, int block) { return byte_of(round, s.ranks - 1 - block); }},
+    {"alltoallv", true, true,
+     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
+       return MPI_Alltoallv_init(in, counts(s, n), opposite(s, n), MPI_INT, out, counts(s, n),
+                                 opposite(s, n), MPI_INT, s.control, MPI_INFO_NULL, r);
+     },
+     [](suite& s, int round, int block) { return byte_of(round, s.ranks - 1 - block); }},
+    {"reduce_scatter", true, false,
+     [](suite& s, const void* in, void* out, int n, MPI_Request* r) {
+       return MPI_Reduce_scatter_init(in, out, counts(s, n), MPI_INT, MPI_SUM, s.control,
+                                      MPI_INFO_NULL, r);
+     },
+     [](suite& s, int round, int) { return sum_of(s, round); }},
 };
 
 /// A collective of `bytes` bytes a block, with its memory and its request, matched.
@@ -104,7 +153,7 @@ class matched {
     (in_.data(), byte_of(round, s.rank), static_cast<std::size_t>(in_.count()), stream);
   }
   std::size_t out_bytes() const { return static_cast<std::size_t>(out_.count()); }
-  const void* out() const { return out_.data(); }
+  const void* out() const { return what_.in_place ? in_.data() : out_.data(); }
   /// Whether `log` has at `at` what the output must be after a round.
   bool right(suite& s, int round, const bytes& log, std::size_t at) const {
     for (std::size_t b = 0; b < out_bytes() / block_; ++b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exchange kernel with several threads per block: every algorithm over both transports,
-// including pauses, and a kernel that stays. Reductions are compared with one work item per block.
+// including pauses, a kernel that stays, and replays. Reductions are compared with one work item
+// per block.
 #define CHECK_NO_MAIN
 #include "../coll/exchange_node.hpp"
 #include "block_of_threads.hpp"
@@ -68,6 +69,90 @@ void reduce(kernel::reduce_op op, kernel::value_type type) {
   }
 }
 
+/// Two ranks that add their vectors again and again, each by launches that follow one another: as a
+/// matched allreduce, whose packed memory is there twice.
+class replays {
+ public:
+  explicit replays(unsigned blocks) : blocks_(blocks) {
+    for (rank& r : ranks_) r.inbox.resize(2 * count);
+    for (unsigned i : {0u, 1u}) set_parameters(ranks_[i], ranks_[1 - i]);
+  }
+
+  void run(std::uint32_t launches) {
+    std::thread other([&] { launch_all(1, launches); });
+    launch_all(0, launches);
+    other.join();
+    for (const rank& r : ranks_)
+      for (unsigned b = 0; b < blocks_; ++b) {
+        CHECK_EQ(r.calls[b], launches);
+        CHECK_EQ(r.done[b], launches);
+      }
+  }
+
+ private:
+  static constexpr std::size_t count = 301;
+  using words = std::vector<std::uint32_t>;
+  struct rank {
+    words in = words(count), out = words(count);
+    std::vector<std::uint64_t> inbox;
+    std::uint64_t calls[8] = {}, done[8] = {};
+    std::uint32_t stop = 0;
+    kernel::exchange parameters{};
+  };
+
+  static std::uint64_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
+  static std::uint64_t half(const rank& of, unsigned which) {
+    return address(of.inbox.data() + which * count) | kernel::packed_mark;
+  }
+  static std::uint32_t value(unsigned r, std::uint32_t launch, std::size_t i) {
+    return static_cast<std::uint32_t>((r + 1) * 1000003u + launch * 977u + i * 31u);
+  }
+
+  static void set_parameters(rank& own, const rank& peer) {
+    kernel::exchange& p = own.parameters;
+    std::uint64_t* code = p.code;
+    for (unsigned h : {0u, 1u}) {
+      const std::uint64_t program[] = {
+          static_cast<std::uint64_t>(kernel::exchange_op::copies) | 1 << 8,
+          count * 4,
+          half(peer, h),
+          address(own.in.data()),
+          static_cast<std::uint64_t>(kernel::exchange_op::reduce) | 2 << 8,
+          count * 4,
+          address(own.out.data()),
+          address(own.in.data()),
+          half(own, h)};
+      code = std::copy(std::begin(program), std::end(program), code);
+      p.code_words = std::size(program);
+    }
+    p.programs = 2;
+    p.calls = own.calls;
+    p.done = own.done;
+    p.stop = &own.stop;
+    p.done_value = 1;
+    p.patience_ns = ~std::uint64_t{0};
+  }
+
+  void launch_all(unsigned me, std::uint32_t launches) {
+    rank& r = ranks_[me];
+    for (std::uint32_t n = 0; n < launches; ++n) {
+      for (std::size_t i = 0; i < count; ++i) r.in[i] = value(me, n, i);
+      std::vector<std::thread> all;
+      for (unsigned b = 0; b < blocks_; ++b)
+        all.emplace_back([&, b] {
+          run_in_threads<kernel::reduction<sum, values::u32>>(r.parameters, b, blocks_);
+        });
+      for (std::thread& one : all) one.join();
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < count; ++i) wrong += r.out[i] != value(0, n, i) + value(1, n, i);
+      CHECK_EQ(wrong, 0u);
+    }
+  }
+
+  unsigned blocks_;
+  rank ranks_[2];
+};
+
 }  // namespace
 
 void test_exchange() {
@@ -93,6 +178,11 @@ TEST_CASE(exchange_stays) {
     one.leave();
     one.await_gone();
   }
+}
+
+TEST_CASE(exchange_replays) {
+  replays(1).run(5);
+  replays(3).run(5);
 }
 
 TEST_CASE(reductions) {
