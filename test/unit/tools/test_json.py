@@ -44,9 +44,9 @@ class Json(unittest.TestCase):
         self.assertEqual(telpher("coll", "simulate", *asked, "--json"), [])
 
     def test_info_says_what_no_preload_sees(self):
-        for words in (telpher("info", "--backend", "emu", "--json")["not_seen"],
-                      subprocess.run([f"{BUILD}/bin/telpher", "info", "--backend", "emu"], capture_output=True, text=True,
-                                     timeout=60).stdout):
+        text = subprocess.run([f"{BUILD}/bin/telpher", "info", "--backend", "emu"], capture_output=True, text=True,
+                              timeout=60).stdout
+        for words in (telpher("info", "--backend", "emu", "--json")["not_seen"], text):
             for name in ("dlopen", "dlsym", "telpher_symbol"):
                 self.assertIn(name, words)
 
