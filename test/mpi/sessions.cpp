@@ -5,6 +5,8 @@
 #include <mpi.h>
 
 #include <array>
+#include <chrono>
+#include <thread>
 
 #include "memory.hpp"
 
@@ -146,6 +148,7 @@ int main(int argc, char** argv) {
     alone();
   } else if (how == "twice") {
     alone();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // docs/use/limitations.md
     alone();
   } else if (how == "overlapping") {
     overlapping();
