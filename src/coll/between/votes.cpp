@@ -7,22 +7,24 @@
 
 namespace telpher::coll::between {
 
-// Polled: where a node is lost the wait has a bound (TELPHER_WAIT_TIMEOUT), which a call that
-// blocks in the host MPI has not.
+bool wait_for(MPI_Request r, const char* what) noexcept {
+  auto& e = ticket::progress();
+  auto held = e.lock();
+  int complete = 0, code = MPI_SUCCESS;
+  e.wait_until(held, what, [&] {
+    code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
+    return complete || code != MPI_SUCCESS;
+  });
+  return code == MPI_SUCCESS;
+}
+
 bool least(MPI_Comm comm, std::int64_t* values, std::size_t count) noexcept {
   std::array<std::int64_t, most_voted> all{};
   MPI_Request r = MPI_REQUEST_NULL;
   if (pmpi::Iallreduce(values, all.data(), static_cast<int>(count), MPI_INT64_T, MPI_MIN, comm,
-                       &r) != MPI_SUCCESS)
+                       &r) != MPI_SUCCESS ||
+      !wait_for(r, "the vote of a collective between nodes"))
     return false;
-  auto& e = ticket::progress();
-  auto held = e.lock();
-  int complete = 0, code = MPI_SUCCESS;
-  e.wait_until(held, "the vote of a collective between nodes", [&] {
-    code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
-    return complete || code != MPI_SUCCESS;
-  });
-  if (code != MPI_SUCCESS) return false;
   std::copy_n(all.begin(), count, values);
   return true;
 }

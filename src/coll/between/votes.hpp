@@ -27,6 +27,10 @@ bool has_memory_for(const Work& work) noexcept {
   }
 }
 
+/// Waits for a request of the host MPI; false if that fails. Polled: where a node is lost the wait
+/// has a bound (TELPHER_WAIT_TIMEOUT), which a call that blocks in the host MPI has not.
+bool wait_for(MPI_Request r, const char* what) noexcept;
+
 /// The most values of one vote.
 constexpr std::size_t most_voted = 16;
 
