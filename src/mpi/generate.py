@@ -279,6 +279,10 @@ EXPOSE = re.compile(
     r"(Start|Startall|Pready.*|Win_(fence|post|complete|lock|lock_all|unlock|unlock_all|flush.*|sync))$")
 
 
+# Calls that leave a message behind which the named stream's work comes first (mpi/send.cpp).
+SENDS = re.compile(r"I?[sr]?send(_c)?$", re.I)
+
+
 def settling(function):
     """Waits for the device's work on the buffers, where TELPHER_SYNC or a named stream asks for it. Of
     persistent operations the start does so."""
@@ -287,6 +291,8 @@ def settling(function):
     if not buffers and not EXPOSE.match(function.name):
         return ""
     comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_NULL"
+    if SENDS.match(function.name):
+        return f"\nif (stream::must_settle()) [[unlikely]] stream::settle_send({comm}, {buffers[0]});"
     return f"\nif (stream::must_settle()) [[unlikely]] stream::settle({comm}, {{{', '.join(buffers)}}});"
 
 

@@ -10,6 +10,7 @@
 #include "mpi/handles.hpp"
 #include "path/compression.hpp"
 #include "path/table.hpp"
+#include "stream/settle.hpp"
 #include "ticket/sends.hpp"
 #include "ticket/stash.hpp"
 
@@ -54,19 +55,18 @@ bool inside(const path::region& r, const device::pointer_info& allocation) noexc
          at - allocation.base <= allocation.bytes - r.bytes;
 }
 
+status wait_for(const memory::pooled_event& e) noexcept {
+  status s = e ? e.query() : status::ok;
+  for (; s == status::would_block; s = e.query()) std::this_thread::yield();
+  return s;
+}
+
 // Waits for the payload.
 status complete(ticket::message& m) noexcept {
-  while (m.ready) {
-    const status s = m.ready.query();
-    if (s == status::would_block) {
-      std::this_thread::yield();
-      continue;
-    }
-    m.ready = {};
-    m.packs = {};
-    TELPHER_TRY(s);
-  }
-  return status::ok;
+  const status s = wait_for(m.ready);
+  m.ready = {};
+  m.packs = {};
+  return s;
 }
 
 // Packing takes some microseconds, unless the device is busy. A payload that is complete when the
@@ -85,36 +85,48 @@ void wait_a_little(ticket::message& m) noexcept {
   m.packs = {};
 }
 
+void address(const send_args& a, const datatype::layout& l, ticket::message& m) noexcept {
+  m.destination = a.destination;
+  m.tag = a.tag;
+  m.comm = a.comm;
+  m.element_bytes = a.type == MPI_PACKED ? 0 : l.size;  // its receiver may name any types
+  m.synchronous = a.mode == send_mode::synchronous;
+}
+
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
   if (!datatype::is_committed(*l, a.type, ticket::job().control)) return status::invalid_argument;
-  if (o.mixed) return status::not_supported;
+  memory::pooled_event before;
+  if (stream::must_settle()) before = stream::work_before(a.comm);
+  if (o.mixed) {
+    static_cast<void>(wait_for(before));
+    return status::not_supported;
+  }
   m.lease = std::move(o.lease);
+  address(a, *l, m);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
   auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
   const memory::place where = o.where;
-  m.destination = a.destination;
-  m.tag = a.tag;
-  m.comm = a.comm;
-  m.element_bytes = a.type == MPI_PACKED ? 0 : l->size;  // its receiver may name any types
-  m.synchronous = a.mode == send_mode::synchronous;
   if (l->one_run(a.count)) {
     m.payload = {where, data + l->true_lower_bound, bytes};
     m.info = o.info;
     m.coding = path::plan_for(a.comm, a.type, bytes);
     const bool whole = inside(m.payload, m.info);
     if (!m.info.exportable && (!whole || bytes >= config().bounce_threshold)) {
+      TELPHER_TRY(wait_for(before));
       const status s = bounce(m);
       const bool stays = s == status::not_supported || s == status::out_of_memory;
       return whole && stays ? status::ok : s;  // staged then
     }
+    m.ready = std::move(before);
     if (whole) return status::ok;
     TELPHER_ERROR("%s: %zu bytes at %p reach beyond their allocation, %zu bytes from %p on", a.call,
                   bytes, static_cast<void*>(m.payload.data), m.info.bytes,
                   reinterpret_cast<void*>(m.info.base));
     return status::invalid_argument;
   }
+  TELPHER_TRY(wait_for(before));
   auto packed = memory::buffer::device(where, bytes);
   TELPHER_TRY(packed);
   auto packing = memory::pooled_event::acquire(where);

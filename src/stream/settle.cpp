@@ -103,6 +103,15 @@ std::vector<memory::place> places_of(std::initializer_list<const void*> buffers)
   return buffers.size() == 0 ? seen_places() : found;
 }
 
+/// Waits for what TELPHER_SYNC names of the devices. False if there are none.
+bool settle_devices(const std::vector<memory::place>& places) noexcept {
+  for (const memory::place& p : places) {
+    if (chosen == mode::device) static_cast<void>(p.owner->synchronise_device(p.device));
+    if (chosen == mode::stream) static_cast<void>(p.owner->synchronise_default(p.device));
+  }
+  return !places.empty();
+}
+
 std::vector<void*> streams_for(MPI_Comm comm) noexcept {
   named own;
   if (comm != MPI_COMM_NULL)
@@ -178,15 +187,27 @@ void name_by(MPI_Info info, MPI_Comm comm) noexcept {
 
 // What is enqueued has its order from the stream: the proxy never waits.
 void settle(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept {
-  if (in_proxy()) return;
-  const auto places = places_of(buffers);
-  if (places.empty()) return;
-  for (const memory::place& p : places) {
-    if (chosen == mode::device) static_cast<void>(p.owner->synchronise_device(p.device));
-    if (chosen == mode::stream) static_cast<void>(p.owner->synchronise_default(p.device));
-  }
-  if (chosen == mode::device) return;
+  if (in_proxy() || !settle_devices(places_of(buffers)) || chosen == mode::device) return;
   for (void* native : streams_for(comm)) wait_for_stream(native);
+}
+
+void settle_send(MPI_Comm comm, const void* buffer) noexcept {
+  if (memory::classify(buffer).on_device() && chosen != mode::device) {
+    if (!in_proxy()) static_cast<void>(settle_devices(places_of({buffer})));
+  } else {
+    settle(comm, {buffer});
+  }
+}
+
+memory::pooled_event work_before(MPI_Comm comm) noexcept {
+  named own;
+  if (in_proxy() || chosen == mode::device || !stream_of(comm, role::settles, own)) return {};
+  const device::adopted_stream s(own.native);
+  if (!s.get() || s.owner()->is_captured(*s.get())) return {};
+  auto event = memory::pooled_event::acquire({s.owner(), s.device()});
+  if (!event || failed(event->record(*s.get())))
+    return wait_for_stream(own.native), memory::pooled_event();
+  return event->query() == status::would_block ? std::move(*event) : memory::pooled_event();
 }
 
 }  // namespace telpher::stream

@@ -9,6 +9,7 @@
 #include <initializer_list>
 
 #include "host_mpi/host_mpi.hpp"
+#include "memory/streams.hpp"
 
 namespace telpher::stream {
 
@@ -42,5 +43,11 @@ inline bool must_settle() noexcept {
 /// Waits. A call that has no communicator waits for every named stream, one without buffers for the
 /// devices whose memory was seen.
 void settle(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept;
+
+/// The same for a send, which waits for the named stream by an event if its buffer is of a device:
+/// then only what no event can tell is waited for here.
+void settle_send(MPI_Comm comm, const void* buffer) noexcept;
+/// Passes with what the communicator's stream has been given so far; null if that has been done.
+memory::pooled_event work_before(MPI_Comm comm) noexcept;
 
 }  // namespace telpher::stream

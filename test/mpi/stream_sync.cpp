@@ -100,6 +100,39 @@ void settled(suite& s) {
   for (MPI_Comm* c : {&plain, &set, &dup, &keyed}) MPI_Comm_free(c);
 }
 
+/// MPI_Isend comes back while the stream of its communicator is still held, and the receiver gets
+/// what the stream writes later.
+void sends_do_not_wait(suite& s) {
+  const char* const text = std::getenv("TELPHER_SYNC");
+  if (text && std::strcmp(text, "auto") && std::strcmp(text, "stream")) return;
+  const lane stream;
+  MPI_Comm comm;
+  MPI_Comm_dup(s.control, &comm);
+  STREAM_CALL(telpher_stream_set)(comm, stream);
+  constexpr int sizes[] = {8, size, 3000000};
+  for (int round = 0; round < 3 && s.rank < 2; ++round)
+    for (const int n : sizes) {
+      bytes data(static_cast<std::size_t>(n), old_byte);
+      if (s.rank == 1) {
+        MPI_Recv(data.data(), n, MPI_BYTE, 0, 1, comm, MPI_STATUS_IGNORE);
+        s.expect(data.all(new_byte + round), "what the stream wrote before the message");
+        continue;
+      }
+      gate g;
+      g.hold(stream);
+      stream.set(data.data(), new_byte + round, static_cast<std::size_t>(n));
+      MPI_Request r;
+      MPI_Isend(data.data(), n, MPI_BYTE, 1, 1, comm, &r);
+      int flag = 1;
+      MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
+      s.expect(!flag, "a message that its stream has not got to yet");
+      g.open();
+      MPI_Wait(&r, MPI_STATUS_IGNORE);
+      stream.wait();
+    }
+  MPI_Comm_free(&comm);
+}
+
 /// The default stream, which is waited for from `stream` on.
 void default_stream(suite& s) {
   const char* const text = std::getenv("TELPHER_SYNC");
@@ -127,6 +160,7 @@ void default_stream(suite& s) {
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   s.run("forgotten", [&] { settled(s); });
+  s.run("sends do not wait", [&] { sends_do_not_wait(s); });
   s.run("default stream", [&] { default_stream(s); });
   return s.finish();
 }

@@ -20,7 +20,7 @@ TELPHER_MPI(Send,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Send(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf) && mpi::may_block())
     return pmpi::Send(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Send", buf, count, datatype, dest, tag, comm});
@@ -54,7 +54,7 @@ TELPHER_MPI(Ssend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf) && mpi::may_block())
     return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Ssend", buf, count, datatype, dest, tag, comm, send_mode::synchronous});
@@ -65,7 +65,7 @@ TELPHER_MPI(Rsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf) && mpi::may_block())
     return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Rsend", buf, count, datatype, dest, tag, comm, send_mode::ready});
@@ -89,7 +89,7 @@ TELPHER_MPI(Isend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf)) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Isend", buf, count, datatype, dest, tag, comm}, request);
 }
@@ -110,7 +110,7 @@ TELPHER_MPI(Issend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf)) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Issend", buf, count, datatype, dest, tag, comm, send_mode::synchronous},
                       request);
@@ -121,7 +121,7 @@ TELPHER_MPI(Irsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf)) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Irsend", buf, count, datatype, dest, tag, comm, send_mode::ready},
                       request);
@@ -365,7 +365,7 @@ TELPHER_MPI(Send_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf) && mpi::may_block())
     return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Send_c", buf, count, datatype, dest, tag, comm});
@@ -399,7 +399,7 @@ TELPHER_MPI(Ssend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf) && mpi::may_block())
     return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Ssend_c", buf, count, datatype, dest, tag, comm,
@@ -411,7 +411,7 @@ TELPHER_MPI(Rsend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
   if (!entry::active()) return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf) && mpi::may_block())
     return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Rsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready});
@@ -469,7 +469,7 @@ TELPHER_MPI(Isend_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf)) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Isend_c", buf, count, datatype, dest, tag, comm}, request);
 }
@@ -493,7 +493,7 @@ TELPHER_MPI(Issend_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf))
     return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Issend_c", buf, count, datatype, dest, tag, comm,
@@ -506,7 +506,7 @@ TELPHER_MPI(Irsend_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
   if (mpi::stays_on_host(buf))
     return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Irsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready},
