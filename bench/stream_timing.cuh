@@ -43,7 +43,7 @@ inline cudaStream_t stream;
 inline ncclComm_t nccl;
 
 inline bool in_graph(const std::string& form) {
-  return form == "graph" || form == "ncclgr" || form == "shmemgr";
+  return form == "graph" || form.ends_with("gr");
 }
 
 /// Steps that are repeated: one by one, or so many in a graph that is launched again and again.

@@ -25,6 +25,7 @@
 #include <type_traits>
 
 #include "device_lang.h"
+#include "device_partitions.h"
 #include "telpher.h"
 
 /* What a handle points to; telpher_win_device fills it, in device memory. A part for each rank follows it. */
@@ -83,15 +84,6 @@ TELPHER_DEVICE_FUNCTION void give(std::uint64_t* word, std::uint64_t value, telp
     add_release(word, value);
   else
     store_release(word, value);
-}
-
-/* True in all threads of the block if it is in one. */
-TELPHER_DEVICE_FUNCTION bool any_of_block(bool mine) {
-#if defined(TELPHER_DEVICE_EMULATED)
-  return mine;
-#else
-  return __syncthreads_or(mine) != 0;
-#endif
 }
 
 }  // namespace telpher_device

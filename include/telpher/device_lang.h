@@ -122,6 +122,15 @@ TELPHER_DEVICE_FUNCTION void begin_block_reads() {}
 TELPHER_DEVICE_FUNCTION void relax() { sched_yield(); }
 #endif
 
+/* True in all threads of the block if it is in one. */
+TELPHER_DEVICE_FUNCTION bool any_of_block(bool mine) {
+#if defined(TELPHER_DEVICE_EMULATED)
+  return mine;
+#else
+  return __syncthreads_or(mine) != 0;
+#endif
+}
+
 /* --- copies --- */
 
 /* Units of bytes, whatever type the program has there. */

@@ -9,4 +9,5 @@
 #include "kernel/matched.hpp"
 #include "kernel/mpc.hpp"
 #include "kernel/pack_blocks.hpp"
+#include "kernel/partitions.hpp"
 #include "kernel/zfp.hpp"

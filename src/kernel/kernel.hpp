@@ -98,6 +98,35 @@ static_assert(sizeof(matched_pieces) <= parameter_capacity);
 using matched_put = matched_pieces;
 using matched_take = matched_pieces;
 
+/// partitions_start and partitions_wait: one piece for each request, and in a wait one block.
+struct partition_pieces {
+  static constexpr int capacity = 96;
+  struct piece {
+    std::uint64_t* round;       // this end's
+    std::uint64_t* opens;       // of a receive: `opened` of the sender, as mapped here; else null
+    const std::uint64_t* mark;  // this end's, one for each of the sender's partitions
+    std::uint64_t marks;
+    std::uint64_t* ended;  // pinned host memory: the round, once it has been waited for
+  };
+  piece pieces[capacity];
+  std::uint32_t count;
+};
+static_assert(sizeof(partition_pieces) <= parameter_capacity);
+using partitions_start = partition_pieces;
+using partitions_wait = partition_pieces;
+
+/// partition_ready: all blocks send one partition.
+struct partition_ready {
+  const std::uint64_t* round;   // the sender's
+  const std::uint64_t* opened;  // the receiver's round, as it has written it
+  const void* from;
+  void* to;  // as mapped here, like `mark`
+  std::uint64_t bytes;
+  std::uint64_t* mark;
+  std::uint64_t* own_mark;
+  std::uint32_t* arrivals;  // of the partition: blocks that are done; 0 between launches
+};
+
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the
 /// number of the command beside it. A reader that finds the same number everywhere has read one
 /// whole command.

@@ -162,9 +162,12 @@ int telpher_startall_enqueue(int count, const MPI_Request all[], void* native) {
   return start_all("telpher_startall_enqueue", count, all, native);
 }
 
-int telpher_pready_enqueue([[maybe_unused]] int partition, [[maybe_unused]] MPI_Request request,
-                           [[maybe_unused]] void* native) {
+int telpher_pready_enqueue(int partition, MPI_Request request, void* native) {
   constexpr const char* call = "telpher_pready_enqueue";
+  if (!entry::active()) return refuse_outside(MPI_COMM_SELF, call);
+  bool served = false;
+  const int rc = partitioned::ready_in_stream(call, partition, request, native, served);
+  if (served) return rc;
 #if TELPHER_HOST_HAS_Pready
   return enqueue_start(call, native,
                        [partition, request] { return own_Pready(partition, request); });
@@ -172,6 +175,17 @@ int telpher_pready_enqueue([[maybe_unused]] int partition, [[maybe_unused]] MPI_
   return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_UNSUPPORTED_OPERATION,
                              "the host MPI has no partitioned communication");
 #endif
+}
+
+int telpher_partitions_device(MPI_Request request, const telpher_device_partitions** handle) {
+  constexpr const char* call = "telpher_partitions_device";
+  if (!entry::active()) return refuse_outside(MPI_COMM_SELF, call);
+  if (!handle)
+    return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_ARG, "no place for the handle");
+  const void* found = nullptr;
+  const int rc = partitioned::handle_for_kernels(call, request, &found);
+  *handle = static_cast<const telpher_device_partitions*>(found);
+  return rc;
 }
 
 }  // extern "C"

@@ -2,16 +2,15 @@
 #include "mpi/matching.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "base/settings.hpp"
-#include "device/adopted_stream.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/partitioned_operation.hpp"
+#include "path/matched_partitions.hpp"
 
 namespace telpher::partitioned {
 namespace {
@@ -23,7 +22,6 @@ struct card {
   role as;
   std::int32_t receiver;  // rank of the job
   std::int32_t serves;
-  std::uint64_t bytes;  // of a message
   path::matched_side side;
 };
 
@@ -53,18 +51,23 @@ class party {
  public:
   party(const char* call, end& e) noexcept : call_(call), end_(e) {
     buffer_ = e.one_run();
-    const std::uint64_t bytes = e.bytes();
-    if (e.peer() < 0 || !buffer_ || bytes == 0 || bytes > config().stream_matched_limit) return;
+    if (e.peer() < 0 || !buffer_ || e.bytes() == 0) return;
+    if (e.args().whole && e.bytes() > config().stream_matched_limit) return;
     if (!ticket::peers().near(e.peer())) return;
     where_ = memory::classify(buffer_);
   }
 
   const memory::place& where() const noexcept { return where_; }
   std::size_t room() const noexcept {
-    return path::matched_end::room_for(end_.sends(), end_.bytes());
+    return end_.args().whole ? path::matched_message::room_for(end_.sends(), end_.bytes())
+                             : path::matched_partitions::room_for(end_.sends(), partitions());
   }
   void make(const std::shared_ptr<path::matched_room>& in) noexcept {
-    own_ = std::make_unique<path::matched_end>(in, end_.sends(), buffer_, end_.bytes());
+    if (end_.args().whole)
+      own_ = std::make_unique<path::matched_message>(in, end_.sends(), buffer_, end_.bytes());
+    else
+      own_ = std::make_unique<path::matched_partitions>(in, end_.sends(), buffer_, end_.bytes(),
+                                                        partitions());
   }
   int begin() noexcept {
     if (end_.peer() < 0) over_ = true;
@@ -84,6 +87,9 @@ class party {
   }
 
  private:
+  std::uint64_t partitions() const noexcept {
+    return static_cast<std::uint64_t>(end_.partitions());
+  }
   int receiver() const noexcept { return end_.sends() ? end_.peer() : ticket::job().rank; }
 
   int tell(role as, bool serves) noexcept {
@@ -92,14 +98,13 @@ class party {
     c.as = as;
     c.receiver = receiver();
     c.serves = serves;
-    c.bytes = end_.bytes();
     if (own_) c.side = own_->side();
     return send_note(end_, call_, &c, sizeof c, card_tag());
   }
 
-  bool connect(const card& c, std::uint64_t bytes) noexcept {
-    const bool serves = own_ && c.serves && bytes <= end_.bytes() &&
-                        own_->connect(end_.peer(), ticket::job().rank, c.side, bytes) == status::ok;
+  bool connect(const card& c) noexcept {
+    const bool serves =
+        own_ && c.serves && own_->connect(end_.peer(), ticket::job().rank, c.side) == status::ok;
     if (!serves) own_.reset();
     return serves;
   }
@@ -108,13 +113,12 @@ class party {
     card answer;
     if (!take(end_.name(), role::answer, receiver(), answer)) return MPI_SUCCESS;
     over_ = true;
-    return tell(role::verdict, connect(answer, end_.bytes()));
+    return tell(role::verdict, connect(answer));
   }
 
   int receive_side() noexcept {
     card c;
-    if (take(end_.name(), role::offer, receiver(), c))
-      return tell(role::answer, connect(c, c.bytes));
+    if (take(end_.name(), role::offer, receiver(), c)) return tell(role::answer, connect(c));
     if (!take(end_.name(), role::verdict, receiver(), c)) return MPI_SUCCESS;
     over_ = true;
     if (!c.serves) own_.reset();
@@ -148,20 +152,8 @@ void make_rooms(std::vector<party>& all) noexcept {
 }
 
 using collective = mpi::persistent_collective;
-
-/// An end or a collective, or null.
-mpi::stream_request* find(MPI_Request request) noexcept {
-  return dynamic_cast<mpi::stream_request*>(mpi::find(request));
-}
-end* as_end(mpi::stream_request* r) noexcept {
-  return dynamic_cast<end*>(r);
-}
-
-int refuse(const char* call, int error_class, int index, const char* why) noexcept {
-  char text[200];
-  std::snprintf(text, sizeof text, "request %d: %s", index, why);
-  return host_mpi::fail_with(MPI_COMM_SELF, call, error_class, text);
-}
+using mpi::find_stream_request;
+using mpi::refuse_request;
 
 /// Of the host MPI alone: a persistent collective may be, and stays so.
 bool is_hosts(MPI_Request request) noexcept {
@@ -172,86 +164,19 @@ int check(const char* call, int count, const MPI_Request requests[]) noexcept {
   if (count < 0)
     return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
   for (int i = 0; i < count; ++i) {
-    mpi::stream_request* const r = find(requests[i]);
-    const end* const e = as_end(r);
-    if (r ? e && !e->args().whole : !is_hosts(requests[i]))
-      return refuse(call, MPI_ERR_REQUEST, i,
-                    "it is no persistent collective, and was not made by telpher_matched_send_init "
-                    "or telpher_matched_recv_init");
-    if (r && r->matched_at()) return refuse(call, MPI_ERR_REQUEST, i, "it was matched before");
-    if (r && r->active()) return refuse(call, MPI_ERR_REQUEST, i, "it is active");
+    mpi::stream_request* const r = find_stream_request(requests[i]);
+    if (!r && !is_hosts(requests[i]))
+      return refuse_request(
+          call, MPI_ERR_REQUEST, i,
+          "it is no persistent collective, no partitioned request, and was not made by "
+          "telpher_matched_send_init or telpher_matched_recv_init");
+    if (r && r->matched_at())
+      return refuse_request(call, MPI_ERR_REQUEST, i, "it was matched before");
+    if (r && r->active()) return refuse_request(call, MPI_ERR_REQUEST, i, "it is active");
     for (int j = 0; j < i; ++j)
       if (requests[j] == requests[i])
-        return refuse(call, MPI_ERR_REQUEST, i, "it is in the list twice");
+        return refuse_request(call, MPI_ERR_REQUEST, i, "it is in the list twice");
   }
-  return MPI_SUCCESS;
-}
-
-/// A stream may have to wait for it.
-bool is_started(const end& e) noexcept {
-  return e.in_stream || e.in_graph;
-}
-
-/// The requests of a list: matched ends and collectives, of a wait those ends that are started, and
-/// the places of the others.
-struct sorted {
-  mpi::stream_request* first = nullptr;  // of those that are matched
-  std::vector<end*> ends;
-  std::vector<collective*> collectives;
-  std::vector<int> others;
-};
-
-/// False after an error, which is in `rc`.
-bool sort_out(const char* call, int count, const MPI_Request requests[], bool waits, sorted& all,
-              int& rc) noexcept {
-  for (int i = 0; i < count; ++i) {
-    mpi::stream_request* const r = find(requests[i]);
-    const memory::place* const at = r ? r->matched_at() : nullptr;
-    if (!at) {
-      all.others.push_back(i);
-      continue;
-    }
-    end* const e = as_end(r);
-    if (waits && e && !is_started(*e)) continue;
-    if (!all.first) all.first = r;
-    if (!(*at == *all.first->matched_at()))
-      rc = refuse(call, MPI_ERR_REQUEST, i, "its memory is on another device than the first one's");
-    else if (!waits && r->in_stream)
-      rc = refuse(call, MPI_ERR_REQUEST, i, "it is active: wait for it in a stream first");
-    if (e)
-      all.ends.push_back(e);
-    else
-      all.collectives.push_back(static_cast<collective*>(r));
-  }
-  return rc == MPI_SUCCESS;
-}
-
-/// A send is complete once it was put, and a receive needs no start. A collective is complete when
-/// the stream has passed its start, which comes last: others may need what was sent before.
-int launch(const char* call, bool waits, const sorted& all, void* native) noexcept {
-  const device::adopted_stream s(native);
-  const memory::place& where = *all.first->matched_at();
-  if (!s.get() || s.owner() != where.owner || s.device() != where.device) {
-    char why[160];
-    std::snprintf(why, sizeof why,
-                  "stream %p: it is no stream of device %d, where the memory of the request is",
-                  native, where.device);
-    return all.first->misused(call, MPI_ERR_ARG, why);
-  }
-  std::vector<path::matched_end*> list;
-  for (const end* e : all.ends)
-    if (e->sends() != waits) list.push_back(e->matched.get());
-  const bool captured = where.owner->is_captured(*s.get());
-  status done = waits ? path::await_receives(list, *s.get(), captured)
-                      : path::start_sends(list, *s.get(), captured);
-  for (collective* c : all.collectives)
-    if (done == status::ok && !waits) done = c->replay->start(*s.get(), captured);
-  if (done != status::ok)
-    return entry::fail(all.ends.empty() ? MPI_COMM_SELF : all.ends[0]->args().comm, call, done,
-                       "a launch in the program's stream");
-  for (end* e : all.ends) (captured ? e->in_graph : e->in_stream) = captured || !waits;
-  for (collective* c : all.collectives)
-    if (!captured) c->in_stream = !waits;
   return MPI_SUCCESS;
 }
 
@@ -291,7 +216,7 @@ int match(const char* call, int count, const MPI_Request requests[]) noexcept {
   all.reserve(static_cast<std::size_t>(count));
   collectives_to_match collectives;
   for (int i = 0; i < count; ++i) {
-    mpi::stream_request* const r = find(requests[i]);
+    mpi::stream_request* const r = find_stream_request(requests[i]);
     if (end* const e = as_end(r))
       all.emplace_back(call, *e);
     else if (r)
@@ -311,34 +236,6 @@ int match(const char* call, int count, const MPI_Request requests[]) noexcept {
   if (rc != MPI_SUCCESS) return rc;
   for (party& p : all) p.finish();
   return MPI_SUCCESS;
-}
-
-int start_matched(const char* call, int count, const MPI_Request requests[], void* native,
-                  std::vector<MPI_Request>& others) noexcept {
-  const ticket::visit v;
-  sorted all;
-  int rc = MPI_SUCCESS;
-  if (!sort_out(call, count, requests, false, all, rc)) return rc;
-  for (const int i : all.others) others.push_back(requests[i]);
-  return all.first ? launch(call, false, all, native) : MPI_SUCCESS;
-}
-
-int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
-                 void* native, std::vector<int>& others) noexcept {
-  const ticket::visit v;
-  sorted all;
-  int rc = MPI_SUCCESS;
-  if (!sort_out(call, count, requests, true, all, rc)) return rc;
-  others = all.others;
-  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
-    mpi::stream_request* const r = find(requests[i]);
-    if (!r || !r->matched_at()) continue;
-    if (const end* const e = as_end(r); e && !e->sends() && is_started(*e))
-      e->fill_received(&statuses[i], e->matched->bytes());
-    else
-      mpi::fill_empty(&statuses[i]);
-  }
-  return all.first ? launch(call, true, all, native) : MPI_SUCCESS;
 }
 
 void forget_cards() noexcept {

@@ -2,9 +2,10 @@
 // Sends and receives that are matched once and run in streams: telpher_match, and what the calls
 // that start and wait in streams do with such requests (path/matched.hpp moves the bytes).
 //
-// The requests are partitioned ones of one partition (partitioned_operation.hpp), so that which
-// send meets which receive is known without a message of the program's. telpher_match says for each
-// pair whether it goes by the devices alone:
+// The requests are partitioned ones (partitioned_operation.hpp), so that which send meets which
+// receive is known without a message of the program's; those of telpher_matched_send_init and
+// telpher_matched_recv_init have one partition, which is ready with the start. telpher_match says
+// for each pair whether it goes by the devices alone:
 //   sender    offer: its room, the bytes of a message, whether it could serve
 //   receiver  answer: its room, whether it could serve and has opened the sender's
 //   sender    verdict: whether it has opened the receiver's
@@ -28,6 +29,14 @@ int start_matched(const char* call, int count, const MPI_Request requests[], voi
 /// The same for a wait; `others` gets the places of the rest.
 int wait_matched(const char* call, int count, const MPI_Request requests[], MPI_Status* statuses,
                  void* native, std::vector<int>& others) noexcept;
+
+/// Marks a partition ready in the order of a stream. `served` is false for a request that was not
+/// matched.
+int ready_in_stream(const char* call, int partition, MPI_Request request, void* native,
+                    bool& served) noexcept;
+
+/// What kernels get of a partitioned request that was matched.
+int handle_for_kernels(const char* call, MPI_Request request, const void** handle) noexcept;
 
 /// Before the host MPI's end.
 void forget_cards() noexcept;

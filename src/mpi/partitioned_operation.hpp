@@ -18,9 +18,8 @@
 // is received in place, except where it would end inside an element of the receiver's that has
 // gaps: then into packed memory, from which each partition is unpacked when all its bytes are here.
 //
-// Ends of one partition that is ready with the start may be matched for streams (matching.hpp):
-// then `matched` is set at both, they are started and waited for in streams only, and nothing of
-// the above happens.
+// Ends may be matched for streams (matching.hpp): then `matched` is set at both, they are started,
+// marked ready and waited for in streams and by kernels only, and nothing of the above happens.
 //
 // All under the engine's lock; so threads may mark partitions ready at the same time.
 #pragma once
@@ -31,7 +30,7 @@
 #include "mpi/operations.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/stream_request.hpp"
-#include "path/matched.hpp"
+#include "path/matched_partitions.hpp"
 
 namespace telpher::partitioned {
 
@@ -83,7 +82,10 @@ class end : public mpi::stream_request {
   /// Of a receive that is complete.
   void fill_received(MPI_Status* out, std::uint64_t bytes) const noexcept;
 
-  std::unique_ptr<path::matched_end> matched;
+  std::unique_ptr<path::matched_end> matched;  // a matched_message if `whole`
+  path::matched_partitions* matched_parts() const noexcept {
+    return static_cast<path::matched_partitions*>(matched.get());
+  }
   /// A graph starts it or waits for it, of which nobody hears.
   bool in_graph = false;
 
@@ -116,6 +118,11 @@ class end : public mpi::stream_request {
   std::vector<bool> complete_;
   std::size_t asked_ = 0;  // all before this one are complete
 };
+
+/// Null: it is none.
+inline end* as_end(mpi::stream_request* r) noexcept {
+  return dynamic_cast<end*>(r);
+}
 
 class sender final : public end {
  public:

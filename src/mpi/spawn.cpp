@@ -42,11 +42,11 @@ std::vector<std::string> assignments() {
 
 // --- which command ---
 
-bool get(MPI_Info info, const char* key, std::string& value) {
+bool get(MPI_Info info, const char* name, std::string& value) {
   if (info == MPI_INFO_NULL) return false;
   char text[MPI_MAX_INFO_VAL + 1] = {};
   int found = 0;
-  pmpi::Info_get(info, const_cast<char*>(key), MPI_MAX_INFO_VAL, text, &found);
+  pmpi::Info_get(info, const_cast<char*>(name), MPI_MAX_INFO_VAL, text, &found);
   value = text;
   return found != 0;
 }

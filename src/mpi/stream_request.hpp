@@ -3,9 +3,11 @@
 // wait for it (matching.hpp).
 #pragma once
 
+#include <cstdio>
+
 #include "host_mpi/error.hpp"
 #include "memory/memory.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/operations.hpp"
 
 namespace telpher::mpi {
 
@@ -36,5 +38,17 @@ class stream_request : public operation {
 
   host_mpi::kept_comm errors_;
 };
+
+/// Null: it is none.
+inline stream_request* find_stream_request(MPI_Request request) noexcept {
+  return dynamic_cast<stream_request*>(find(request));
+}
+
+/// Raises an error of one of a call's requests.
+inline int refuse_request(const char* call, int error_class, int index, const char* why) noexcept {
+  char text[200];
+  std::snprintf(text, sizeof text, "request %d: %s", index, why);
+  return host_mpi::fail_with(MPI_COMM_SELF, call, error_class, text);
+}
 
 }  // namespace telpher::mpi

@@ -25,45 +25,76 @@ constexpr std::size_t slot_bytes(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-// --- an end ---
+// --- both kinds ---
 
-std::size_t matched_end::room_for(bool sends, std::uint64_t bytes) noexcept {
+matched_end::matched_end(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
+                         std::uint64_t bytes) noexcept
+    : room_(std::move(room)),
+      sends_(sends),
+      buffer_(buffer),
+      bytes_(bytes),
+      waiter_(room_->take_waiters(1)) {}
+
+void matched_end::hold(bool captured) noexcept {
+  if (captured)
+    room_->captured();
+  else
+    room_->launches(waiter_, 1);
+}
+
+void matched_end::hold_no_more(bool captured) noexcept {
+  if (!captured) room_->takes_back(waiter_, 1);
+}
+
+result<std::byte*> matched_end::open_room(int process, int own,
+                                          const matched_side& other) noexcept {
+  if (process == own) return reinterpret_cast<std::byte*>(other.room.address);
+  auto opened = open_for(process, other.room, where());
+  TELPHER_TRY(opened);
+  peer_room_ = std::move(opened->mapping);
+  return opened->data;
+}
+
+// --- an end of messages ---
+
+std::size_t matched_message::room_for(bool sends, std::uint64_t bytes) noexcept {
   return rounded(sizeof(kernel::matched_words)) +
          (sends ? 0 : matched_pieces::slots * slot_bytes(bytes));
 }
 
-matched_end::matched_end(std::shared_ptr<matched_room> room, bool sends, void* buffer,
-                         std::uint64_t bytes) noexcept
-    : room_(std::move(room)), sends_(sends), buffer_(buffer), bytes_(bytes) {
+matched_message::matched_message(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
+                                 std::uint64_t bytes) noexcept
+    : matched_end(std::move(room), sends, buffer, bytes) {
   words_ = room_->take(rounded(sizeof(kernel::matched_words)));
-  waiter_ = room_->take_waiters(1);
   if (sends_) return;
   stride_ = slot_bytes(bytes);
   inbox_ = room_->take(matched_pieces::slots * stride_);
 }
 
-matched_side matched_end::side() const noexcept {
-  return {room_->exported(), words_, inbox_, stride_};
+matched_side matched_message::side() const noexcept {
+  matched_side s{};
+  s.room = room_->exported();
+  s.words = words_;
+  s.inbox = inbox_;
+  s.stride = stride_;
+  s.bytes = bytes_;
+  return s;
 }
 
-status matched_end::connect(int process, int own, const matched_side& other,
-                            std::uint64_t bytes) noexcept {
-  std::byte* base = reinterpret_cast<std::byte*>(other.room.address);
-  if (process != own) {
-    auto opened = open_for(process, other.room, where());
-    TELPHER_TRY(opened);
-    peer_ = std::move(opened->mapping);
-    base = opened->data;
-  }
+status matched_message::connect(int process, int own, const matched_side& other) noexcept {
+  const std::uint64_t bytes = sends_ ? bytes_ : other.bytes;
+  if (bytes > (sends_ ? other.bytes : bytes_)) return status::not_supported;
+  const auto base = open_room(process, own, other);
+  TELPHER_TRY(base);
   bytes_ = bytes;
-  peer_words_ = base + other.words;
+  peer_words_ = *base + other.words;
   if (!sends_) return status::ok;
-  peer_inbox_ = base + other.inbox;
+  peer_inbox_ = *base + other.inbox;
   stride_ = other.stride;
   return status::ok;
 }
 
-matched_pieces::piece matched_end::piece() const noexcept {
+kernel::matched_pieces::piece matched_message::piece() const noexcept {
   std::byte* const inbox = sends_ ? peer_inbox_ : room_->base() + inbox_;
   return {reinterpret_cast<kernel::matched_words*>(room_->base() + words_),
           &reinterpret_cast<kernel::matched_words*>(peer_words_)->peers,
@@ -100,7 +131,7 @@ int threads_for(const matched_pieces& p) noexcept {
   return static_cast<int>(std::min<std::uint64_t>(wanted, most_threads));
 }
 
-status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
+status launch(kernel::id k, int most_blocks, std::span<matched_message* const> ends,
               device::stream s) noexcept {
   while (!ends.empty()) {
     const auto some = ends.first(std::min<std::size_t>(ends.size(), matched_pieces::capacity));
@@ -115,27 +146,23 @@ status launch(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
 }
 
 /// Holds the stream while its kernel waits for a peer.
-status launch_waiting(kernel::id k, int most_blocks, std::span<matched_end* const> ends,
+status launch_waiting(kernel::id k, int most_blocks, std::span<matched_message* const> ends,
                       device::stream s, bool captured) noexcept {
-  for (matched_end* e : ends) {
-    if (captured)
-      e->room().captured();
-    else
-      e->room().launches(e->waiter(), 1);
-  }
+  for (matched_message* e : ends) e->hold(captured);
   const status done = launch(k, most_blocks, ends, s);
-  for (matched_end* e : ends)
-    if (failed(done) && !captured) e->room().takes_back(e->waiter(), 1);
+  if (failed(done))
+    for (matched_message* e : ends) e->hold_no_more(captured);
   return done;
 }
 
 }  // namespace
 
-status start_sends(std::span<matched_end* const> ends, device::stream s, bool captured) noexcept {
+status start_sends(std::span<matched_message* const> ends, device::stream s,
+                   bool captured) noexcept {
   return launch_waiting(kernel::id::matched_put, most_put_blocks, ends, s, captured);
 }
 
-status await_receives(std::span<matched_end* const> ends, device::stream s,
+status await_receives(std::span<matched_message* const> ends, device::stream s,
                       bool captured) noexcept {
   return launch_waiting(kernel::id::matched_take, most_take_blocks, ends, s, captured);
 }

@@ -24,44 +24,70 @@ struct matched_side {
   std::uint64_t words;  // offsets in the room
   std::uint64_t inbox;  // of a receive
   std::uint64_t stride;
+  std::uint64_t bytes;  // of a message; of a receive, what it has room for
+  // Of partitioned requests:
+  std::uint64_t partitions;
+  std::uint64_t marks;     // of a receive: for so many partitions of the sender
+  exported_memory buffer;  // of a receive: the program's
 };
 
+/// What ends of messages and of partitioned requests (matched_partitions.hpp) share.
 class matched_end {
+ public:
+  virtual ~matched_end() = default;
+  matched_end(const matched_end&) = delete;
+  matched_end& operator=(const matched_end&) = delete;
+
+  virtual matched_side side() const noexcept = 0;
+  /// Opens the other end's memory. `process`: its rank of the job, `own`: this one. An error where
+  /// the two cannot be a pair.
+  virtual status connect(int process, int own, const matched_side& other) noexcept = 0;
+
+  const memory::place& where() const noexcept { return room_->where(); }
+  /// Before a launch from which on a stream may wait for the peer; and if it failed.
+  void hold(bool captured) noexcept;
+  void hold_no_more(bool captured) noexcept;
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  bool sends() const noexcept { return sends_; }
+
+ protected:
+  matched_end(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
+              std::uint64_t bytes) noexcept;
+  /// Opens the other end's room. Where it begins for kernels of this device.
+  result<std::byte*> open_room(int process, int own, const matched_side& other) noexcept;
+
+  std::shared_ptr<matched_room> room_;
+  bool sends_;
+  std::byte* buffer_;    // the program's
+  std::uint64_t bytes_;  // what the receive has room for; once connected, of a message
+  std::size_t waiter_;
+  memory::mapping peer_room_;
+};
+
+class matched_message final : public matched_end {
  public:
   /// Bytes of a room for an end whose messages have at most `bytes`.
   static std::size_t room_for(bool sends, std::uint64_t bytes) noexcept;
 
   /// `buffer`: one run of device memory of the room's place.
-  matched_end(std::shared_ptr<matched_room> room, bool sends, void* buffer,
-              std::uint64_t bytes) noexcept;
+  matched_message(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
+                  std::uint64_t bytes) noexcept;
 
-  matched_side side() const noexcept;
-  /// Opens the other end's room. `process`: its rank of the job, `own`: this one. `bytes`: of a
-  /// message.
-  status connect(int process, int own, const matched_side& other, std::uint64_t bytes) noexcept;
-
-  const memory::place& where() const noexcept { return room_->where(); }
-  matched_room& room() const noexcept { return *room_; }
-  std::size_t waiter() const noexcept { return waiter_; }
-  std::uint64_t bytes() const noexcept { return bytes_; }
-  bool sends() const noexcept { return sends_; }
+  matched_side side() const noexcept override;
+  status connect(int process, int own, const matched_side& other) noexcept override;
   kernel::matched_pieces::piece piece() const noexcept;
 
  private:
-  std::shared_ptr<matched_room> room_;
-  bool sends_;
-  void* buffer_;
-  std::uint64_t bytes_;  // what the receive has room for; once connected, of a message
   std::uint64_t words_, inbox_ = 0, stride_ = 0;
-  std::size_t waiter_;
-  memory::mapping peer_;
   std::byte* peer_words_ = nullptr;
   std::byte* peer_inbox_ = nullptr;
 };
 
 /// Starts sends, or waits for receives, in a stream of the program's on their device. `captured`: a
 /// graph takes the stream's work.
-status start_sends(std::span<matched_end* const> ends, device::stream s, bool captured) noexcept;
-status await_receives(std::span<matched_end* const> ends, device::stream s, bool captured) noexcept;
+status start_sends(std::span<matched_message* const> ends, device::stream s,
+                   bool captured) noexcept;
+status await_receives(std::span<matched_message* const> ends, device::stream s,
+                      bool captured) noexcept;
 
 }  // namespace telpher::path

@@ -150,3 +150,82 @@ TEST_CASE(every_addition_counts) {
   });
   CHECK_EQ(all.memory(0)[1], 3 * rounds * 2);
 }
+
+// --- partitions: a sender and a receiver of 24 bytes in other partitions ---
+
+namespace {
+
+class two_ends {
+ public:
+  two_ends(std::uint64_t of_sender, std::uint64_t of_receiver) {
+    sender = {24 / of_sender, of_sender, out, in, own_marks, arrived_at, 24 / of_sender, 0, 0};
+    receiver = {24 / of_receiver, of_receiver,    in, nullptr, arrived_at,
+                nullptr,          24 / of_sender, 0,  0};
+    for (unsigned i = 0; i < 24; ++i) out[i] = static_cast<unsigned char>(i + 1);
+  }
+  void start() {
+    ++sender.round;
+    ++receiver.round;
+    __atomic_store_n(&sender.opened, receiver.round, __ATOMIC_RELEASE);
+  }
+
+  unsigned char out[24], in[24]{};
+  std::uint64_t own_marks[24]{}, arrived_at[24]{};
+  telpher_device_partitions sender{}, receiver{};
+};
+
+}  // namespace
+
+TEST_CASE(a_partition_arrives_when_all_that_overlap_it_are_marked) {
+  two_ends e(6, 4);  // of 4 bytes, and of 6
+  e.start();
+  CHECK(telpher_pready(&e.sender, 1));
+  CHECK(!telpher_parrived(&e.receiver, 0));
+  CHECK(telpher_pready_block(&e.sender, 0));
+  CHECK(telpher_parrived(&e.receiver, 0));
+  CHECK(!telpher_parrived_block(&e.receiver, 1));
+  CHECK(telpher_pready(&e.sender, 2));
+  CHECK(telpher_parrived_block(&e.receiver, 1));
+  CHECK(!telpher_wait_partition_for(&e.receiver, 3, 3));
+  CHECK(std::memcmp(e.in, e.out, 12) == 0);
+  CHECK_EQ(e.in[12], 0);
+}
+
+TEST_CASE(a_partition_that_cannot_be_marked_is_refused) {
+  two_ends e(3, 3);
+  CHECK(!telpher_pready(&e.sender, 0));  // not started
+  e.start();
+  for (const std::int64_t i : {-1, 3, 1 << 20}) {
+    CHECK(!telpher_pready(&e.sender, i));
+    CHECK(!telpher_parrived(&e.receiver, i));
+    CHECK(telpher_partition_address(&e.sender, i) == nullptr);
+  }
+  CHECK(!telpher_pready(&e.receiver, 0));
+  CHECK(telpher_pready(&e.sender, 0));
+  e.out[0] = 99;
+  CHECK(!telpher_pready_block(&e.sender, 0));  // again
+  CHECK_EQ(e.in[0], 1);
+  e.sender.opened = 0;  // the receive was not started
+  CHECK(!telpher_pready_for(&e.sender, 1, 5));
+  CHECK(!telpher_pready_for_block(&e.sender, 1, 5));
+  CHECK(!telpher_parrived(&e.sender, 1));
+  e.sender.opened = 1;
+  CHECK(telpher_pready_for(&e.sender, 1, 5));
+  CHECK(telpher_parrived(&e.sender, 1));
+}
+
+TEST_CASE(a_mark_orders_the_bytes) {
+  two_ends e(6, 6);
+  std::thread sender([&] {
+    e.start();
+    for (int i = 5; i >= 0; --i) CHECK(telpher_pready(&e.sender, i));
+  });
+  while (__atomic_load_n(&e.sender.opened, __ATOMIC_ACQUIRE) == 0) telpher_device::relax();
+  for (int i = 0; i < 6; ++i) {
+    CHECK(telpher_wait_partition(&e.receiver, i));
+    const auto* const bytes =
+        static_cast<const unsigned char*>(telpher_partition_address(&e.receiver, i));
+    for (int k = 0; k < 4; ++k) CHECK_EQ(bytes[k], 4 * i + k + 1);
+  }
+  sender.join();
+}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every kernel of kernel.def with several threads per block (block_of_threads.hpp), against one
 // work item per block, as the emulated device runs it. Kernels that move bytes and the codecs'
-// kernels are here, exchange is in exchange.cpp, matched_put and matched_take are in matched.cpp. A
-// kernel without a case does not compile.
+// kernels are here, exchange is in exchange.cpp, matched_put and matched_take are in matched.cpp,
+// those of partitioned requests in partitions.cpp. A kernel without a case does not compile.
 #define CHECK_NO_MAIN
 #include <random>
 
@@ -16,6 +16,7 @@ using kernel::id;
 void test_exchange();
 void test_matched_put();
 void test_matched_take();
+void test_partitions(bool twice);
 
 namespace {
 
@@ -51,6 +52,16 @@ void same_as_one_item(id k, const char* name, Body body) {
                     std::string(name) + " with " + std::to_string(items) + " items, variant " +
                         std::to_string(variant));
     }
+}
+
+void test_partition_ready() {
+  test_partitions(true);
+}
+void test_partitions_start() {
+  test_partitions(false);
+}
+void test_partitions_wait() {
+  test_partitions(false);
 }
 
 // --- kernels that move ---

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device_partitions.h: partitioned communication (MPI-4.1, chapter 4) from inside the program's
+ * kernels, on one node; device.h includes it. The handle is telpher_partitions_device's (stream.h)
+ * for a request of MPI_Psend_init or MPI_Precv_init that telpher_match has matched.
+ * docs/use/kernels.md has the rules and an example. In short:
+ *
+ * - Kernels use the handle behind telpher_start_enqueue and before telpher_wait_enqueue, in the
+ * stream's order or, in other streams, by events.
+ * - telpher_pready writes the partition into the receiver's buffer and marks it there. It waits
+ * until the receive has been started, so start receives before a kernel marks, at every rank;
+ * telpher_pready_for waits for a bounded time.
+ * - Who has seen a partition arrive, by telpher_parrived or one of the waits, sees its bytes, and
+ * everything else that the thread that marked it had written before. For the forms of a block
+ * (_block) this holds for all threads of the block, at both ends; all threads of the block call
+ * them, with the same arguments.
+ * - The two ends may have different partitions of the same bytes: a partition of the receive has
+ * arrived when every partition of the send that has bytes in it has been marked.
+ * - A partition is marked once in a start. The functions that mark return false, and do nothing,
+ * for one that does not exist, was marked before in this start, or is of a request that has not
+ * been started or is a receive.
+ */
+#ifndef TELPHER_DEVICE_PARTITIONS_H
+#define TELPHER_DEVICE_PARTITIONS_H
+
+#include "device_lang.h"
+
+/* What a handle points to; telpher_partitions_device fills it, in device memory. A round is one
+ * start. */
+struct telpher_device_partitions {
+  std::uint64_t bytes; /* of a partition of this end */
+  std::uint64_t partitions;
+  void* buffer; /* the program's */
+  void* target; /* of a send: the receiver's buffer, as kernels of this device find it; else null */
+  std::uint64_t* marks; /* one a partition of the sender: the last round in which it was marked */
+  std::uint64_t* target_marks; /* of a send: the receiver's */
+  std::uint64_t mark_bytes;    /* of a partition of the sender */
+  std::uint64_t round;         /* written by the start */
+  std::uint64_t opened; /* of a send: the round for which the target may be written; written by the
+                           receiver */
+};
+
+namespace telpher_device {
+
+/* Whether it may be marked in this round. */
+TELPHER_DEVICE_FUNCTION bool may_mark(const telpher_device_partitions* p, std::int64_t partition) {
+  const auto i =
+      static_cast<std::uint64_t>(partition); /* a negative one is beyond every last one */
+  return p->target != nullptr && i < p->partitions && p->marks[i] != p->round;
+}
+
+TELPHER_DEVICE_FUNCTION bool await_opened(const telpher_device_partitions* p, std::uint64_t polls) {
+  const std::uint64_t round = p->round;
+  for (std::uint64_t poll = 0; poll < polls; ++poll) {
+    if (load_acquire(&p->opened) >= round) return true;
+    relax();
+  }
+  return false;
+}
+
+TELPHER_DEVICE_FUNCTION const unsigned char* place_of(const telpher_device_partitions* p,
+                                                      std::int64_t partition) {
+  return static_cast<const unsigned char*>(p->buffer) +
+         static_cast<std::uint64_t>(partition) * p->bytes;
+}
+TELPHER_DEVICE_FUNCTION unsigned char* target_of(const telpher_device_partitions* p,
+                                                 std::int64_t partition) {
+  return static_cast<unsigned char*>(p->target) + static_cast<std::uint64_t>(partition) * p->bytes;
+}
+
+/* By one thread, behind the bytes. The own mark needs no order: the wait for the send follows the
+ * kernel. */
+TELPHER_DEVICE_FUNCTION void mark(const telpher_device_partitions* p, std::int64_t partition) {
+  p->marks[partition] = p->round;
+  store_release(p->target_marks + partition, p->round);
+}
+
+}  // namespace telpher_device
+
+TELPHER_DEVICE_FUNCTION std::uint64_t telpher_partition_bytes(const telpher_device_partitions* p) {
+  return p->bytes;
+}
+TELPHER_DEVICE_FUNCTION int telpher_partition_count(const telpher_device_partitions* p) {
+  return static_cast<int>(p->partitions);
+}
+/* Where kernels find a partition of the program's own buffer; null if there is none. */
+TELPHER_DEVICE_FUNCTION void* telpher_partition_address(const telpher_device_partitions* p,
+                                                        std::int64_t partition) {
+  if (static_cast<std::uint64_t>(partition) >= p->partitions) return nullptr;
+  return const_cast<unsigned char*>(telpher_device::place_of(p, partition));
+}
+
+/* --- of a send --- */
+
+/* Marks a partition ready: by one thread, which has written its bytes or seen them written. Looks
+ * at most `polls` times whether the receive has been started; false if it has not, and then the
+ * partition may be tried again. */
+TELPHER_DEVICE_FUNCTION bool telpher_pready_for(const telpher_device_partitions* p,
+                                                std::int64_t partition, std::uint64_t polls) {
+  using namespace telpher_device;
+  if (!may_mark(p, partition) || !await_opened(p, polls)) return false;
+  copy(target_of(p, partition), place_of(p, partition), p->bytes);
+  mark(p, partition);
+  return true;
+}
+
+/* By all threads of a block: what any of them has written before is sent. */
+TELPHER_DEVICE_FUNCTION bool telpher_pready_for_block(const telpher_device_partitions* p,
+                                                      std::int64_t partition, std::uint64_t polls) {
+  using namespace telpher_device;
+  const bool mine =
+      telpher_thread_number() == 0 && may_mark(p, partition) && await_opened(p, polls);
+  if (!any_of_block(mine)) return false;
+  begin_block_reads();
+  copy_block(target_of(p, partition), place_of(p, partition), p->bytes);
+  end_block_writes();
+  if (telpher_thread_number() == 0) mark(p, partition);
+  return true;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_pready(const telpher_device_partitions* p,
+                                            std::int64_t partition) {
+  return telpher_pready_for(p, partition, ~std::uint64_t{0});
+}
+TELPHER_DEVICE_FUNCTION bool telpher_pready_block(const telpher_device_partitions* p,
+                                                  std::int64_t partition) {
+  return telpher_pready_for_block(p, partition, ~std::uint64_t{0});
+}
+
+/* --- of a receive --- */
+
+/* Looks at most `polls` times whether a partition has arrived. False if it has not, or does not
+ * exist. Of a send it says whether the partition was marked. */
+TELPHER_DEVICE_FUNCTION bool telpher_wait_partition_for(const telpher_device_partitions* p,
+                                                        std::int64_t partition,
+                                                        std::uint64_t polls) {
+  if (static_cast<std::uint64_t>(partition) >= p->partitions) return false;
+  const std::uint64_t first = static_cast<std::uint64_t>(partition) * p->bytes;
+  const std::uint64_t last = (first + p->bytes - 1) / p->mark_bytes, round = p->round;
+  std::uint64_t i = first / p->mark_bytes;
+  for (std::uint64_t poll = 0; poll < polls; ++poll) {
+    while (telpher_device::load_acquire(p->marks + i) == round)
+      if (i++ == last) return true;
+    telpher_device::relax();
+  }
+  return false;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_wait_partition_for_block(const telpher_device_partitions* p,
+                                                              std::int64_t partition,
+                                                              std::uint64_t polls) {
+  const bool mine = telpher_thread_number() == 0 && telpher_wait_partition_for(p, partition, polls);
+  const bool arrived = telpher_device::any_of_block(mine);
+  telpher_device::begin_block_reads();
+  return arrived;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_parrived(const telpher_device_partitions* p,
+                                              std::int64_t partition) {
+  return telpher_wait_partition_for(p, partition, 1);
+}
+TELPHER_DEVICE_FUNCTION bool telpher_parrived_block(const telpher_device_partitions* p,
+                                                    std::int64_t partition) {
+  return telpher_wait_partition_for_block(p, partition, 1);
+}
+TELPHER_DEVICE_FUNCTION bool telpher_wait_partition(const telpher_device_partitions* p,
+                                                    std::int64_t partition) {
+  return telpher_wait_partition_for(p, partition, ~std::uint64_t{0});
+}
+TELPHER_DEVICE_FUNCTION bool telpher_wait_partition_block(const telpher_device_partitions* p,
+                                                          std::int64_t partition) {
+  return telpher_wait_partition_for_block(p, partition, ~std::uint64_t{0});
+}
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/matched_partitions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "path/pull.hpp"
+#include "telpher/device_partitions.h"
+
+namespace telpher::path {
+namespace {
+
+using kernel::partition_pieces;
+
+constexpr std::size_t line = 256;  // what parts of a room are aligned to
+constexpr std::size_t rounded(std::size_t bytes) noexcept {
+  return (bytes + line - 1) / line * line;
+}
+
+/// A receiver does not know how many partitions its sender has when it makes its room.
+constexpr std::uint64_t least_marks = 1024;
+constexpr std::uint64_t marks_for(bool sends, std::uint64_t partitions) noexcept {
+  return sends ? partitions : std::max(partitions, least_marks);
+}
+
+}  // namespace
+
+// --- an end ---
+
+std::size_t matched_partitions::room_for(bool sends, std::uint64_t partitions) noexcept {
+  return rounded(sizeof(telpher_device_partitions)) +
+         rounded(marks_for(sends, partitions) * sizeof(std::uint64_t)) +
+         (sends ? rounded(partitions * sizeof(std::uint32_t)) : 0);
+}
+
+matched_partitions::matched_partitions(std::shared_ptr<matched_room> room, bool sends,
+                                       std::byte* buffer, std::uint64_t bytes,
+                                       std::uint64_t partitions) noexcept
+    : matched_end(std::move(room), sends, buffer, bytes),
+      partitions_(partitions),
+      room_marks_(marks_for(sends, partitions)) {
+  record_ = room_->take(rounded(sizeof(telpher_device_partitions)));
+  marks_ = room_->take(rounded(room_marks_ * sizeof(std::uint64_t)));
+  if (sends_) {
+    arrivals_ = room_->take(rounded(partitions * sizeof(std::uint32_t)));
+    return;
+  }
+  device::pointer_info info;
+  memory::classify(buffer_, info);
+  if (failed(export_region({where(), buffer_, bytes_}, info, exported_buffer_)))
+    exported_buffer_.exportable = 0;
+}
+
+matched_side matched_partitions::side() const noexcept {
+  matched_side s{};
+  s.room = room_->exported();
+  s.words = record_;
+  s.inbox = marks_;
+  s.bytes = bytes_;
+  s.partitions = partitions_;
+  s.marks = room_marks_;
+  s.buffer = exported_buffer_;
+  return s;
+}
+
+status matched_partitions::connect(int process, int own, const matched_side& other) noexcept {
+  if (other.bytes != bytes_) return status::not_supported;
+  mark_count_ = sends_ ? partitions_ : other.partitions;
+  if (mark_count_ > (sends_ ? other.marks : room_marks_)) return status::not_supported;
+  const auto base = open_room(process, own, other);
+  TELPHER_TRY(base);
+  peer_record_ = reinterpret_cast<telpher_device_partitions*>(*base + other.words);
+  if (sends_) {
+    peer_marks_ = reinterpret_cast<std::uint64_t*>(*base + other.inbox);
+    peer_target_ = reinterpret_cast<std::byte*>(other.buffer.address);
+    if (process != own) {
+      if (!other.buffer.exportable || !other.buffer.holds(bytes_)) return status::not_supported;
+      auto opened = open_for(process, other.buffer, where());
+      TELPHER_TRY(opened);
+      peer_buffer_ = std::move(opened->mapping);
+      peer_target_ = opened->data;
+    }
+  }
+  return write_record();
+}
+
+status matched_partitions::write_record() noexcept {
+  const auto for_kernels = [this]<class T>(T* address) {
+    return address ? static_cast<T*>(where().owner->kernel_address(address)) : nullptr;
+  };
+  telpher_device_partitions r{};
+  r.bytes = partition_bytes();
+  r.partitions = partitions_;
+  r.buffer = for_kernels(buffer_);
+  r.target = for_kernels(peer_target_);
+  r.marks = for_kernels(in_room<std::uint64_t>(marks_));
+  r.target_marks = for_kernels(peer_marks_);
+  r.mark_bytes = bytes_ / mark_count_;
+  return memory::copy_and_wait(where(), record(), &r, sizeof r);
+}
+
+partition_pieces::piece matched_partitions::piece() const noexcept {
+  return {&record()->round, sends_ ? nullptr : &peer_record_->opened,
+          in_room<std::uint64_t>(marks_), mark_count_, room_->ended(waiter_)};
+}
+
+const void* matched_partitions::handle() const noexcept {
+  return where().owner->kernel_address(record());
+}
+
+// --- launches ---
+
+namespace {
+
+constexpr int most_threads = 1024;
+constexpr int most_ready_blocks = 32;
+constexpr std::uint64_t bytes_per_block = 64 * 1024;
+
+partition_pieces pieces_of(std::span<matched_partitions* const> ends) noexcept {
+  partition_pieces p;
+  p.count = static_cast<std::uint32_t>(ends.size());
+  for (std::size_t i = 0; i < ends.size(); ++i) p.pieces[i] = ends[i]->piece();
+  return p;
+}
+
+template <class Launch>
+status in_lists(std::span<matched_partitions* const> ends, Launch launch) noexcept {
+  while (!ends.empty()) {
+    const auto some = ends.first(std::min<std::size_t>(ends.size(), partition_pieces::capacity));
+    const partition_pieces p = pieces_of(some);
+    TELPHER_TRY(launch(*some[0]->where().owner, p));
+    ends = ends.subspan(some.size());
+  }
+  return status::ok;
+}
+
+}  // namespace
+
+status matched_partitions::ready(std::uint64_t partition, device::stream s) noexcept {
+  const std::uint64_t bytes = partition_bytes();
+  const kernel::partition_ready p{&record()->round,
+                                  &record()->opened,
+                                  buffer_ + partition * bytes,
+                                  peer_target_ + partition * bytes,
+                                  bytes,
+                                  peer_marks_ + partition,
+                                  in_room<std::uint64_t>(marks_) + partition,
+                                  in_room<std::uint32_t>(arrivals_) + partition};
+  const auto blocks = std::min<std::uint64_t>(bytes / bytes_per_block + 1, most_ready_blocks);
+  const auto threads = std::min<std::uint64_t>((bytes / 16 / 32 + 1) * 32, most_threads);
+  return where().owner->launch(kernel::id::partition_ready, &p, static_cast<int>(blocks),
+                               static_cast<int>(threads), s);
+}
+
+status start_partitions(std::span<matched_partitions* const> ends, device::stream s,
+                        bool captured) noexcept {
+  for (matched_partitions* e : ends) e->hold(captured);
+  const status done = in_lists(ends, [&](device::backend& owner, const partition_pieces& p) {
+    return owner.launch(kernel::id::partitions_start, &p, 1, 32, s);
+  });
+  if (failed(done))
+    for (matched_partitions* e : ends) e->hold_no_more(captured);
+  return done;
+}
+
+status await_partitions(std::span<matched_partitions* const> ends, device::stream s) noexcept {
+  return in_lists(ends, [&](device::backend& owner, const partition_pieces& p) {
+    return owner.launch(kernel::id::partitions_wait, &p, static_cast<int>(p.count), 128, s);
+  });
+}
+
+}  // namespace telpher::path

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ends of a partitioned send and its receive on one node that were matched once
+// (kernel/partitions.hpp has the protocol). Starting any number of them is one kernel, waiting for
+// any number another one. A kernel that marks a partition ready writes it into the receiver's
+// buffer: the program's kernels by the record, which is their handle, and `ready` for the host.
+//
+// An end's room has its record, its marks, and at a sender what partition_ready counts.
+#pragma once
+
+#include <span>
+
+#include "path/matched.hpp"
+
+struct telpher_device_partitions;
+
+namespace telpher::path {
+
+class matched_partitions final : public matched_end {
+ public:
+  /// Bytes of a room for an end of so many partitions.
+  static std::size_t room_for(bool sends, std::uint64_t partitions) noexcept;
+
+  /// `buffer`: one run of device memory of the room's place, of `bytes`.
+  matched_partitions(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
+                     std::uint64_t bytes, std::uint64_t partitions) noexcept;
+
+  matched_side side() const noexcept override;
+  status connect(int process, int own, const matched_side& other) noexcept override;
+  kernel::partition_pieces::piece piece() const noexcept;
+  /// What kernels of the program get.
+  const void* handle() const noexcept;
+  /// Of a sender: marks one partition ready, in a stream of the program's on its device.
+  status ready(std::uint64_t partition, device::stream s) noexcept;
+
+ private:
+  template <class T>
+  T* in_room(std::uint64_t offset) const noexcept {
+    return reinterpret_cast<T*>(room_->base() + offset);
+  }
+  telpher_device_partitions* record() const noexcept {
+    return in_room<telpher_device_partitions>(record_);
+  }
+  std::uint64_t partition_bytes() const noexcept { return bytes_ / partitions_; }
+  status write_record() noexcept;
+
+  std::uint64_t partitions_;
+  std::uint64_t room_marks_;                     // for so many there is room
+  std::uint64_t record_, marks_, arrivals_ = 0;  // offsets in the room
+  std::uint64_t mark_count_ = 0;                 // once connected
+  exported_memory exported_buffer_{};
+  memory::mapping peer_buffer_;
+  telpher_device_partitions* peer_record_ = nullptr;
+  std::uint64_t* peer_marks_ = nullptr;  // of a send, as the next one
+  std::byte* peer_target_ = nullptr;
+};
+
+/// Starts ends, or waits for them, in a stream of the program's on their device. `captured`: a
+/// graph takes the stream's work.
+status start_partitions(std::span<matched_partitions* const> ends, device::stream s,
+                        bool captured) noexcept;
+status await_partitions(std::span<matched_partitions* const> ends, device::stream s) noexcept;
+
+}  // namespace telpher::path
