@@ -2,7 +2,7 @@
 """Runs the tests that a build declared (tests.jsonl, written by test/telpher_test.cmake).
 
     python3 test/run.py BUILD [--ring unit,mpi] [--name PART] [--mpi ompi] [--wide] [--vary NAME=A,B] [--beyond]
-                        [--backend cuda --devices 2]
+                        [--in-turn] [--backend cuda --devices 2]
 
 One line a test with its time; of a failed test the last 60 lines of output. A test passes if and only if
 its exit code is 0. Closes with 'N passed, N failed'. A test that runs out of time is killed with all its
@@ -31,7 +31,7 @@ HOST_HANGS = {"sessions-twice": "MPICH 5.0.2's MPI_Comm_create_from_group, once 
 # What Open MPI's launcher says when it breaks before it has started any rank; seen once in some thousand runs.
 LAUNCHER_BROKE = "The PMIx server's listener thread failed to start"
 # The weight of a test that shares the machine with no other. A test of ranks weighs half a job a rank: ranks wait a
-# part of their time, so four on two cores end sooner than two and two.
+# part of their time, so eight on two cores end sooner than four and four.
 WHOLE = 10 ** 6
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_leaks={leaks}:abort_on_error=0:handle_segv=1:allow_user_segv_handler=1",
@@ -142,6 +142,15 @@ def runs_of(entry: dict, options) -> list[tuple[int, dict[str, str]]]:
     return [*itertools.product(sorted(set(plain + wide)), variants)]
 
 
+def takes_turn(entry_at: int, abis: list[str], abi: str, variant: dict[str, str], options) -> bool:
+    """Whether this entry has this value forced over this MPI. Neighbours in either list have another."""
+    if not options.in_turn or not variant:
+        return True
+    values = options.vary.partition("=")[2].split(",")
+    at = entry_at + values.index(*variant.values())
+    return abi == abis[at % len(abis)]
+
+
 def fits(entry: dict, backend: str) -> bool:
     """Whether a test says something of another back end than the emulated device."""
     if backend == "emu":
@@ -155,6 +164,7 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
     mpis = set(options.mpi.split(",")) if options.mpi else None
     parts = options.name.split(",")
     tests = []
+    varied = 0
     for entry in entries:
         if rings and entry["ring"] not in rings or not any(part in entry["name"] for part in parts):
             continue
@@ -165,7 +175,9 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
             continue
         abis = [abi for abi in entry["programs"] if not mpis or abi in mpis]
         tests += [rank_test(head, entry, abi, count, variant, options.backend)
-                  for abi, (count, variant) in itertools.product(abis, runs_of(entry, options))]
+                  for abi, (count, variant) in itertools.product(abis, runs_of(entry, options))
+                  if takes_turn(varied, abis, abi, variant, options)]
+        varied += entry["paths"]
     return tests
 
 
@@ -310,11 +322,14 @@ def main() -> int:
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
     parser.add_argument("--beyond", action="store_true",
                         help="only what a plain run leaves out: WIDE counts, and --vary at the fewest ranks")
+    parser.add_argument("--in-turn", action="store_true",
+                        help="each value of --vary over one of the MPIs, in turn; all meet in some test")
     parser.add_argument("--backend", default="emu", help="run ranks on this back end's devices: what is not about "
                         "the emulated device alone")
     parser.add_argument("--devices", type=int, default=0, help="how many there are: tests that need one a rank "
                         "run with no more ranks")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=4,
+                        help="tests at a time, where one of ranks counts as half as many; four suit two cores")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     head, entries = read_manifest(options.build)

@@ -52,6 +52,9 @@ class deferred_call {
   MPI_Request native_ = MPI_REQUEST_NULL;
 };
 
+/// A call that was begun. Null: it is the host MPI's from the start. An error: it was not begun.
+using started = result<std::shared_ptr<deferred_call>>;
+
 /// What a persistent collective has of its own, so that ranks may start such requests in any order.
 /// Gone when the request has been freed at this rank.
 class persistent_rounds {
@@ -64,8 +67,7 @@ class persistent_rounds {
   /// Starts a round; `host` starts it in the host MPI, where it turns out to be its own. Null: the
   /// caller does that now.
   using host_start = std::function<int(MPI_Comm, MPI_Request*)>;
-  virtual std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* name,
-                                               host_start&& host) noexcept = 0;
+  virtual started start(ticket::held_lock& held, const char* name, host_start&& host) noexcept = 0;
   /// Begins the agreement on a replay, while no round is under way. Collective. Null: there is
   /// none, at all ranks alike.
   virtual std::unique_ptr<matching> match([[maybe_unused]] const char* name) noexcept {

@@ -16,6 +16,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/text.hpp"
+#include "device/plugin.hpp"
 
 namespace telpher::device {
 namespace {
@@ -93,16 +94,20 @@ backend* open_plugin(const std::string& name, std::string& why) {
   const std::string& set = config().plugin_path;
   const std::string folder =
       set.empty() ? folder_of(reinterpret_cast<const void*>(&discover)) : set;
-  const library plugin = library::open(folder + "/libtelpher-" + name + ".so", why);
+  const std::string file = folder + "/libtelpher-" + name + ".so";
+  const library plugin = library::open(file, why);
   if (!plugin) return nullptr;
   create_function* create = nullptr;
   if (!plugin.find(create_symbol, create)) {
     why = "the plug-in in " + folder + " exports no " + create_symbol;
     return nullptr;
   }
+  built_from_function* built = nullptr;
+  const bool says = plugin.find(built_from_symbol, built);
+  why = misfit(own_build(), says ? built() : nullptr, file);
+  if (!why.empty()) return nullptr;
   backend* made = create(interface_version);
-  if (!made)
-    why = "the plug-in in " + folder + " is of another version of Telpher, or found no driver";
+  if (!made) why = file + " found no driver";
   return made;
 }
 

@@ -94,6 +94,9 @@ int fail(const error_owner& owner, const char* call, status s, const char* detai
 int fail_with(const error_owner& owner, const char* call, int error_class,
               const char* why) noexcept;
 
+/// Ends the whole program, of which `world` is a communicator, after what was logged.
+[[noreturn]] void end_program(MPI_Comm world = MPI_COMM_WORLD) noexcept;
+
 /// PMPI_Request_get_status without an error handler; the call that completes the request calls one.
 /// MPICH would call the handler of MPI_COMM_SELF, whatever communicator the request belongs to.
 int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept;

@@ -6,15 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 
 #include "base/clock.hpp"
@@ -22,6 +19,7 @@
 #include "base/settings.hpp"
 #include "base/tuning.hpp"
 #include "host_mpi/attribute.hpp"
+#include "host_mpi/error.hpp"
 #include "host_mpi/roll_call.hpp"
 
 namespace telpher::host_mpi {
@@ -110,13 +108,6 @@ std::string text_of(const std::vector<int>& ranks) {
 
 constexpr const char* remedy =
     "load it in all ranks (it costs those without a device nothing), or in none";
-
-// A launcher may drop what a rank has written just before it ends the job (MPICH's does).
-[[noreturn]] void end_program() noexcept {
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  pmpi::Abort(MPI_COMM_WORLD, 1);
-  std::abort();  // abort in case the host MPI's Abort returns: this rank must not go on waiting
-}
 
 /// What all ranks of MPI_COMM_WORLD exchange first; the maximum of each member is taken.
 struct summary {

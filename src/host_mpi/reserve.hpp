@@ -3,8 +3,8 @@
 // collectives in flight need small pieces of memory in places that cannot report an error, and a
 // rank that gave up there would leave the others waiting. So the library's operator new (not the
 // program's) takes memory from the reserve when malloc fails. Work that has not begun checks first:
-//   - While much of the reserve is in use and malloc still fails, a call that starts a message is
-//     refused with MPI_ERR_NO_MEM, and a collective is left to the host MPI.
+//   - While much of the reserve is in use and malloc still fails, a call that starts a message or
+//     initiates a collective is refused with MPI_ERR_NO_MEM; a blocking collective is staged.
 //   - Work in flight continues with the rest of the reserve and gives all of it back when it ends.
 //   - What all ranks can still refuse together is prepared without it (without_reserve).
 // Payloads never come from the reserve: buffers, and new (std::nothrow), fail as usual, and their

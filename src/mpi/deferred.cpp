@@ -56,12 +56,15 @@ int persistent_collective::start_on_host() noexcept {
 
 int persistent_collective::start() noexcept {
   if (replay) return refuse_start();
+  if (const int rc = entry::refuse_if_short(errors_.owner(), "MPI_Start")) return rc;
   auto held = ticket::progress().lock();
-  started_ = true;
-  round_ = rounds_->start(held, call_, [this](MPI_Comm, MPI_Request* started) {
+  coll::started begun = rounds_->start(held, call_, [this](MPI_Comm, MPI_Request* started) {
     *started = native_;
     return start_on_host();
   });
+  if (!begun) return host_mpi::fail(errors_.owner(), "MPI_Start", begun.error(), call_);
+  started_ = true;
+  round_ = std::move(*begun);
   return round_ ? MPI_SUCCESS : start_on_host();
 }
 

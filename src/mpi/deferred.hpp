@@ -7,6 +7,7 @@
 #include "coll/between/calls.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "host_mpi/error.hpp"
+#include "mpi/entry.hpp"
 #include "mpi/stream_request.hpp"
 
 namespace telpher::mpi {
@@ -95,8 +96,10 @@ int init_collective(const char* call, MPI_Comm comm, const Described& what, cons
 template <class Described, class Host>
 int start_collective(const char* call, MPI_Comm comm, const Described& what, const Host& host,
                      MPI_Request* request) noexcept {
-  if (auto crossing = coll::between::defer(call, comm, what, host))
-    return hold(std::move(crossing), comm, request);
+  if (const int rc = entry::refuse_if_short(comm, call)) return rc;
+  coll::started crossing = coll::between::defer(call, comm, what, host);
+  if (!crossing) return host_mpi::fail(comm, call, crossing.error(), "to initiate it");
+  if (*crossing) return hold(std::move(*crossing), comm, request);
   auto deferred = coll::exchange::defer(call, comm, what, host);
   return deferred ? hold(std::move(deferred), comm, request) : host(comm, request);
 }

@@ -55,9 +55,12 @@ void start(bool threaded, MPI_Comm world) noexcept {
   tuned::load();
   const status s = ticket::start(threaded, world);
   if (s != status::ok) {
-    TELPHER_ERROR("cannot start (%s); run with TELPHER_ENABLE=off to do without", to_string(s));
+    TELPHER_ERROR(
+        "cannot start (%s): raise the limits of memory and files (ulimit), or lower "
+        "TELPHER_STAGING_MEMORY; with TELPHER_ENABLE=off the job does without device memory",
+        to_string(s));
     // Some ranks may have gone on: a job that is half active would hang.
-    pmpi::Abort(world, 1);
+    host_mpi::end_program(world);
   }
   codec::configured();  // says now what is wrong with its text
   if (ticket::job().any_device) {
@@ -155,13 +158,13 @@ int refuse_device_memory(const host_mpi::error_owner& owner, const char* call,
 }
 
 // What has ended meanwhile gives its memory back when it is looked at.
-int refuse_unless_freed(MPI_Comm comm, const char* call) noexcept {
+int refuse_unless_freed(const host_mpi::error_owner& owner, const char* call) noexcept {
   {
     auto held = ticket::progress().lock();
     ticket::progress().poll();
   }
   if (!host_mpi::memory_is_short()) return MPI_SUCCESS;
-  return fail(comm, call, status::out_of_memory, "the host's memory; what is under way goes on");
+  return fail(owner, call, status::out_of_memory, "the host's memory; what is under way goes on");
 }
 
 // A receive from nobody touches no memory. The private communicator tells whether there is an error

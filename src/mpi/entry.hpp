@@ -47,11 +47,12 @@ int host_refuses(MPI_Comm comm, int count, MPI_Datatype type) noexcept;
 int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
                   MPI_Datatype type) noexcept;
 
-[[gnu::cold, gnu::noinline]] int refuse_unless_freed(MPI_Comm comm, const char* call) noexcept;
-/// Before a message begins: MPI_SUCCESS, or MPI_ERR_NO_MEM, raised, while the host's memory is
-/// short (host_mpi/reserve.hpp).
-inline int refuse_if_short(MPI_Comm comm, const char* call) noexcept {
-  return host_mpi::memory_is_short() ? refuse_unless_freed(comm, call) : MPI_SUCCESS;
+[[gnu::cold, gnu::noinline]] int refuse_unless_freed(const host_mpi::error_owner& owner,
+                                                     const char* call) noexcept;
+/// Before a message or a non-blocking collective begins: MPI_SUCCESS, or MPI_ERR_NO_MEM, raised,
+/// while the host's memory is short (host_mpi/reserve.hpp).
+inline int refuse_if_short(const host_mpi::error_owner& owner, const char* call) noexcept {
+  return host_mpi::memory_is_short() ? refuse_unless_freed(owner, call) : MPI_SUCCESS;
 }
 
 /// Before a non-blocking collective of the host MPI on the communicator: those deferred go first.

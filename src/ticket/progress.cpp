@@ -3,11 +3,8 @@
 
 #include <sched.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <thread>
-
 #include "base/thread_use.hpp"
+#include "host_mpi/error.hpp"
 #include "path/rdma.hpp"
 
 namespace telpher::ticket {
@@ -123,16 +120,13 @@ void progress_engine::report(const char* what, double seconds, log::level detail
     w->report(details);
 }
 
-// Ends the job with a diagnosis. Launchers (MPICH's) may lose what a rank writes just before it
-// aborts, so it waits a little.
 void progress_engine::give_up(const char* what, double seconds) noexcept {
-  constexpr auto time_to_be_read = std::chrono::milliseconds(200);
-  TELPHER_ERROR("%s has waited %.0f s for other ranks (TELPHER_WAIT_TIMEOUT): the job ends", what,
-                seconds);
+  TELPHER_ERROR(
+      "%s has waited %.0f s for other ranks, longer than TELPHER_WAIT_TIMEOUT: the job ends; set a "
+      "longer time, or 0 to wait for ever, if they do come",
+      what, seconds);
   report(what, seconds, log::level::error);
-  std::this_thread::sleep_for(time_to_be_read);
-  pmpi::Abort(MPI_COMM_WORLD, 1);
-  std::abort();  // a host MPI that came back from there would go on waiting
+  host_mpi::end_program();
 }
 
 }  // namespace telpher::ticket

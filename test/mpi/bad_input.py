@@ -20,7 +20,7 @@ class Driver:
         self.options = options
         self.passed = self.failed = 0
 
-    def run(self, arguments, settings, preload):
+    def run(self, arguments, settings, preload, limits=()):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
@@ -31,7 +31,7 @@ class Driver:
             settings["LD_PRELOAD"] = preload
         assignments = [f"{k}={v}" for k, v in settings.items()]
         program = [self.options.program, *arguments]
-        command = [self.options.mpirun, "-n", "2", "env", *assignments, *program]
+        command = [self.options.mpirun, "-n", "2", *limits, "env", *assignments, *program]
         began = time.monotonic()
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -58,6 +58,15 @@ class Driver:
         said = all(word.lower() in text.lower() for word in words)
         signalled = code is None or code < 0 or "signal" in text.lower()
         self.case(label, said and not signalled, text)
+
+    def no_memory(self):
+        """Where no rank can be told by an error, the job ends with the reason and what to do."""
+        # The largest file of a process: what the host MPI shares is less than Telpher's segment.
+        limits = ["bash", "-c", 'trap "" XFSZ; ulimit -f 500000; exec "$@"', "limited"]
+        code, text, seconds = self.run(["right in spite"], {}, self.options.preload, limits)
+        said = all(word in text for word in ("cannot size", "TELPHER_STAGING_MEMORY", "TELPHER_ENABLE=off"))
+        self.case("no room for the segment ends the job", code not in (None, 0) and said and seconds < BOUND_S / 2,
+                  f"{text}\n{seconds:.0f} s")
 
     def all(self):
         self.setting("unknown setting", {"TELPHER_EGER_LIMIT": "4k"},
@@ -87,6 +96,7 @@ class Driver:
             said = "TELPHER_WAIT_TIMEOUT" in text and call in text
             self.case(f"MPI_{call} that waits for a rank which comes no more ends the job",
                       code not in (None, 0) and said and seconds < BOUND_S / 2, f"{text}\n{seconds:.0f} s")
+        self.no_memory()
         code, text, seconds = self.run(["die"], {}, self.options.preload)
         self.case("killed rank ends the job", code not in (None, 0), f"{text}\n{seconds:.0f} s")
         left = [n for n in os.listdir("/dev/shm") if "telpher" in n]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages while the host's memory has run out at one rank: every allocation of Telpher's fails in
 // turn, or all of them do for a while. What a call begins ends, or the call answers MPI_ERR_NO_MEM
-// and the message is none; no process ends, and nobody waits for ever.
+// and the message is none; no process ends, and nobody waits for ever. The same of non-blocking
+// collectives without end.
 #include "emulated.hpp"
 #include "failing_malloc.hpp"
 #include "suite.hpp"
@@ -110,6 +111,74 @@ void check_refusal(const world& w) {
   release(k, data);
 }
 
+/// Sums and exchanges of one int a rank; the input says which call it is.
+class calls_under_way {
+ public:
+  static constexpr int most = 100000;
+
+  explicit calls_under_way(const world& w) : w_(w), requests_(most) {
+    for (int i = 0; i < 2; ++i) counts_[i] = 1, places_[i] = i;
+    const int own[] = {w.s.rank + 1, w.s.rank + 3};
+    copy(k_, in_, own, sizeof own);
+    MPI_Allreduce_init(in_, out_, 2, MPI_INT, MPI_SUM, w.comm, MPI_INFO_NULL, &persistent_);
+  }
+  calls_under_way(const calls_under_way&) = delete;
+  calls_under_way& operator=(const calls_under_way&) = delete;
+  ~calls_under_way() {
+    MPI_Request_free(&persistent_);
+    release(k_, in_);
+    release(k_, out_);
+  }
+
+  int initiate(int i) {
+    MPI_Request* const r = &requests_[static_cast<std::size_t>(i)];
+    if (i % 2 == 0) return w_.class_of(MPI_Iallreduce(in_, out_, 2, MPI_INT, MPI_SUM, w_.comm, r));
+    return w_.class_of(MPI_Ialltoallv(in_, counts_, places_, MPI_INT, out_, counts_, places_,
+                                      MPI_INT, w_.comm, r));
+  }
+  int start() { return w_.class_of(MPI_Start(&persistent_)); }
+  /// The first `n`, and then the persistent one.
+  void finish(int n) {
+    MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE);
+    w_.s.expect_equal(start(), MPI_SUCCESS, "MPI_Start with memory");
+    MPI_Wait(&persistent_, MPI_STATUS_IGNORE);
+    int sums[2];
+    copy(k_, sums, out_, sizeof sums);
+    w_.s.expect(sums[0] == 3 && sums[1] == 7, "the sums");
+  }
+
+ private:
+  const world& w_;
+  const kind k_ = kinds().back();
+  void* const in_ = try_allocate(k_, 2 * sizeof(int));
+  void* const out_ = try_allocate(k_, 2 * sizeof(int));
+  int counts_[2], places_[2];
+  std::vector<MPI_Request> requests_;
+  MPI_Request persistent_ = MPI_REQUEST_NULL;
+};
+
+/// A call that is refused was not begun: this rank may make it again, and the others wait for it.
+void check_refused_collectives(const world& w) {
+  calls_under_way calls(w);
+  for (int i = 0; i < 4; ++i) w.s.expect_equal(calls.initiate(i), MPI_SUCCESS, "a first call");
+  calls.finish(4);
+  int begun = 0, refused = MPI_SUCCESS;
+  if (w.sends) {
+    fail_malloc(1, true);
+    while (begun < calls.most && (refused = calls.initiate(begun)) == MPI_SUCCESS) ++begun;
+    const int started = calls.start();
+    stop_failing();
+    w.s.expect_equal(refused, MPI_ERR_NO_MEM, "the answer when the reserve was used up");
+    w.s.expect_equal(started, MPI_ERR_NO_MEM, "that of MPI_Start");
+    w.s.expect_equal(calls.initiate(begun), MPI_SUCCESS, "the same call with memory");
+  }
+  MPI_Bcast(&begun, 1, MPI_INT, 0, w.s.control);
+  w.s.note("%d calls", begun);
+  for (int i = 0; !w.sends && i <= begun; ++i)
+    w.s.expect_equal(calls.initiate(i), MPI_SUCCESS, "a call of the other rank");
+  calls.finish(begun + 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -122,6 +191,7 @@ int main(int argc, char** argv) {
     s.run("in turn", [&] { check_in_turn(w, false); });
     s.run("all from one on", [&] { check_in_turn(w, true); });
     s.run("refusal", [&] { check_refusal(w); });
+    s.run("refused collectives", [&] { check_refused_collectives(w); });
   }
   MPI_Comm_free(&comm);
   return s.finish();

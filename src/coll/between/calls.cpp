@@ -15,13 +15,6 @@
 namespace telpher::coll::between {
 namespace {
 
-/// The others wait for this rank's part, which it cannot even note. Not while there is anything
-/// left in the reserve (host_mpi/reserve.hpp).
-void give_up(const char* name, MPI_Comm comm) noexcept {
-  TELPHER_ERROR("%s: no memory to initiate it, while the other ranks wait for this one", name);
-  pmpi::Abort(comm, 1);
-}
-
 /// All ranks learn how wrong sums of compressed values may be: a sum has a part of every other
 /// node, each with an error, and then one of its own.
 status count_errors(const site& s, std::optional<int> own) noexcept {
@@ -57,8 +50,7 @@ status run(site& s, call&& c, bool sums, status mine) noexcept {
 /// not_supported, at all ranks alike: no schedule fits.
 status run_agreed(const char* name, const agreed& way, exchange::arguments& a) noexcept {
   site& s = *way.at;
-  if (a.no_memory) give_up(name, s.comm);  // the others have not asked
-  s.settle(name, false);                   // also where nobody voted
+  s.settle(name, false);  // also where nobody voted
   if (s.room->abandoned()) return status::peer_lost;
   std::optional<packed_buffers> packed;
   if (!lies_plain(a)) packed.emplace(a, block_bytes(a, way.bytes), way.all.grain);
@@ -91,18 +83,17 @@ bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std:
 }
 
 // Types and operations of the program's may be gone when the call returns.
-std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&& a,
-                                exchange::host_form&& host) noexcept {
+started start(const char* name, site& s, exchange::arguments&& a,
+              exchange::host_form&& host) noexcept {
   const bool at_once = !a.lasting || !a.possible;
   try {
     auto made =
         std::make_shared<crossing>(name, *s.room, s.among, s.plans, std::move(a), std::move(host));
     auto held = ticket::progress().lock();
     s.crossings.add(held, made, at_once);
-    return made;
+    return std::shared_ptr<deferred_call>(std::move(made));
   } catch (const std::bad_alloc&) {
-    give_up(name, s.comm);
-    return nullptr;
+    return status::out_of_memory;
   }
 }
 
@@ -116,17 +107,15 @@ class rounds final : public persistent_rounds {
   }
   void use(site& channel) noexcept { channel_ = &channel; }
 
-  std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* call,
-                                       host_start&& host) noexcept override {
+  started start(ticket::held_lock& held, const char* call, host_start&& host) noexcept override {
     try {
       auto made =
           std::make_shared<crossing>(call, *channel_->room, channel_->among, channel_->plans,
                                      exchange::arguments(arguments_), std::move(host));
       channel_->crossings.add(held, made, false);
-      return made;
+      return std::shared_ptr<deferred_call>(std::move(made));
     } catch (const std::bad_alloc&) {
-      give_up(call, channel_->room->wire);
-      return nullptr;
+      return status::out_of_memory;
     }
   }
 

@@ -2,7 +2,9 @@
 // Collectives of communicators that span nodes, by verified schedules: what the wrappers call when
 // the exchange of one node has declined. A blocking call answers true when it was done, with MPI's
 // code; false, at all ranks alike, when the wrapper must stage it. A non-blocking call answers null
-// when the wrapper must initiate it, a persistent one when the host MPI has all of its rounds.
+// when the wrapper must initiate it, a persistent one when the host MPI has all of its rounds. A
+// call that answers an error of this rank alone was not begun here: the others wait for it, and the
+// program may make it again.
 #pragma once
 
 #include <memory>
@@ -26,17 +28,16 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
   return run_blocking(name, comm, d.read(ranks, rank, true), bytes, code);
 }
 
-std::shared_ptr<crossing> start(const char* name, site& s, exchange::arguments&& a,
-                                exchange::host_form&& host) noexcept;
+started start(const char* name, site& s, exchange::arguments&& a,
+              exchange::host_form&& host) noexcept;
 
 /// Where a blocking call has made the room, and only if the user asks for the executor: what a rank
 /// decides here all decide alike.
 template <class Described, class Host>
-std::shared_ptr<crossing> defer(const char* name, MPI_Comm comm, const Described& d,
-                                const Host& host) noexcept {
-  if (!worthwhile(d.what, any_size) || !asked_for(d.what)) return nullptr;
+started defer(const char* name, MPI_Comm comm, const Described& d, const Host& host) noexcept {
+  if (!worthwhile(d.what, any_size) || !asked_for(d.what)) return started(nullptr);
   site* s = made_site(comm);
-  if (!s) return nullptr;
+  if (!s) return started(nullptr);
   int rank = 0;
   pmpi::Comm_rank(comm, &rank);
   exchange::arguments a = d.read(s->among.ranks, rank, true);

@@ -217,8 +217,10 @@ result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments&
     return s ? refuse(c, *s, "staged: not a reduction of Telpher's") : status::not_supported;
   if (known && !std::has_single_bit(++known->calls)) {
     if (!known->devices) return status::not_supported;
-    if (c.adapts && s->room && !(known->coded && bytes >= config().compression_threshold))
+    if (c.adapts && s->room && !(known->coded && bytes >= config().compression_threshold)) {
+      if (a.no_memory) return --known->calls, status::out_of_memory;  // the others do not ask
       return agreed{s, known_terms(a, bytes), {}, bytes};
+    }
   }
   auto way = vote(comm, c, s, known);
   if (way.error() == status::out_of_memory) take_back(s, known);

@@ -2,7 +2,6 @@
 #include "coll/exchange/call_queue.hpp"
 
 #include "coll/exchange/communicator.hpp"
-#include "host_mpi/reserve.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -18,7 +17,7 @@ call_queue::~call_queue() {
 // MPI, nobody may be there to move the call when peers need it.
 bool call_queue::admits(const arguments& a) const noexcept {
   const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
-  return moves_here && a.possible && a.lasting && !host_mpi::memory_is_short() &&
+  return moves_here && a.possible && a.lasting &&
          ticket::peers().own().header().blocked.load() == 0;
 }
 

@@ -44,9 +44,10 @@ class channel_rounds final : public persistent_rounds {
       : channel_(channel), arguments_(std::move(a)) {}
   ~channel_rounds() override { channel_.release(); }
 
-  std::shared_ptr<deferred_call> start(ticket::held_lock& held, const char* name,
-                                       host_start&& host) noexcept override {
-    return channel_.calls.add(held, name, arguments(arguments_), host);
+  started start(ticket::held_lock& held, const char* name, host_start&& host) noexcept override {
+    std::shared_ptr<deferred_call> made =
+        channel_.calls.add(held, name, arguments(arguments_), host);
+    return made;
   }
   std::unique_ptr<matching> match(const char* name) noexcept override {
     return std::make_unique<channel_matching>(name, channel_, arguments(arguments_));
