@@ -47,6 +47,40 @@ void one_launch(suite& s, const setting& t) {
   MPI_Win_unlock(r, w.handle);
 }
 
+// --- targets that keep nobody else waiting ---
+
+// A put of host memory to the last rank takes long (share/topologies/slow-host.topo).
+void slow_target(suite& s, const setting& t) {
+  if (!std::getenv("TEST_SLOW_HOST") || !under_way(t) || t.how != making::create) return;
+  if (t.buffers != kind::host) return;
+  constexpr int n = 16000, small = 20;
+  window w(s, t.how, t.where, n);
+  const int slow = s.ranks - 1;
+  const array out(t.buffers, row(7, n));
+  if (s.rank == 0) {
+    MPI_Win_lock_all(0, w.handle);
+    MPI_Request q;
+    int ended = 0;
+    MPI_Rput(out.data(), n, MPI_INT, slow, w.at(slow, 0), n, MPI_INT, w.handle, &q);
+    const auto still = [&](const char* behind) {
+      MPI_Request_get_status(q, &ended, MPI_STATUS_IGNORE);
+      s.expect(!ended, behind);
+    };
+    still("the start");
+    for (int i = 0; i < small; ++i) {
+      MPI_Put(out.data() + i, 1, MPI_INT, 1, w.at(1, i), 1, MPI_INT, w.handle);
+      i % 2 ? MPI_Win_flush(1, w.handle) : MPI_Win_flush_local(1, w.handle);
+      still("a flush of another target");
+    }
+    MPI_Win_flush(slow, w.handle);
+    MPI_Request_get_status(q, &ended, MPI_STATUS_IGNORE);
+    s.expect(ended, "a flush of the slow target");
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    MPI_Win_unlock_all(w.handle);
+  }
+  expect_ints(s, w.read(), row(7, s.rank == slow ? n : s.rank == 1 ? small : 0), "put");
+}
+
 void many_small(suite& s, const setting& t) {
   const int n = under_way(t) ? 3000 : 500;
   window w(s, t.how, t.where, n);
@@ -297,6 +331,7 @@ void requests_outlive(suite& s, const setting& t) {
 
 constexpr std::pair<const char*, windows_case> bodies[] = {
     {"one launch", one_launch},
+    {"slow target", slow_target},
     {"many small", many_small},
     {"beside each other", beside_each_other},
     {"beside messages", beside_messages},
