@@ -32,7 +32,7 @@ under_way::~under_way() {
 }
 
 result<std::uint64_t> under_way::start(int target, const elements& from, const elements& to,
-                                       memory::mapping& mapping, std::shared_ptr<status> answer) {
+                                       memory::mapping& mapping, std::shared_ptr<answer> told) {
   const memory::place& device = to.at.where.on_device() ? to.at.where : from.at.where;
   if (!device.on_device() || !in_reach(from, device) || !in_reach(to, device))
     return status::not_supported;
@@ -54,7 +54,7 @@ result<std::uint64_t> under_way::start(int target, const elements& from, const e
   if (writes_host) m.to_host = run_of(to);
   m.pinned = std::move(pinned);
   m.mapping = std::move(mapping);
-  m.answer = std::move(answer);
+  m.told = std::move(told);
   m.by = &path::puller::of(device);
   m.by->enqueue(m.job);
   m.by->flush({.others = false, .more = path::batch_sizes.holds(bytes), .coming = true});
@@ -91,6 +91,12 @@ bool under_way::ended(int target, std::uint64_t number) noexcept {
   return at(target).ended >= number;
 }
 
+void under_way::give_up(int target, answer& told) noexcept {
+  const auto held = ticket::progress().lock();
+  told.given_up = true;
+  if (failed(told.outcome) && told.outcome != status::would_block) at(target).fail(told.outcome);
+}
+
 void under_way::look() noexcept {
   path::puller::flush_all({});
   if (!advance()) ticket::progress().dismiss(*this);
@@ -125,10 +131,8 @@ void under_way::report(log::level at) const noexcept {
 
 void under_way::list::end(moving& m, status s) noexcept {
   if (s == status::ok && m.to_host) std::memcpy(m.to_host, m.pinned.data(), m.job.bytes);
-  if (m.answer)
-    *m.answer = s;
-  else if (!failed(error))
-    error = s;
+  if (m.told) m.told->outcome = s;
+  if (!m.told || m.told->given_up) fail(s);
 }
 
 }  // namespace telpher::rma

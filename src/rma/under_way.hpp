@@ -35,21 +35,29 @@ class under_way final : public ticket::worker {
  public:
   static constexpr std::size_t most = 256;
 
+  /// For a request form. Until the program gives its request up, the request tells the outcome.
+  struct answer {
+    status outcome = status::would_block;
+    bool given_up = false;
+  };
+
   explicit under_way(int targets) : targets_(static_cast<std::size_t>(targets)) {}
   ~under_way() override;
 
   /// Starts a copy to or from the target's memory and returns its number there. not_supported: it
   /// must be made in the call. `mapping`: what keeps the peer's memory open, if the window does
-  /// not; taken with ok. `answer`: where its outcome is told; without, finish() tells it. May throw
+  /// not; taken with ok. `told`: where its outcome goes; without, finish() tells it. May throw
   /// std::bad_alloc.
   result<std::uint64_t> start(int target, const datatype::elements& from,
                               const datatype::elements& to, memory::mapping& mapping,
-                              std::shared_ptr<status> answer);
+                              std::shared_ptr<answer> told);
   /// Waits for all at the target that were started before; all targets if it is rma::everyone. The
   /// first error there that was not told yet.
   status finish(int target, const char* call) noexcept;
   /// Looks once.
   bool ended(int target, std::uint64_t number) noexcept;
+  /// The request was freed: an error of its copy is told by finish().
+  void give_up(int target, answer& told) noexcept;
 
   // --- as the progress engine sees it ---
   bool advance() noexcept override;
@@ -63,7 +71,7 @@ class under_way final : public ticket::worker {
     memory::buffer pinned;    // in place of host memory of the program
     void* to_host = nullptr;  // where the pinned bytes go in the end
     memory::mapping mapping;
-    std::shared_ptr<status> answer;
+    std::shared_ptr<answer> told;
   };
   struct list {
     std::deque<moving> copies;
@@ -71,6 +79,9 @@ class under_way final : public ticket::worker {
     status error = status::ok;
 
     void end(moving& m, status s) noexcept;
+    void fail(status s) noexcept {
+      if (!failed(error)) error = s;
+    }
   };
   list& at(int target) noexcept { return targets_[static_cast<std::size_t>(target)]; }
   void look() noexcept;
