@@ -84,12 +84,14 @@ class under_way final : public ticket::worker {
     }
   };
   list& at(int target) noexcept { return targets_[static_cast<std::size_t>(target)]; }
+  path::puller::outlook outlook_for(std::size_t bytes) noexcept;
   void look() noexcept;
   void wait_for_room() noexcept;
   status finish_one(int target, const char* call) noexcept;
 
   std::vector<list> targets_;
   std::size_t count_ = 0;  // of copies that have not ended
+  std::size_t run_ = 1;    // of copies that were under way together, the latest such run
 };
 
 }  // namespace telpher::rma
