@@ -235,11 +235,14 @@ int wait(MPI_Win win, const host_call& host) noexcept {
 int test(MPI_Win win, int* flag, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_test";
   window* const w = find(win);
+  {
+    // Who asks again and again, and calls nothing else, moves messages that an origin may wait for.
+    const ticket::visit v;
+    ticket::progress().poll();
+  }
   if (!w) return host();
   if (w->by == way::direct) {
     if (!w->exposes) return wrong_epoch(*w, call);
-    ticket::visit v;
-    ticket::progress().poll();
     ticket::progress().listen();
     *flag = all_completed(*w);
     if (*flag && !w->host_too) w->exposes = false;
