@@ -24,6 +24,8 @@ class pending {
   /// Called once when the native request has completed and the rest has ended, before the program
   /// learns of it: copies the results to the device and waits for the copies.
   virtual status after_completion() noexcept = 0;
+  /// The program has freed the request: nobody will hear of errors by it.
+  virtual void given_up() noexcept {}
   /// Whose handler hears of its errors: that of the call's communicator, or another.
   virtual host_mpi::error_owner owner(const host_mpi::kept_comm& of_call) const noexcept {
     return of_call.owner();

@@ -191,6 +191,7 @@ void collective_operation::finish_quietly() noexcept {
 }
 
 bool collective_operation::abandon() noexcept {
+  work_->given_up();
   if (persistent_ && !started_) {
     pmpi::Request_free(&native_);
     return true;

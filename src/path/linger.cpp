@@ -76,13 +76,14 @@ std::uint32_t linger_engine::done() const noexcept {
 }
 
 status linger_engine::launch(std::uint32_t first) noexcept {
+  running_ = false;
   std::atomic_ref(*gone_).store(0, std::memory_order_release);
   const auto patience_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   const kernel::linger parameters{
       mailbox_, done_, gone_, first, depth, patience_ns, most_stays * patience_ns};
   auto s = memory::stream(where_, memory::lane::linger);
-  TELPHER_TRY(s);
-  TELPHER_TRY(where_.owner->launch(kernel::id::linger, &parameters, 1, threads, *s));
+  broken_ = s ? where_.owner->launch(kernel::id::linger, &parameters, 1, threads, *s) : error_of(s);
+  TELPHER_TRY(broken_);
   stream_ = *s;
   watch_.begin();
   running_ = true;
@@ -98,8 +99,10 @@ result<std::uint32_t> linger_engine::submit(void* to, const void* from,
   if (!reached(done() + depth - 1, sequence)) return status::would_block;
   kernel::write_command(mailbox_, depth, sequence, to, from, static_cast<std::uint32_t>(bytes),
                         false);
-  if (!running_)
-    if (const status s = launch(sequence); s != status::ok) return broken_ = s;
+  // A kernel that has left without it is launched here, not when somebody polls. One that leaves
+  // later is found by poll(). Earlier commands may not have been seen either: from the first such.
+  const std::uint32_t gone = running_ ? load(gone_) : sequence;
+  if (gone != 0 && !reached(gone - 1, sequence)) TELPHER_TRY(launch(gone));
   ++next_;
   return sequence;
 }
@@ -110,8 +113,7 @@ status linger_engine::poll(std::uint32_t sequence) noexcept {
   const std::uint32_t gone = load(gone_);
   if (gone == 0) return look_for_kernel(sequence);
   if (reached(gone - 1, sequence)) return status::ok;  // finished between the two loads
-  running_ = false;
-  if (const status s = launch(gone); s != status::ok) return broken_ = s;
+  TELPHER_TRY(launch(gone));
   return status::would_block;
 }
 

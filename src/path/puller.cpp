@@ -127,8 +127,10 @@ bool puller::wants_linger(const copy_job& job) noexcept {
 
 void puller::start_engine(copy_job& job) noexcept {
   job.moved_by_ = kind::ipc_get;
-  // Two streams in turn: the start-up cost of one copy is hidden behind the other's bytes.
-  job.lane_ = static_cast<int>(next_lane_++ % 2);
+  // Two streams in turn: the start-up cost of one copy is hidden behind the other's bytes. If one
+  // has more to do, the other: copies over a slow link do not hold those over another one.
+  const std::size_t first = engine_[0].running.size(), second = engine_[1].running.size();
+  job.lane_ = first != second ? first > second : static_cast<int>(next_lane_++ % 2);
   const auto lane = job.lane_ ? memory::lane::in : memory::lane::copy;
   const status s = [&]() -> status {
     auto e = memory::pooled_event::acquire(where_);

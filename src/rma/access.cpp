@@ -34,10 +34,13 @@ status stand_in(coll::staging& images, const buffer& b, bool reads, void*& out) 
 class request_work final : public coll::pending {
  public:
   explicit request_work(std::shared_ptr<staged_operation> op) noexcept : op_(std::move(op)) {}
-  status after_completion() noexcept override { return op_->finish(); }
+  // Without a request it is the window's, which tells of errors where it is synchronised.
+  status after_completion() noexcept override { return given_up_ ? status::ok : op_->finish(); }
+  void given_up() noexcept override { given_up_ = true; }
 
  private:
   std::shared_ptr<staged_operation> op_;
+  bool given_up_ = false;
 };
 
 int fail(const access& a, status s) noexcept {

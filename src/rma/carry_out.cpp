@@ -57,6 +57,7 @@ class operand {
   std::byte* data() const noexcept {
     return stand_in_ ? static_cast<std::byte*>(stand_in_.data()) : run_of(*elements_);
   }
+  bool on_device() const noexcept { return !stand_in_ || where_.on_device(); }
   /// Before a kernel reads it, and after a kernel has written it.
   status load() const noexcept {
     return stand_in_ ? datatype::gather(*elements_, {where_, data()}) : status::ok;
@@ -184,8 +185,9 @@ status update_on_device(const update& u, const elements& origin, const elements*
   const auto seen = operand::of(old ? *old : u.target, device, 1);
   TELPHER_TRY(seen);
   TELPHER_TRY(from->load());
+  const bool near = old && seen->on_device() && aligned(seen->data(), alignment);
   TELPHER_TRY(coll::exchange::run_update(
-      device, known, {to, from->data(), old ? seen->data() : nullptr, u.target.bytes()}));
+      device, known, {to, from->data(), old ? seen->data() : nullptr, u.target.bytes(), near}));
   return old ? seen->store() : status::ok;
 }
 

@@ -119,6 +119,7 @@ status share_words(MPI_Comm comm, window& w) {
   }
   const auto n = static_cast<std::size_t>(w.size());
   w.targets.resize(n), w.held.resize(n), w.starts.resize(n), w.posts.resize(n);
+  w.copies = std::make_shared<under_way>(w.size());
   return status::ok;
 }
 
@@ -362,8 +363,10 @@ int free(MPI_Win* win, const host_call& host) noexcept {
   auto w = win ? take(*win) : nullptr;
   if (!w) return call_host(host);
   // The calls that end the epochs have reported errors; the handle's errors are nobody's from here.
-  [[maybe_unused]] const status ended = w->copies->finish("MPI_Win_free");
-  if (w->by == window::way::direct) meet(*w, "MPI_Win_free");
+  if (w->by == window::way::direct) {
+    [[maybe_unused]] const status ended = w->copies->finish(everyone, "MPI_Win_free");
+    meet(*w, "MPI_Win_free");
+  }
   if (const int code = call_host(host); code != MPI_SUCCESS) {
     keep(std::move(w));
     return code;

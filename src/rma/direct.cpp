@@ -92,12 +92,13 @@ std::optional<refusal> find_target(const access& a, const window& w, const layou
 class copy_request final : public coll::pending {
  public:
   explicit copy_request(const access& a, const window& w)
-      : win_(a.win), copies_(w.copies), answer_(std::make_shared<status>(status::would_block)) {}
+      : win_(a.win), target_(a.rank), copies_(w.copies) {}
 
-  const std::shared_ptr<status>& answer() const noexcept { return answer_; }
+  const std::shared_ptr<under_way::answer>& answer() const noexcept { return answer_; }
   void numbered(std::uint64_t number) noexcept { number_ = number; }
-  bool ended() noexcept override { return copies_->ended(number_); }
-  status after_completion() noexcept override { return *answer_; }
+  bool ended() noexcept override { return copies_->ended(target_, number_); }
+  status after_completion() noexcept override { return answer_->outcome; }
+  void given_up() noexcept override { copies_->give_up(target_, *answer_); }
   host_mpi::error_owner owner(const host_mpi::kept_comm& of_call) const noexcept override {
     const window* const w = find(win_);  // it may have been freed
     return w && w->copies == copies_ ? host_mpi::error_owner::window(win_) : of_call.owner();
@@ -105,8 +106,9 @@ class copy_request final : public coll::pending {
 
  private:
   const MPI_Win win_;
+  const int target_;
   const std::shared_ptr<under_way> copies_;
-  const std::shared_ptr<status> answer_;
+  const std::shared_ptr<under_way::answer> answer_ = std::make_shared<under_way::answer>();
   std::uint64_t number_ = 0;
 };
 
@@ -134,7 +136,8 @@ status start_copy(const access& a, window& w, const elements& from, const elemen
                   memory::mapping& mapping, int& code) {
   std::unique_ptr<copy_request> request;
   if (a.request) request = std::make_unique<copy_request>(a, w);
-  const auto number = w.copies->start(from, to, mapping, request ? request->answer() : nullptr);
+  const auto number =
+      w.copies->start(a.rank, from, to, mapping, request ? request->answer() : nullptr);
   TELPHER_TRY(number);
   code = end(a);
   if (!request || code != MPI_SUCCESS) return status::ok;

@@ -92,9 +92,10 @@ class completion {
   std::uint64_t last_ = 0;
 };
 
-/// Waits for this rank's puts and gets that are under way, at whatever target.
-int end_copies(window& w, const char* call) noexcept {
-  const status s = w.copies->finish(call);
+/// Waits for this rank's puts and gets at a rank, or at everyone, that are under way.
+int end_copies(window& w, int rank, const char* call) noexcept {
+  if (!w.copies || (rank != everyone && !w.valid(rank))) return MPI_SUCCESS;
+  const status s = w.copies->finish(rank, call);
   return s == status::ok ? MPI_SUCCESS
                          : host_mpi::fail(host_mpi::error_owner::window(w.handle), call, s,
                                           "a put or get that was under way has failed");
@@ -153,7 +154,7 @@ int fence(int assertion, MPI_Win win, const host_call& host) noexcept {
   if (!w) return call_host(host);
   completion done(*w, everyone);
   if (const int code = merge(*w, call); code != MPI_SUCCESS) return code;
-  const int copied = end_copies(*w, call);
+  const int copied = end_copies(*w, everyone, call);
   if (w->by == way::direct) {
     meet(*w, call);
     w->fenced = (assertion & MPI_MODE_NOSUCCEED) == 0;
@@ -203,7 +204,7 @@ int complete(MPI_Win win, const host_call& host) noexcept {
   if (!w) return call_host(host);
   if (w->by == way::direct && !w->accesses) return wrong_epoch(*w, call);
   completion done(*w, everyone);
-  const int copied = end_copies(*w, call);
+  const int copied = end_copies(*w, everyone, call);
   if (w->by != way::direct || w->host_too)
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
   const int code = first_error(copied, done.finish(call));
@@ -234,11 +235,14 @@ int wait(MPI_Win win, const host_call& host) noexcept {
 int test(MPI_Win win, int* flag, const host_call& host) noexcept {
   constexpr const char* call = "MPI_Win_test";
   window* const w = find(win);
+  {
+    // Who asks again and again, and calls nothing else, moves messages that an origin may wait for.
+    const ticket::visit v;
+    ticket::progress().poll();
+  }
   if (!w) return host();
   if (w->by == way::direct) {
     if (!w->exposes) return wrong_epoch(*w, call);
-    ticket::visit v;
-    ticket::progress().poll();
     ticket::progress().listen();
     *flag = all_completed(*w);
     if (*flag && !w->host_too) w->exposes = false;
@@ -291,7 +295,7 @@ int unlock(int rank, MPI_Win win, const host_call& host) noexcept {
   if (w->direct_at(rank) && w->held[index(rank)] == hold::none) return wrong_epoch(*w, call);
   const bool own = rank == w->rank;
   completion done(*w, rank);
-  const int copied = end_copies(*w, call);
+  const int copied = end_copies(*w, rank, call);
   int code = own ? merge(*w, call) : MPI_SUCCESS;
   if (code == MPI_SUCCESS && w->host_at(rank)) {
     code = call_host(host);
@@ -332,7 +336,7 @@ int unlock_all(MPI_Win win, const host_call& host) noexcept {
   if (!w) return call_host(host);
   if (w->by == way::direct && w->held.front() == hold::none) return wrong_epoch(*w, call);
   completion done(*w, everyone);
-  const int copied = end_copies(*w, call);
+  const int copied = end_copies(*w, everyone, call);
   int code = merge(*w, call);
   if (code == MPI_SUCCESS && (w->by != way::direct || w->host_too)) {
     code = call_host(host);
@@ -352,7 +356,7 @@ int flush(const char* call, int rank, MPI_Win win, const host_call& host) noexce
   if (!all && w->direct_at(rank) && w->held[index(rank)] == hold::none)
     return wrong_epoch(*w, call);
   completion done(*w, rank);
-  const int copied = end_copies(*w, call);
+  const int copied = end_copies(*w, rank, call);
   if (all ? w->by != way::direct || w->host_too : w->host_at(rank))
     if (const int code = call_host(host); code != MPI_SUCCESS) return code;
   return first_error(copied, done.finish(call));

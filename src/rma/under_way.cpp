@@ -6,6 +6,7 @@
 
 #include "base/settings.hpp"
 #include "path/table.hpp"
+#include "rma/rma.hpp"
 
 namespace telpher::rma {
 namespace {
@@ -30,8 +31,8 @@ under_way::~under_way() {
   ticket::progress().dismiss(*this);
 }
 
-result<std::uint64_t> under_way::start(const elements& from, const elements& to,
-                                       memory::mapping& mapping, std::shared_ptr<status> answer) {
+result<std::uint64_t> under_way::start(int target, const elements& from, const elements& to,
+                                       memory::mapping& mapping, std::shared_ptr<answer> told) {
   const memory::place& device = to.at.where.on_device() ? to.at.where : from.at.where;
   if (!device.on_device() || !in_reach(from, device) || !in_reach(to, device))
     return status::not_supported;
@@ -46,74 +47,103 @@ result<std::uint64_t> under_way::start(const elements& from, const elements& to,
   }
   wait_for_room();
   const auto held = ticket::progress().lock();
-  moving& m = list_.emplace_back();
+  const path::puller::outlook outlook = outlook_for(bytes);
+  moving& m = at(target).copies.emplace_back();
   m.job.to = writes_host ? pinned.data() : run_of(to);
   m.job.from = reads_host ? pinned.data() : run_of(from);
   m.job.bytes = bytes;
   if (writes_host) m.to_host = run_of(to);
   m.pinned = std::move(pinned);
   m.mapping = std::move(mapping);
-  m.answer = std::move(answer);
+  m.told = std::move(told);
   m.by = &path::puller::of(device);
   m.by->enqueue(m.job);
-  m.by->flush({.others = false, .more = path::batch_sizes.holds(bytes), .coming = true});
+  m.by->flush(outlook);
+  ++count_;
   ticket::progress().enlist(*this);
-  return ++started_;
+  return ++at(target).started;
 }
 
-status under_way::finish(const char* call) noexcept {
+// Where the copy before was alone the next one probably is, too, and starts at once. Where others
+// came behind it, the start of the first one would cost a launch of its own. Beside others even a
+// single large one goes by a kernel: later ones are gathered behind it, as messages are.
+path::puller::outlook under_way::outlook_for(std::size_t bytes) noexcept {
+  const bool first = count_ == 0;
+  const bool alone = first && run_ == 1;
+  run_ = first ? 1 : run_ + 1;
+  return {.others = !first, .more = !alone && path::batch_sizes.holds(bytes), .coming = true};
+}
+
+status under_way::finish(int target, const char* call) noexcept {
+  if (target != everyone) return finish_one(target, call);
+  status first = status::ok;
+  for (int t = 0; t < static_cast<int>(targets_.size()); ++t) {
+    const status s = finish_one(t, call);
+    if (!failed(first)) first = s;
+  }
+  return first;
+}
+
+status under_way::finish_one(int target, const char* call) noexcept {
   std::uint64_t last = 0;
   {
     const auto held = ticket::progress().lock();
-    last = started_;
+    last = at(target).started;
   }
-  wait_for(last, call);
+  ticket::progress().wait_unlocked(call, [&] { return ended(target, last); });
   const auto held = ticket::progress().lock();
-  return std::exchange(error_, status::ok);
+  return std::exchange(at(target).error, status::ok);
 }
 
-bool under_way::ended(std::uint64_t number) noexcept {
+bool under_way::ended(int target, std::uint64_t number) noexcept {
   const auto held = ticket::progress().lock();
-  if (ended_ >= number) return true;
+  if (at(target).ended >= number) return true;
+  look();
+  return at(target).ended >= number;
+}
+
+void under_way::give_up(int target, answer& told) noexcept {
+  const auto held = ticket::progress().lock();
+  told.given_up = true;
+  if (failed(told.outcome) && told.outcome != status::would_block) at(target).fail(told.outcome);
+}
+
+void under_way::look() noexcept {
   path::puller::flush_all({});
   if (!advance()) ticket::progress().dismiss(*this);
-  return ended_ >= number;
 }
 
-void under_way::wait_for(std::uint64_t number, const char* call) noexcept {
-  ticket::progress().wait_unlocked(call, [&] { return ended(number); });
-}
-
-void under_way::wait_for_room() {
-  std::uint64_t oldest = 0;
-  {
+void under_way::wait_for_room() noexcept {
+  ticket::progress().wait_unlocked("a put or get", [&] {
     const auto held = ticket::progress().lock();
-    if (list_.size() >= most) oldest = ended_ + 1;
-  }
-  wait_for(oldest, "a put or get");
+    if (count_ >= most) look();
+    return count_ < most;
+  });
 }
 
 bool under_way::advance() noexcept {
-  for (; !list_.empty(); list_.pop_front(), ++ended_) {
-    moving& m = list_.front();
-    const status s = m.by->poll(m.job);
-    if (s == status::would_block) return true;
-    end(m, s);
-  }
-  return false;
+  for (list& one : targets_)
+    for (; !one.copies.empty(); one.copies.pop_front(), ++one.ended, --count_) {
+      moving& m = one.copies.front();
+      const status s = m.by->poll(m.job);
+      if (s == status::would_block) break;
+      one.end(m, s);
+    }
+  return count_ > 0;
 }
 
 void under_way::report(log::level at) const noexcept {
-  log::write(at, TELPHER_SUBSYSTEM, "  %zu puts and gets of a window, of %llu so far", list_.size(),
-             static_cast<unsigned long long>(started_));
+  for (std::size_t t = 0; t < targets_.size(); ++t)
+    if (const list& one = targets_[t]; !one.copies.empty())
+      log::write(at, TELPHER_SUBSYSTEM,
+                 "  %zu puts and gets of a window at its rank %zu, of %llu so far",
+                 one.copies.size(), t, static_cast<unsigned long long>(one.started));
 }
 
-void under_way::end(moving& m, status s) noexcept {
+void under_way::list::end(moving& m, status s) noexcept {
   if (s == status::ok && m.to_host) std::memcpy(m.to_host, m.pinned.data(), m.job.bytes);
-  if (m.answer)
-    *m.answer = s;
-  else if (!failed(error_))
-    error_ = s;
+  if (m.told) m.told->outcome = s;
+  if (!m.told || m.told->given_up) fail(s);
 }
 
 }  // namespace telpher::rma

@@ -3,17 +3,17 @@
 // for their copies. It starts large ones at once and gathers small ones, so that one launch serves
 // many. The calls that complete operations wait for them.
 //
-//   start()    MPI_Put, MPI_Get and their request forms. Of more than `most` the oldest is waited
-//              for.
+//   start()    MPI_Put, MPI_Get and their request forms. Of more than `most` one is waited for.
 //   finish()   flush, flush_local, unlock, fence, complete, free. They call it before another rank
 //              can learn of the end by a word of words.hpp, or from the program.
 //   ended()    a request's check.
 //   advance()  a progress pass. While a kernel of the puller has pieces that nobody has seen end,
 //              messages may be gathered behind it, so the ends are looked for in each pass.
 //
-// Copies are numbered from 1 as they start. The list is in this order, and its front leaves first,
-// so those up to `ended_` have ended. The list is used under the progress engine's lock. A copy
-// needs no help of another rank, so nobody waits here for one that cannot move.
+// Each target has a list, so that who waits for one target waits for no other. Its copies are
+// numbered from 1 as they start, and its front leaves first: those up to `ended` have ended. The
+// lists are used under the progress engine's lock. A copy needs no help of another rank, so nobody
+// waits here for one that cannot move.
 //
 // The program keeps its buffers until then, as MPI demands; its types it may free, so none is kept.
 // Copies are not ordered: MPI orders neither puts nor gets of an epoch, nor updates beside them.
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "datatype/move.hpp"
 #include "memory/imported.hpp"
@@ -34,18 +35,29 @@ class under_way final : public ticket::worker {
  public:
   static constexpr std::size_t most = 256;
 
-  under_way() = default;
+  /// For a request form. Until the program gives its request up, the request tells the outcome.
+  struct answer {
+    status outcome = status::would_block;
+    bool given_up = false;
+  };
+
+  explicit under_way(int targets) : targets_(static_cast<std::size_t>(targets)) {}
   ~under_way() override;
 
-  /// Starts a copy and returns its number. not_supported: it must be made in the call.
-  /// `mapping`: what keeps the peer's memory open, if the window does not; taken with ok. `answer`:
-  /// where its outcome is told; without, finish() tells it. May throw std::bad_alloc.
-  result<std::uint64_t> start(const datatype::elements& from, const datatype::elements& to,
-                              memory::mapping& mapping, std::shared_ptr<status> answer);
-  /// Waits for all that were started before. The first error that was not told yet.
-  status finish(const char* call) noexcept;
+  /// Starts a copy to or from the target's memory and returns its number there. not_supported: it
+  /// must be made in the call. `mapping`: what keeps the peer's memory open, if the window does
+  /// not; taken with ok. `told`: where its outcome goes; without, finish() tells it. May throw
+  /// std::bad_alloc.
+  result<std::uint64_t> start(int target, const datatype::elements& from,
+                              const datatype::elements& to, memory::mapping& mapping,
+                              std::shared_ptr<answer> told);
+  /// Waits for all at the target that were started before; all targets if it is rma::everyone. The
+  /// first error there that was not told yet.
+  status finish(int target, const char* call) noexcept;
   /// Looks once.
-  bool ended(std::uint64_t number) noexcept;
+  bool ended(int target, std::uint64_t number) noexcept;
+  /// The request was freed: an error of its copy is told by finish().
+  void give_up(int target, answer& told) noexcept;
 
   // --- as the progress engine sees it ---
   bool advance() noexcept override;
@@ -59,15 +71,27 @@ class under_way final : public ticket::worker {
     memory::buffer pinned;    // in place of host memory of the program
     void* to_host = nullptr;  // where the pinned bytes go in the end
     memory::mapping mapping;
-    std::shared_ptr<status> answer;
+    std::shared_ptr<answer> told;
   };
-  void wait_for(std::uint64_t number, const char* call) noexcept;
-  void wait_for_room();
-  void end(moving& m, status s) noexcept;
+  struct list {
+    std::deque<moving> copies;
+    std::uint64_t started = 0, ended = 0;
+    status error = status::ok;
 
-  std::deque<moving> list_;
-  std::uint64_t started_ = 0, ended_ = 0;
-  status error_ = status::ok;
+    void end(moving& m, status s) noexcept;
+    void fail(status s) noexcept {
+      if (!failed(error)) error = s;
+    }
+  };
+  list& at(int target) noexcept { return targets_[static_cast<std::size_t>(target)]; }
+  path::puller::outlook outlook_for(std::size_t bytes) noexcept;
+  void look() noexcept;
+  void wait_for_room() noexcept;
+  status finish_one(int target, const char* call) noexcept;
+
+  std::vector<list> targets_;
+  std::size_t count_ = 0;  // of copies that have not ended
+  std::size_t run_ = 1;    // of copies that were under way together, the latest such run
 };
 
 }  // namespace telpher::rma

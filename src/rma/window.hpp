@@ -108,7 +108,7 @@ struct window {
   // --- direct ---
   words shared;
   std::vector<reached> targets;
-  std::shared_ptr<under_way> copies = std::make_shared<under_way>();
+  std::shared_ptr<under_way> copies;
   std::unique_ptr<kernel_view> for_kernels;
   std::uint32_t votes = 0;
   std::shared_ptr<const std::vector<int>> processes;  // the job's rank of each

@@ -2,7 +2,9 @@
 // One-sided communication with windows and buffers in host and device memory: every call against
 // formulas, and random epochs against the same operations on a window of host memory.
 #include <algorithm>
+#include <chrono>
 #include <list>
+#include <thread>
 
 #include "window.hpp"
 
@@ -187,6 +189,39 @@ void post_and_start(suite& s, const setting& t) {
   MPI_Group_free(&all);
 }
 
+// The origin ends its epoch when it has a message that rank 0 moves in its calls of MPI_Win_test.
+void tests_move_messages(suite& s, const setting& t) {
+  constexpr int n = 1 << 18, tag = 3;
+  window w(s, t.how, t.where, 1);
+  const array out(t.buffers, row(0, n)), in(t.buffers, ints(n, -1)), one(t.buffers, {7});
+  const int other = 1 - s.rank;
+  MPI_Group all, others;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_incl(all, s.rank < 2 ? 1 : 0, &other, &others);
+  if (s.rank == 0) {
+    MPI_Win_post(others, 0, w.handle);
+    MPI_Request q;
+    MPI_Isend(out.data(), n, MPI_INT, 1, tag, MPI_COMM_WORLD, &q);
+    int ended = 0;
+    for (const double end = MPI_Wtime() + 5; !ended && MPI_Wtime() < end;)
+      MPI_Win_test(w.handle, &ended);
+    s.expect(ended, "the end of an epoch whose origin waits for a message");
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    if (!ended) MPI_Win_wait(w.handle);
+  }
+  if (s.rank == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    MPI_Recv(in.data(), n, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_start(others, 0, w.handle);
+    MPI_Put(one.data(), 1, MPI_INT, 0, w.at(0, 0), 1, MPI_INT, w.handle);
+    MPI_Win_complete(w.handle);
+    expect_ints(s, in.read(), row(0, n), "message");
+  }
+  MPI_Group_free(&others);
+  MPI_Group_free(&all);
+  expect_ints(s, w.read(), {s.rank == 0 ? 7 : 0}, "put");
+}
+
 void requests(suite& s, const setting& t) {
   constexpr int n = 256;
   window w(s, t.how, t.where, n);
@@ -341,6 +376,7 @@ constexpr std::pair<const char*, windows_case> bodies[] = {
     {"counters", counters},
     {"locked updates", locked_updates},
     {"post and start", post_and_start},
+    {"tests move messages", tests_move_messages},
     {"requests", requests},
     {"derived types", derived_types},
     {"large counts", large_counts},

@@ -96,9 +96,49 @@ void request_fails(suite& s, const setting& t) {
   expect_ints(s, w.read(), row(left(s), n), "put");
 }
 
+// Of a request that was freed, before or after its copy has failed, the window tells; and each
+// target's synchronisation tells of its own.
+void freed_request_fails(suite& s, const setting& t) {
+  if (!under_way(t) || t.buffers != kind::device) return;
+  if (const char* const path = std::getenv("TELPHER_PATH"); path && !std::strcmp(path, "batch"))
+    return;
+  constexpr int n = 3000000;
+  window w(s, t.how, t.where, n);
+  MPI_Errhandler handler;
+  MPI_Win_create_errhandler(on_error, &handler);
+  MPI_Win_set_errhandler(w.handle, handler);
+  MPI_Errhandler_free(&handler);
+  const array out(t.buffers, row(s.rank, n));
+  const int r = right(s);
+  MPI_Win_lock_all(0, w.handle);
+  for (const bool seen : {false, true})
+    for (const bool gets : {false, true})
+      for (const bool locally : {false, true}) {
+        s.note("%s, %s, %s", seen ? "seen" : "unseen", gets ? "get" : "put",
+               locally ? "flush_local" : "flush");
+        handler_calls = 0;
+        MPI_Request q;
+        set_faults("memcpy:1");
+        gets ? MPI_Rget(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q)
+             : MPI_Rput(out.data(), n, MPI_INT, r, w.at(r, 0), n, MPI_INT, w.handle, &q);
+        set_faults("");
+        for (int ended = 0; seen && !ended;) MPI_Request_get_status(q, &ended, MPI_STATUS_IGNORE);
+        MPI_Request_free(&q);
+        s.expect_equal(handler_calls, 0, "calls of the handler before");
+        s.expect_class(MPI_Win_flush(s.rank, w.handle), MPI_SUCCESS, "a flush of another target");
+        s.expect((locally ? MPI_Win_flush_local(r, w.handle) : MPI_Win_flush(r, w.handle)) !=
+                     MPI_SUCCESS,
+                 "an error of the flush");
+        s.expect_equal(handler_calls, 1, "calls of the window's handler");
+        s.expect_class(MPI_Win_flush_all(w.handle), MPI_SUCCESS, "a flush behind it");
+      }
+  MPI_Win_unlock_all(w.handle);
+}
+
 constexpr std::pair<const char*, windows_case> bodies[] = {
     {"failures", failures},
     {"request fails", request_fails},
+    {"freed request fails", freed_request_fails},
 };
 
 }  // namespace

@@ -2,7 +2,9 @@
 // Puts and gets that are under way together: thousands of small ones, those of all sizes beside
 // each other, completed by each call that completes operations, and by their requests. Buffers and
 // types end as early as MPI allows.
+#include <chrono>
 #include <list>
+#include <thread>
 
 #include "under_way.hpp"
 
@@ -45,6 +47,78 @@ void one_launch(suite& s, const setting& t) {
     s.expect(taken <= rounds, puts ? "one launch for 64 puts" : "one launch for 64 gets");
   }
   MPI_Win_unlock(r, w.handle);
+}
+
+// A put that has probably no others behind it is on its way when its call returns.
+void alone(suite& s, const setting& t) {
+  if (!under_way(t)) return;
+  window w(s, t.how, t.where, 8);
+  const array out(t.buffers, row(s.rank, 8));
+  const int r = right(s);
+  MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w.handle);
+  for (int i = 0; i < 8; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));  // no kernel stays so long
+    const long long before = device_operations();
+    MPI_Put(out.data() + i, 1, MPI_INT, r, w.at(r, i), 1, MPI_INT, w.handle);
+    s.expect(device_operations() > before, "a put starts at once");
+    MPI_Win_flush(r, w.handle);
+  }
+  MPI_Win_unlock(r, w.handle);
+  expect_ints(s, w.read(), row(left(s), 8), "put");
+}
+
+// Those that are gathered less long for their size: a kernel takes four of 1 MB.
+void large_together(suite& s, const setting& t) {
+  if (!under_way(t) || !gathered()) return;
+  constexpr int each = 1 << 18, puts = 30;
+  window w(s, t.how, t.where, each * puts);
+  const array out(kind::device, row(s.rank, each * puts));
+  const int r = right(s);
+  MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w.handle);
+  const long long before = device_operations();
+  for (int i = 0; i < puts; ++i)
+    MPI_Put(out.data() + i * each, each, MPI_INT, r, w.at(r, i * each), each, MPI_INT, w.handle);
+  MPI_Win_unlock(r, w.handle);
+  const long long taken = device_operations() - before;
+  s.note("%lld device operations", taken);
+  s.expect(taken <= puts / 2, "several large puts in one launch");
+  expect_ints(s, w.read(), row(left(s), each * puts), "put");
+}
+
+// --- targets that keep nobody else waiting ---
+
+// A put of host memory to the last rank takes long (share/topologies/slow-host.topo).
+void slow_target(suite& s, const setting& t) {
+  if (!std::getenv("TEST_SLOW_HOST") || !under_way(t) || t.how != making::create) return;
+  if (t.buffers != kind::host) return;
+  constexpr int n = 16000, small = 20;
+  window w(s, t.how, t.where, n);
+  const int slow = s.ranks - 1;
+  const array out(t.buffers, row(7, n));
+  if (s.rank == 0) {
+    MPI_Win_lock_all(0, w.handle);
+    MPI_Request q;
+    int ended = 0;
+    MPI_Rput(out.data(), n, MPI_INT, slow, w.at(slow, 0), n, MPI_INT, w.handle, &q);
+    // On a busy machine the flushes may take as long.
+    const auto late = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+    const auto still = [&](const char* behind) {
+      MPI_Request_get_status(q, &ended, MPI_STATUS_IGNORE);
+      s.expect(!ended || std::chrono::steady_clock::now() > late, behind);
+    };
+    still("the start");
+    for (int i = 0; i < small; ++i) {
+      MPI_Put(out.data() + i, 1, MPI_INT, 1, w.at(1, i), 1, MPI_INT, w.handle);
+      i % 2 ? MPI_Win_flush(1, w.handle) : MPI_Win_flush_local(1, w.handle);
+      still("a flush of another target");
+    }
+    MPI_Win_flush(slow, w.handle);
+    MPI_Request_get_status(q, &ended, MPI_STATUS_IGNORE);
+    s.expect(ended, "a flush of the slow target");
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    MPI_Win_unlock_all(w.handle);
+  }
+  expect_ints(s, w.read(), row(7, s.rank == slow ? n : s.rank == 1 ? small : 0), "put");
 }
 
 void many_small(suite& s, const setting& t) {
@@ -297,6 +371,9 @@ void requests_outlive(suite& s, const setting& t) {
 
 constexpr std::pair<const char*, windows_case> bodies[] = {
     {"one launch", one_launch},
+    {"alone", alone},
+    {"large together", large_together},
+    {"slow target", slow_target},
     {"many small", many_small},
     {"beside each other", beside_each_other},
     {"beside messages", beside_messages},

@@ -82,6 +82,8 @@ struct update {
   const void* from;
   void* old;
   std::uint64_t bytes;
+  /// `old` is of the device that runs the kernel, and of values' alignment: nearer than `to`.
+  bool old_is_near = false;
 };
 /// Makes it in one launch, or by a kernel that stays, and returns when it is done. By a reduction
 /// that is not known `to` becomes `from`. would_block: the process has no kernel free now.

@@ -41,7 +41,8 @@ std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& 
   return words;
 }
 
-/// All steps of a block are on the same slice, so the old values are read before they change.
+/// All steps of a block are on the same slice, so the old values are read before they change. They
+/// come over the link once, if the second step can read them where the first one has written them.
 std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
   using kernel::exchange_op;
   std::vector<std::uint64_t> words;
@@ -49,7 +50,7 @@ std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
   const std::size_t sources = r.known ? 2 : 1;
   words.insert(words.end(), {head(r.known ? exchange_op::reduce : exchange_op::copy, sources),
                              u.bytes, word(u.to), word(u.from)});
-  if (r.known) words.push_back(word(u.to));
+  if (r.known) words.push_back(word(u.old && u.old_is_near ? u.old : u.to));
   return words;
 }
 

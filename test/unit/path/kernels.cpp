@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -64,6 +65,26 @@ TEST_CASE(no_transport_waits_for_the_copier) {
       CHECK_EQ(ends([&] { return copier.poll(last); }), status::ok);
     } while (*copies.finished() == 0 && std::chrono::steady_clock::now() < end);
     CHECK_EQ(*copies.finished(), 1);
+  }
+}
+
+// Who gives it work may look for the end much later.
+TEST_CASE(a_copier_that_has_left_is_launched_again_with_the_next_command) {
+  const scoped_settings short_stay({"TELPHER_LINGER=on", "TELPHER_LINGER_TIME=1ms"});
+  path::linger_engine copier(where());
+  auto words = memory::buffer::host(4096, where().owner, true);
+  REQUIRE(words.has_value());
+  auto* const from = static_cast<std::uint32_t*>(words->data());
+  std::uint32_t* const to = from + 512;
+  for (std::uint32_t round = 1; round <= 3; ++round) {
+    *from = round;
+    REQUIRE(copier.submit(to, from, sizeof *to).has_value());
+    CHECK_EQ(ends([&] {
+               const bool moved = std::atomic_ref(*to).load(std::memory_order_acquire) == round;
+               return moved ? status::ok : status::would_block;
+             }),
+             status::ok);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it leaves
   }
 }
 
