@@ -116,8 +116,9 @@ int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status*
   if (!entry::active()) return ready(call, MPI_COMM_SELF);
   std::vector<int> others;
   int rc = partitioned::wait_matched(call, count, requests, statuses, native, others);
+  if (rc != MPI_SUCCESS || others.empty()) return rc;
   if (static_cast<int>(others.size()) == count)
-    return rc == MPI_SUCCESS ? enqueue_test(call, count, requests, statuses, native) : rc;
+    return enqueue_test(call, count, requests, statuses, native);
   for (const int i : others)
     if (rc == MPI_SUCCESS)
       rc = enqueue_test(call, 1, &requests[i],

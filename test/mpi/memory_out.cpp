@@ -144,12 +144,14 @@ class calls_under_way {
   int start() {
     return w_.class_of(MPI_Start(&persistent_));
   }
-  /// The first `n`, and then the persistent one.
+  /// The first `n`, and then the persistent one, or a blocking one.
   void finish(int n) {
     MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE);
     if (has_persistent()) {
       w_.s.expect_equal(start(), MPI_SUCCESS, "MPI_Start with memory");
       MPI_Wait(&persistent_, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Allreduce(in_, out_, 2, MPI_INT, MPI_SUM, w_.comm);
     }
     int sums[2];
     copy(k_, sums, out_, sizeof sums);

@@ -302,6 +302,17 @@ void refused(suite& s) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
+/// A list of no requests needs no thread of ours either.
+void nothing(suite& s) {
+  const lane stream;
+  const std::array<MPI_Request, 0> none{};
+  s.expect_equal(STREAM_CALL(telpher_match)(0, none.data()), MPI_SUCCESS, "match");
+  s.expect_equal(STREAM_CALL(telpher_startall_enqueue)(0, none.data(), stream), MPI_SUCCESS,
+                 "start");
+  s.expect_equal(STREAM_CALL(telpher_waitall_enqueue)(0, nullptr, MPI_STATUSES_IGNORE, stream),
+                 MPI_SUCCESS, "wait");
+}
+
 /// Rooms go with their requests, and memory of the program's is freed while others are in use.
 void come_and_go(suite& s) {
   const int peer = s.rank ^ 1;
@@ -337,6 +348,7 @@ int main(int argc, char** argv) {
   s.run("everybody", [&] { everybody(s, 30); });
   s.run("no order", [&] { no_order(s); });
   s.run("late", [&] { late(s); });
+  s.run("nothing", [&] { nothing(s); });
   s.run("refused", [&] { refused(s); });
   if (!low) {
     s.run("beside others", [&] { beside_others(s); });
