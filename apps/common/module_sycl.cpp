@@ -102,6 +102,7 @@ class sycl_queue {
     queue_.wait_and_throw();
     used_ = 0;
   }
+  ::sycl::queue& native() { return queue_; }
 
  private:
   ::sycl::queue queue_;
@@ -126,7 +127,7 @@ constexpr module functions = {
     [](void* queue) -> const char* {
       return guarded([&] { static_cast<sycl_queue*>(queue)->wait(); });
     },
-    [](void*) -> void* { return nullptr; }};
+    [](void* queue) -> void* { return &static_cast<sycl_queue*>(queue)->native(); }};
 
 }  // namespace
 }  // namespace apps

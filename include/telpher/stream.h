@@ -3,7 +3,7 @@
  * stream.h: MPI in the order of a device's streams. Include mpi.h and telpher.h, or this file. docs/use/streams.md
  * has the rules; in short:
  *
- * - A stream is the vendor's handle (cudaStream_t, hipStream_t, or telpher_stream_create's), of a device of the
+ * - A stream is the vendor's handle (cudaStream_t, hipStream_t, sycl::queue*, or telpher_stream_create's) of a device of the
  *   active back end. Null is the default stream of the calling thread's current device, cudaStreamPerThread and
  *   hipStreamPerThread are the calling thread's own.
  * - telpher_<name>_enqueue returns at once; or, while TELPHER_STREAM_AHEAD operations that hold the stream are not

@@ -64,9 +64,10 @@ int telpher_kernel_address(void* address, void** for_kernels);
 
 /*
  * Streams of the active back end, for programs that are written for every back end: the handle is the
- * vendor's own (a cudaStream_t, a hipStream_t), and every call below takes such a handle from elsewhere as
- * well. Null is the default stream of the calling thread's device. Copies and fills return at once; what is
- * given to a stream runs in its order. TELPHER_ERR_UNSUPPORTED for SYCL, which has queues.
+ * vendor's own (a cudaStream_t, a hipStream_t, a pointer to a sycl::queue in order, which must live as long as the
+ * stream is used), and every call below takes such a handle from elsewhere as well. Null is the default stream of the
+ * calling thread's device, of which SYCL has none. Copies and fills return at once; what is given to a stream runs in
+ * its order.
  */
 int telpher_stream_create(void** stream);
 int telpher_stream_destroy(void* stream);

@@ -26,15 +26,22 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
   return l ? *l : nullptr;
 }
 
+status wait_for(const memory::pooled_event& e) noexcept {
+  status s = e ? e.query() : status::ok;
+  for (; s == status::would_block; s = e.query()) std::this_thread::yield();
+  return s;
+}
+
 // Memory that other processes cannot open (stream-ordered pools, virtual memory management) is
 // copied to memory of ours that they can: one copy inside the device instead of two through the
-// host. not_supported, out_of_memory: it stays as it is.
-status bounce(ticket::message& m) noexcept {
+// host, when `before` has ended. not_supported, out_of_memory: it stays as it is.
+status bounce(ticket::message& m, const memory::pooled_event& before) noexcept {
   auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
   TELPHER_TRY(copy);
   auto info = memory::describe(m.payload.where, copy->data());
   TELPHER_TRY(info);
   if (!info->exportable) return status::not_supported;  // no memory of this device can be
+  TELPHER_TRY(wait_for(before));
   TELPHER_TRY(
       memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
   static bool told = false;
@@ -53,12 +60,6 @@ bool inside(const path::region& r, const device::pointer_info& allocation) noexc
   const auto at = reinterpret_cast<std::uintptr_t>(r.data);
   return r.bytes <= allocation.bytes && at >= allocation.base &&
          at - allocation.base <= allocation.bytes - r.bytes;
-}
-
-status wait_for(const memory::pooled_event& e) noexcept {
-  status s = e ? e.query() : status::ok;
-  for (; s == status::would_block; s = e.query()) std::this_thread::yield();
-  return s;
 }
 
 // Waits for the payload.
@@ -114,10 +115,9 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     m.coding = path::plan_for(a.comm, a.type, bytes);
     const bool whole = inside(m.payload, m.info);
     if (!m.info.exportable && (!whole || bytes >= config().bounce_threshold)) {
-      TELPHER_TRY(wait_for(before));
-      const status s = bounce(m);
+      const status s = bounce(m, before);
       const bool stays = s == status::not_supported || s == status::out_of_memory;
-      return whole && stays ? status::ok : s;  // staged then
+      if (!whole || !stays) return static_cast<void>(wait_for(before)), s;  // else it is staged
     }
     m.ready = std::move(before);
     if (whole) return status::ok;

@@ -2,6 +2,7 @@
 #include "stream/settle.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -103,10 +104,20 @@ std::vector<memory::place> places_of(std::initializer_list<const void*> buffers)
   return buffers.size() == 0 ? seen_places() : found;
 }
 
+void say_once_unserved(const device::backend& owner) noexcept {
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true))
+    TELPHER_ERROR(
+        "TELPHER_SYNC=device: %s cannot wait for all work of a device, so calls wait for nothing; "
+        "name the streams (telpher_stream_set) and set auto or stream",
+        owner.name());
+}
+
 /// Waits for what TELPHER_SYNC names of the devices. False if there are none.
 bool settle_devices(const std::vector<memory::place>& places) noexcept {
   for (const memory::place& p : places) {
-    if (chosen == mode::device) static_cast<void>(p.owner->synchronise_device(p.device));
+    if (chosen == mode::device && p.owner->synchronise_device(p.device) == status::not_supported)
+      say_once_unserved(*p.owner);
     if (chosen == mode::stream) static_cast<void>(p.owner->synchronise_default(p.device));
   }
   return !places.empty();

@@ -163,7 +163,9 @@ TEST_CASE(a_stream_of_the_program_is_adopted) {
   CHECK(read(m.data(), 1000, s) == bytes(1000, 3));  // one order
   subject().disown_stream(*adopted);
   CHECK_OK(subject().fill(m.data(), 4, 1000, s));
-  CHECK_OK(subject().synchronise_device(0));
+  const status all = subject().synchronise_device(0);
+  CHECK(all == status::ok ||
+        (all == status::not_supported && subject().owner() == device::vendor::sycl));
   CHECK_OK(subject().synchronise_default(0));
   CHECK(read(m.data(), 1000, s) == bytes(1000, 4));
 }

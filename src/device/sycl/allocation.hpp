@@ -27,6 +27,8 @@ class native_context {
 
   /// not_supported if the driver does not know the address or cannot be asked.
   status describe(const void* address, allocation& out) const noexcept;
+  ::sycl::backend driver() const noexcept { return driver_; }
+  void* handle() const noexcept { return handle_; }
 
  private:
   status ask_opencl(const void* address, allocation& out) const noexcept;

@@ -54,6 +54,20 @@ class backend final : public device::backend {
   bool blocks_run_together(int) noexcept override { return false; }
   bool kernels_may_wait(int) noexcept override { return false; }  // SYCL promises no progress
 
+  /// `native` is a pointer to a sycl::queue, in order and in the context in which we allocate.
+  result<stream> adopt_stream(void* native, int& device) noexcept override;
+  void disown_stream(stream s) noexcept override { destroy_stream(s); }
+  result<stream> create_program_stream(int device) noexcept override;
+  void* native_stream(stream s) noexcept override;
+  bool is_captured(stream s) noexcept override;
+  bool streams_wait(int device) noexcept override;
+  status wait_value(stream s, std::uint32_t* word, std::uint32_t value) noexcept override;
+  status write_value(stream s, std::uint32_t* word, std::uint32_t value) noexcept override;
+  status write_and_wait(stream s, std::uint32_t* written, std::uint32_t* awaited,
+                        std::uint32_t value) noexcept override;
+  // SYCL has no default queue, and nothing that waits for all queues of a device.
+  status synchronise_default(int) noexcept override { return status::ok; }
+
   result<ipc_handle> ipc_export(const pointer_info& info) noexcept override;
   result<void*> ipc_open(int device, const ipc_handle& handle) noexcept override;
   status ipc_close(int device, void* base) noexcept override;

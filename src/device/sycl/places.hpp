@@ -37,6 +37,11 @@ class places {
   /// Adds the devices of the queue's context. The runtime is running, because the queue exists.
   status adopt(const ::sycl::queue& queue) noexcept;
 
+  /// The number of the queue's device in its context; -1 if it is not listed.
+  int number_of(const ::sycl::queue& queue) const {
+    return number_of(queue.get_context(), queue.get_device());
+  }
+
   /// The number of listed devices; before start(), the number that system files tell.
   int count() noexcept;
   /// Whether queues of one place may not know memory of another.

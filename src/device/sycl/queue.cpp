@@ -9,6 +9,7 @@
 
 #include "device/sycl/guarded.hpp"
 #include "device/sycl/kernels.hpp"
+#include "device/sycl/word_waits.hpp"
 
 namespace telpher::device::sycl {
 namespace {
@@ -35,6 +36,12 @@ work_queue::work_queue(int device)
       where_(places::instance().at(device)),
       queue_(where_.context, where_.device, report,
              ::sycl::property_list{::sycl::property::queue::in_order{}}) {}
+
+work_queue::work_queue(int device, const ::sycl::queue& of_program)
+    : device_(device),
+      of_program_(true),
+      where_(places::instance().at(device)),
+      queue_(of_program) {}
 
 work_queue::~work_queue() {
   const status s = guarded("queue destruction", [&] {
@@ -94,6 +101,16 @@ status work_queue::launch(kernel::id k, const void* parameters, int blocks, int 
   return status::ok;
 }
 
+void work_queue::write(std::uint32_t* word, std::uint32_t value) {
+  std::lock_guard lock(mutex_);
+  last_ = queue_.fill(word, value, 1);
+}
+
+void work_queue::wait_for(std::uint32_t* word, std::uint32_t value) {
+  std::lock_guard lock(mutex_);
+  last_ = word_waits::instance().add(where_, queue_, word, value);
+}
+
 void work_queue::wait() {
   // Without the lock: other threads may submit work meanwhile.
   if (const auto e = last()) ::sycl::event(*e).wait_and_throw();
@@ -101,7 +118,7 @@ void work_queue::wait() {
 
 std::optional<::sycl::event> work_queue::last() {
   std::lock_guard lock(mutex_);
-  return last_;
+  return of_program_ ? queue_.ext_oneapi_submit_barrier() : last_;
 }
 
 }  // namespace telpher::device::sycl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stream: an in-order queue in a place's context, the event of the last work submitted, and
-// memory for the parameters of kernels in flight. Thread-safe. Functions throw what SYCL throws.
+// memory for the parameters of kernels in flight. Into a queue of the program's others submit, too.
+// Thread-safe. Functions throw what SYCL throws.
 #pragma once
 
 #include <sycl/event.hpp>
@@ -18,6 +19,8 @@ namespace telpher::device::sycl {
 class work_queue {
  public:
   explicit work_queue(int device);
+  /// A queue of the program's, in order and in the place's context.
+  work_queue(int device, const ::sycl::queue& of_program);
   ~work_queue();
   work_queue(const work_queue&) = delete;
   work_queue& operator=(const work_queue&) = delete;
@@ -26,9 +29,12 @@ class work_queue {
   void copy(void* to, const void* from, std::size_t bytes);
   void fill(void* to, int byte, std::size_t bytes);
   status launch(kernel::id k, const void* parameters, int blocks, int threads);
+  void write(std::uint32_t* word, std::uint32_t value);
+  void wait_for(std::uint32_t* word, std::uint32_t value);
   void wait();
   /// The event of the last work submitted; none if there was none.
   std::optional<::sycl::event> last();
+  ::sycl::queue& native() noexcept { return queue_; }
 
  private:
   // A kernel reads its parameters from `device`. On a GPU they are copied there from `host`, so
@@ -41,6 +47,7 @@ class work_queue {
   parameter_slot& free_slot();
 
   int device_;
+  bool of_program_ = false;
   const place& where_;
   std::mutex mutex_;
   ::sycl::queue queue_;
