@@ -3,6 +3,7 @@
 // the program's kernels, or marked in the order of a stream; the devices alone on a node
 // (TEST_MATCHED=devices, which must be so), by messages elsewhere (TEST_MATCHED=host). One source:
 // the ordinary compiler makes the program for the emulated device, nvcc the one for GPUs.
+#include <algorithm>
 #include <array>
 
 #include "graph_calls.hpp"
