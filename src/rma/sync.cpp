@@ -239,11 +239,11 @@ int test(MPI_Win win, int* flag, const host_call& host) noexcept {
     // Who asks again and again, and calls nothing else, moves messages that an origin may wait for.
     const ticket::visit v;
     ticket::progress().poll();
+    if (w && w->by == way::direct) ticket::progress().listen();  // else the host MPI's call does
   }
   if (!w) return host();
   if (w->by == way::direct) {
     if (!w->exposes) return wrong_epoch(*w, call);
-    ticket::progress().listen();
     *flag = all_completed(*w);
     if (*flag && !w->host_too) w->exposes = false;
     if (!*flag || !w->host_too) return MPI_SUCCESS;

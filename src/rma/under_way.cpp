@@ -89,6 +89,7 @@ status under_way::finish_one(int target, const char* call) noexcept {
   {
     const auto held = ticket::progress().lock();
     last = at(target).started;
+    if (at(target).ended == last) return std::exchange(at(target).error, status::ok);
   }
   ticket::progress().wait_unlocked(call, [&] { return ended(target, last); });
   const auto held = ticket::progress().lock();
