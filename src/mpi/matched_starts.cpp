@@ -138,12 +138,8 @@ int ready_in_stream(const char* call, int partition, MPI_Request request, void* 
   if (!e->sends()) return e->misused(call, MPI_ERR_REQUEST, "the request is of a receive");
   if (!e->args().whole && !is_started(*e))
     return e->misused(call, MPI_ERR_REQUEST, "the request was not started in a stream");
-  if (e->args().whole || partition < 0 || partition >= e->partitions()) {
-    char why[80];
-    std::snprintf(why, sizeof why, "partition %d of %d does not exist", partition,
-                  e->args().whole ? 0 : e->partitions());
-    return e->misused(call, MPI_ERR_ARG, why);
-  }
+  if (e->args().whole || !e->has(partition))
+    return e->refuse_partition(call, partition, e->args().whole ? 0 : e->partitions());
   const device::adopted_stream s(native);
   const memory::place& where = e->matched->where();
   if (!belongs_to(s, where)) return not_of_device(*e, call, native, where);

@@ -98,16 +98,6 @@ std::uint64_t next_number(const init_args& a, bool sends, std::uint64_t comm, in
   return calls[{a.whole, sends, comm, peer, a.tag}]++ | std::uint64_t{a.whole} << 63;
 }
 
-bool in_range(const end& e, int partition) noexcept {
-  return partition >= 0 && partition < e.partitions();
-}
-
-int out_of_range(const end& e, const char* call, int partition) noexcept {
-  char why[80];
-  std::snprintf(why, sizeof why, "partition %d of %d does not exist", partition, e.partitions());
-  return e.misused(call, MPI_ERR_ARG, why);
-}
-
 int refuse_matched(const end& e, const char* call, const char* other) noexcept {
   char why[120];
   std::snprintf(why, sizeof why, "the request was matched for streams: use %s", other);
@@ -171,8 +161,8 @@ int ready(const char* call, MPI_Request request, const host_call& host, const Li
   if (!e->sends()) return e->misused(call, MPI_ERR_REQUEST, "the request is of a receive");
   if (e->matched) return refuse_matched(*e, call, "telpher_pready_enqueue or telpher_pready");
   return list([&](int partition) {
-    return in_range(*e, partition) ? static_cast<sender*>(e)->ready(call, partition)
-                                   : out_of_range(*e, call, partition);
+    return e->has(partition) ? static_cast<sender*>(e)->ready(call, partition)
+                             : e->refuse_partition(call, partition, e->partitions());
   });
 }
 
@@ -265,7 +255,7 @@ int arrived(const char* call, MPI_Request request, int partition, int* flag,
   end* const e = as_end(mpi::find_stream_request(request));
   if (!e) return host();
   if (e->sends()) return e->misused(call, MPI_ERR_REQUEST, "the request is of a send");
-  if (!in_range(*e, partition)) return out_of_range(*e, call, partition);
+  if (!e->has(partition)) return e->refuse_partition(call, partition, e->partitions());
   if (e->matched) return refuse_matched(*e, call, "telpher_parrived in a kernel");
   *flag = static_cast<receiver*>(e)->arrived(partition);
   return MPI_SUCCESS;

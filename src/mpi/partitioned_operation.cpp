@@ -79,6 +79,12 @@ int end::may_start() const noexcept {
   return MPI_SUCCESS;
 }
 
+int end::refuse_partition(const char* call, int partition, int count) const noexcept {
+  char why[80];
+  std::snprintf(why, sizeof why, "partition %d of %d does not exist", partition, count);
+  return misused(call, MPI_ERR_ARG, why);
+}
+
 // The bytes live until the host MPI has sent them.
 int send_note(const end& from, const char* call, const void* bytes, std::size_t count,
               int tag) noexcept {

@@ -67,6 +67,9 @@ class end : public mpi::stream_request {
   void finish_quietly() noexcept override { finish(MPI_STATUS_IGNORE); }
   virtual bool sends() const noexcept = 0;
   int partitions() const noexcept { return args_.partitions; }
+  bool has(int partition) const noexcept { return partition >= 0 && partition < partitions(); }
+  /// Raises that it is none of the `count` that the call may name.
+  int refuse_partition(const char* call, int partition, int count) const noexcept;
   const memory::place* matched_at() const noexcept override {
     return matched ? &matched->where() : nullptr;
   }

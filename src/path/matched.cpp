@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernel/copy_batch.hpp"
+#include "path/matched_launch.hpp"
 #include "path/pull.hpp"
 
 namespace telpher::path {
@@ -12,15 +13,10 @@ namespace {
 
 using kernel::matched_pieces;
 
-constexpr std::size_t line = 256;  // what parts of a room are aligned to
-constexpr std::size_t rounded(std::size_t bytes) noexcept {
-  return (bytes + line - 1) / line * line;
-}
-
 /// Bytes of a slot for messages of at most so many. Packed ones take at most twice their size.
 constexpr std::size_t slot_bytes(std::uint64_t bytes) noexcept {
   const std::uint64_t packed = 2 * std::min(bytes + 15, matched_pieces::packed_limit);
-  return rounded(std::max(bytes, packed));
+  return matched_room::part(std::max(bytes, packed));
 }
 
 }  // namespace
@@ -46,6 +42,13 @@ void matched_end::hold_no_more(bool captured) noexcept {
   if (!captured) room_->takes_back(waiter_, 1);
 }
 
+matched_side matched_end::side() const noexcept {
+  matched_side s{};
+  s.room = room_->exported();
+  s.bytes = bytes_;
+  return s;
+}
+
 result<std::byte*> matched_end::open_room(int process, int own,
                                           const matched_side& other) noexcept {
   if (process == own) return reinterpret_cast<std::byte*>(other.room.address);
@@ -58,26 +61,24 @@ result<std::byte*> matched_end::open_room(int process, int own,
 // --- an end of messages ---
 
 std::size_t matched_message::room_for(bool sends, std::uint64_t bytes) noexcept {
-  return rounded(sizeof(kernel::matched_words)) +
+  return matched_room::part(sizeof(kernel::matched_words)) +
          (sends ? 0 : matched_pieces::slots * slot_bytes(bytes));
 }
 
 matched_message::matched_message(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
                                  std::uint64_t bytes) noexcept
     : matched_end(std::move(room), sends, buffer, bytes) {
-  words_ = room_->take(rounded(sizeof(kernel::matched_words)));
+  words_ = room_->take(sizeof(kernel::matched_words));
   if (sends_) return;
   stride_ = slot_bytes(bytes);
   inbox_ = room_->take(matched_pieces::slots * stride_);
 }
 
 matched_side matched_message::side() const noexcept {
-  matched_side s{};
-  s.room = room_->exported();
+  matched_side s = matched_end::side();
   s.words = words_;
   s.inbox = inbox_;
   s.stride = stride_;
-  s.bytes = bytes_;
   return s;
 }
 
@@ -132,39 +133,25 @@ int threads_for(const matched_pieces& p) noexcept {
 }
 
 status launch(kernel::id k, int most_blocks, std::span<matched_message* const> ends,
-              device::stream s) noexcept {
-  while (!ends.empty()) {
-    const auto some = ends.first(std::min<std::size_t>(ends.size(), matched_pieces::capacity));
-    matched_pieces p;
-    p.count = static_cast<std::uint16_t>(some.size());
-    for (std::size_t i = 0; i < some.size(); ++i) p.pieces[i] = some[i]->piece();
-    const int blocks = kernel::deal_blocks(p, p.count + most_blocks, bytes_per_block(p));
-    TELPHER_TRY(some[0]->where().owner->launch(k, &p, blocks, threads_for(p), s));
-    ends = ends.subspan(some.size());
-  }
-  return status::ok;
-}
-
-/// Holds the stream while its kernel waits for a peer.
-status launch_waiting(kernel::id k, int most_blocks, std::span<matched_message* const> ends,
-                      device::stream s, bool captured) noexcept {
-  for (matched_message* e : ends) e->hold(captured);
-  const status done = launch(k, most_blocks, ends, s);
-  if (failed(done))
-    for (matched_message* e : ends) e->hold_no_more(captured);
-  return done;
+              device::stream s, bool captured) noexcept {
+  return holding(ends, captured, [&] {
+    return in_lists<matched_pieces>(ends, [&](device::backend& owner, matched_pieces& p) {
+      const int blocks = kernel::deal_blocks(p, p.count + most_blocks, bytes_per_block(p));
+      return owner.launch(k, &p, blocks, threads_for(p), s);
+    });
+  });
 }
 
 }  // namespace
 
 status start_sends(std::span<matched_message* const> ends, device::stream s,
                    bool captured) noexcept {
-  return launch_waiting(kernel::id::matched_put, most_put_blocks, ends, s, captured);
+  return launch(kernel::id::matched_put, most_put_blocks, ends, s, captured);
 }
 
 status await_receives(std::span<matched_message* const> ends, device::stream s,
                       bool captured) noexcept {
-  return launch_waiting(kernel::id::matched_take, most_take_blocks, ends, s, captured);
+  return launch(kernel::id::matched_take, most_take_blocks, ends, s, captured);
 }
 
 }  // namespace telpher::path

@@ -21,8 +21,8 @@ namespace telpher::path {
 /// An end as the other one sees it.
 struct matched_side {
   exported_memory room;
-  std::uint64_t words;  // offsets in the room
-  std::uint64_t inbox;  // of a receive
+  std::uint64_t words;  // offsets in the room; of partitioned requests the record
+  std::uint64_t inbox;  // of a receive; of partitioned requests the marks
   std::uint64_t stride;
   std::uint64_t bytes;  // of a message; of a receive, what it has room for
   // Of partitioned requests:
@@ -38,7 +38,7 @@ class matched_end {
   matched_end(const matched_end&) = delete;
   matched_end& operator=(const matched_end&) = delete;
 
-  virtual matched_side side() const noexcept = 0;
+  virtual matched_side side() const noexcept;
   /// Opens the other end's memory. `process`: its rank of the job, `own`: this one. An error where
   /// the two cannot be a pair.
   virtual status connect(int process, int own, const matched_side& other) noexcept = 0;

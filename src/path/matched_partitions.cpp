@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "path/matched_launch.hpp"
 #include "path/pull.hpp"
 #include "telpher/device_partitions.h"
 
@@ -11,11 +12,6 @@ namespace telpher::path {
 namespace {
 
 using kernel::partition_pieces;
-
-constexpr std::size_t line = 256;  // what parts of a room are aligned to
-constexpr std::size_t rounded(std::size_t bytes) noexcept {
-  return (bytes + line - 1) / line * line;
-}
 
 /// A receiver does not know how many partitions its sender has when it makes its room.
 constexpr std::uint64_t least_marks = 1024;
@@ -28,9 +24,9 @@ constexpr std::uint64_t marks_for(bool sends, std::uint64_t partitions) noexcept
 // --- an end ---
 
 std::size_t matched_partitions::room_for(bool sends, std::uint64_t partitions) noexcept {
-  return rounded(sizeof(telpher_device_partitions)) +
-         rounded(marks_for(sends, partitions) * sizeof(std::uint64_t)) +
-         (sends ? rounded(partitions * sizeof(std::uint32_t)) : 0);
+  return matched_room::part(sizeof(telpher_device_partitions)) +
+         matched_room::part(marks_for(sends, partitions) * sizeof(std::uint64_t)) +
+         (sends ? matched_room::part(partitions * sizeof(std::uint32_t)) : 0);
 }
 
 matched_partitions::matched_partitions(std::shared_ptr<matched_room> room, bool sends,
@@ -39,10 +35,10 @@ matched_partitions::matched_partitions(std::shared_ptr<matched_room> room, bool 
     : matched_end(std::move(room), sends, buffer, bytes),
       partitions_(partitions),
       room_marks_(marks_for(sends, partitions)) {
-  record_ = room_->take(rounded(sizeof(telpher_device_partitions)));
-  marks_ = room_->take(rounded(room_marks_ * sizeof(std::uint64_t)));
+  record_ = room_->take(sizeof(telpher_device_partitions));
+  marks_ = room_->take(room_marks_ * sizeof(std::uint64_t));
   if (sends_) {
-    arrivals_ = room_->take(rounded(partitions * sizeof(std::uint32_t)));
+    arrivals_ = room_->take(partitions * sizeof(std::uint32_t));
     return;
   }
   device::pointer_info info;
@@ -52,11 +48,9 @@ matched_partitions::matched_partitions(std::shared_ptr<matched_room> room, bool 
 }
 
 matched_side matched_partitions::side() const noexcept {
-  matched_side s{};
-  s.room = room_->exported();
+  matched_side s = matched_end::side();
   s.words = record_;
   s.inbox = marks_;
-  s.bytes = bytes_;
   s.partitions = partitions_;
   s.marks = room_marks_;
   s.buffer = exported_buffer_;
@@ -116,24 +110,6 @@ constexpr int most_threads = 1024;
 constexpr int most_ready_blocks = 32;
 constexpr std::uint64_t bytes_per_block = 64 * 1024;
 
-partition_pieces pieces_of(std::span<matched_partitions* const> ends) noexcept {
-  partition_pieces p;
-  p.count = static_cast<std::uint32_t>(ends.size());
-  for (std::size_t i = 0; i < ends.size(); ++i) p.pieces[i] = ends[i]->piece();
-  return p;
-}
-
-template <class Launch>
-status in_lists(std::span<matched_partitions* const> ends, Launch launch) noexcept {
-  while (!ends.empty()) {
-    const auto some = ends.first(std::min<std::size_t>(ends.size(), partition_pieces::capacity));
-    const partition_pieces p = pieces_of(some);
-    TELPHER_TRY(launch(*some[0]->where().owner, p));
-    ends = ends.subspan(some.size());
-  }
-  return status::ok;
-}
-
 }  // namespace
 
 status matched_partitions::ready(std::uint64_t partition, device::stream s) noexcept {
@@ -154,17 +130,15 @@ status matched_partitions::ready(std::uint64_t partition, device::stream s) noex
 
 status start_partitions(std::span<matched_partitions* const> ends, device::stream s,
                         bool captured) noexcept {
-  for (matched_partitions* e : ends) e->hold(captured);
-  const status done = in_lists(ends, [&](device::backend& owner, const partition_pieces& p) {
-    return owner.launch(kernel::id::partitions_start, &p, 1, 32, s);
+  return holding(ends, captured, [&] {
+    return in_lists<partition_pieces>(ends, [&](device::backend& owner, partition_pieces& p) {
+      return owner.launch(kernel::id::partitions_start, &p, 1, 32, s);
+    });
   });
-  if (failed(done))
-    for (matched_partitions* e : ends) e->hold_no_more(captured);
-  return done;
 }
 
 status await_partitions(std::span<matched_partitions* const> ends, device::stream s) noexcept {
-  return in_lists(ends, [&](device::backend& owner, const partition_pieces& p) {
+  return in_lists<partition_pieces>(ends, [&](device::backend& owner, partition_pieces& p) {
     return owner.launch(kernel::id::partitions_wait, &p, static_cast<int>(p.count), 128, s);
   });
 }

@@ -31,8 +31,14 @@ class matched_room {
   const memory::place& where() const noexcept { return where_; }
   const exported_memory& exported() const noexcept { return exported_; }
   std::byte* base() const noexcept { return base_; }
-  /// The next so many bytes, as an offset.
-  std::uint64_t take(std::size_t bytes) noexcept { return std::exchange(next_, next_ + bytes); }
+  /// What a part of so many bytes takes: parts are aligned.
+  static constexpr std::size_t part(std::size_t bytes) noexcept {
+    return (bytes + 255) / 256 * 256;
+  }
+  /// The next part, as an offset.
+  std::uint64_t take(std::size_t bytes) noexcept {
+    return std::exchange(next_, next_ + part(bytes));
+  }
   /// The next so many waiters, as the number of the first.
   std::size_t take_waiters(std::size_t count) noexcept {
     return std::exchange(next_waiter_, next_waiter_ + count);

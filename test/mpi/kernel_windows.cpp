@@ -3,6 +3,7 @@
 // bytes and signals, waits that end, wrong calls, and which windows are refused. One source: a
 // plain compiler makes the test for the emulated device, nvcc the one for GPUs.
 #include "emulated.hpp"
+#include "kernel_programs.hpp"
 #include "stream_calls.hpp"
 #include "telpher/window.h"
 #include "window.hpp"
@@ -310,14 +311,7 @@ void one_cannot(suite& s) {
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
   if (!s.makes_windows()) return s.finish();
-#if defined(TELPHER_DEVICE_EMULATED)
-  if (std::string_view(backend_name()) != "emu") {
-    if (s.rank == 0)
-      std::printf("# left out: kernels, which were compiled for the emulated device\n");
-    return s.finish();
-  }
-#endif
-  telpher_use_device();
+  if (!begin_kernels(s)) return s.finish();
   s.run("refusals", [&] { refusals(s); });
   if (obstacle) {
     s.run("unreachable", [&] { unreachable(s); });

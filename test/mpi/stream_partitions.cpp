@@ -7,6 +7,7 @@
 #include <array>
 
 #include "graph_calls.hpp"
+#include "kernel_programs.hpp"
 #include "matched_pairs.hpp"
 #include "partition_kernels.hpp"
 
@@ -326,14 +327,7 @@ int main(int argc, char** argv) {
   // By the devices alone no thread of ours is needed.
   const bool low = std::getenv("TEST_LEVEL") != nullptr;
   suite s(&argc, &argv, 2, low ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
-#if defined(TELPHER_DEVICE_EMULATED)
-  if (std::string_view(backend_name()) != "emu") {
-    if (s.rank == 0)
-      std::printf("# left out: kernels, which were compiled for the emulated device\n");
-    return s.finish();
-  }
-#endif
-  telpher_use_device();
+  if (!begin_kernels(s)) return s.finish();
   if (by_devices()) {
     for (const auto& [size, sends, receives] :
          {std::array{600, 1, 1}, {4200, 7, 7}, {120000, 6, 4}, {4000, 40, 1}, {4000, 1, 40}})

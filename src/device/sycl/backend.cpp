@@ -26,9 +26,6 @@ struct event_object {
   std::optional<::sycl::event> recorded;
 };
 
-work_queue& queue_of(stream s) noexcept {
-  return *static_cast<work_queue*>(s.handle);
-}
 event_object& object_of(event e) noexcept {
   return *static_cast<event_object*>(e.handle);
 }

@@ -10,10 +10,6 @@
 namespace telpher::device::sycl {
 namespace {
 
-work_queue& queue_of(stream s) noexcept {
-  return *static_cast<work_queue*>(s.handle);
-}
-
 // The words by which a queue and we tell each other how far we are lie in the first context.
 const char* unfit(const ::sycl::queue& q) {
   if (!q.is_in_order()) return "it is not in order (sycl::property::queue::in_order)";

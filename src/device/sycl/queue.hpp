@@ -55,6 +55,11 @@ class work_queue {
   std::list<parameter_slot> slots_;  // least recently used first
 };
 
+/// Ours, and one of the program's while it is adopted.
+inline work_queue& queue_of(stream s) noexcept {
+  return *static_cast<work_queue*>(s.handle);
+}
+
 bool is_done(const ::sycl::event& e);
 
 }  // namespace telpher::device::sycl
