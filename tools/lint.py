@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "path": "base kernel device memory net host_mpi datatype codec",
     "ticket": "base kernel device memory net host_mpi datatype codec path",
     "coll": "base kernel device memory host_mpi datatype codec path ticket",
-    "rma": "base kernel device memory host_mpi datatype path ticket coll",
+    "rma": "base kernel device memory host_mpi datatype path ticket coll stream api",
     "stream": "base kernel device memory host_mpi",
     "api": "base kernel device memory",
     "mpi": "base kernel device memory host_mpi datatype codec path ticket coll rma stream api",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * device.h: communication over MPI windows from inside the program's kernels, on one node, by plain loads and stores.
- * One source for nvcc, hipcc and, on the emulated device, a plain C++ compiler (C++17). The host's call that makes a
- * handle is telpher_win_device (window.h); docs/use/kernels.md has the rules and an example. In short:
+ * device.h: communication over MPI windows from inside the program's kernels: on one node by plain loads and stores,
+ * with ranks of other nodes by a queue that a thread of the host's serves (device_relay.h). One source for nvcc, hipcc
+ * and, on the emulated device, a plain C++ compiler (C++17). The host's call that makes a handle is telpher_win_device
+ * (window.h); docs/use/kernels.md has the rules and an example. In short:
  *
  * - A place in a window is a rank and a displacement, in units of that rank's displacement unit, as in MPI_Put.
  * - A signal is a word of 64 bits in the window itself, at an address that 8 divides. The program sets it to 0 before
@@ -10,6 +11,8 @@
  * - A signal releases: who has seen it by one of the waits, or by telpher_read_signal, also sees everything that the
  *   thread that gave it had written before, wherever: puts to that rank or another, and plain stores. For the forms
  *   of a block this holds for all threads of the block, at both ends. Puts without a signal have no order.
+ * - A signal to a rank of another node has behind it what was put to that rank before. Before one that also tells of
+ *   puts to further ranks of other nodes, call telpher_quiet.
  * - When a function returns, its source may be written again and, of a get, its result may be read.
  * - The forms of a block (_block) are called by all threads of the block with the same arguments. Those that copy
  *   begin with a barrier, and no thread leaves before the last one has copied; a signal is given behind a barrier, and
@@ -26,64 +29,108 @@
 
 #include "device_lang.h"
 #include "device_partitions.h"
+#include "device_relay.h"
 #include "telpher.h"
 
-/* What a handle points to; telpher_win_device fills it, in device memory. A part for each rank follows it. */
+/* What a handle points to; telpher_win_device fills it, in device memory. A part for each rank
+ * follows it. */
 struct telpher_device_window {
-  std::int32_t rank;  /* the own one */
+  std::int32_t rank; /* the own one */
   std::int32_t ranks;
-  std::uint64_t reserved;
+  telpher_device_queue* queue; /* for ranks of other nodes; null if there are none */
 };
 struct telpher_device_part {
-  void* base;            /* where kernels of this device find the memory of that rank */
+  void* base; /* where kernels of this device find the memory of that rank; null on another node */
   std::uint64_t bytes;
-  std::uint64_t unit;    /* bytes of one displacement */
-  std::uint64_t last;    /* the last displacement within it: bytes / unit */
+  std::uint64_t unit; /* bytes of one displacement */
+  std::uint64_t last; /* the last displacement within it: bytes / unit */
 };
 
 enum telpher_signal_operation { TELPHER_SIGNAL_SET, TELPHER_SIGNAL_ADD };
 enum telpher_comparison {
-  TELPHER_EQUAL, TELPHER_NOT_EQUAL, TELPHER_GREATER, TELPHER_AT_LEAST, TELPHER_LESS, TELPHER_AT_MOST
+  TELPHER_EQUAL,
+  TELPHER_NOT_EQUAL,
+  TELPHER_GREATER,
+  TELPHER_AT_LEAST,
+  TELPHER_LESS,
+  TELPHER_AT_MOST
 };
 
 namespace telpher_device {
 
 /* --- places --- */
 
+TELPHER_DEVICE_FUNCTION const telpher_device_part& part_of(const telpher_device_window* w, int rank) {
+  return reinterpret_cast<const telpher_device_part*>(w + 1)[rank];
+}
+
+/* Of a rank on another node the place is its distance from the start of the rank's memory. */
 TELPHER_DEVICE_FUNCTION bool find(const telpher_device_window* w, int rank, std::int64_t displacement,
                                   std::uint64_t bytes, unsigned char*& place) {
   if (rank < 0 || rank >= w->ranks) return false;
-  const auto& part = reinterpret_cast<const telpher_device_part*>(w + 1)[rank];
-  const auto at = static_cast<std::uint64_t>(displacement);  /* a negative one is beyond every last one */
+  const telpher_device_part& part = part_of(w, rank);
+  const auto at = static_cast<std::uint64_t>(displacement); /* a negative one is beyond every last one */
   if (at > part.last || bytes > part.bytes - at * part.unit) return false;
   place = static_cast<unsigned char*>(part.base) + at * part.unit;
   return true;
 }
 
-TELPHER_DEVICE_FUNCTION std::uint64_t* signal_at(const telpher_device_window* w, int rank, std::int64_t displacement) {
+/* `rank` exists. */
+TELPHER_DEVICE_FUNCTION bool is_far(const telpher_device_window* w, int rank) {
+  const telpher_device_part& part = part_of(w, rank);
+  return part.base == nullptr && part.bytes > 0;
+}
+
+TELPHER_DEVICE_FUNCTION bool find_signal(const telpher_device_window* w, int rank, std::int64_t displacement,
+                                         unsigned char*& place) {
+  return find(w, rank, displacement, sizeof(std::uint64_t), place) &&
+         reinterpret_cast<std::uintptr_t>(place) % sizeof(std::uint64_t) == 0;
+}
+
+/* Of the own rank. */
+TELPHER_DEVICE_FUNCTION const std::uint64_t* own_signal(const telpher_device_window* w, std::int64_t displacement) {
   unsigned char* place = nullptr;
-  if (!find(w, rank, displacement, sizeof(std::uint64_t), place)) return nullptr;
-  return reinterpret_cast<std::uintptr_t>(place) % sizeof(std::uint64_t) == 0 ? reinterpret_cast<std::uint64_t*>(place)
-                                                                              : nullptr;
+  return find_signal(w, w->rank, displacement, place) ? reinterpret_cast<const std::uint64_t*>(place) : nullptr;
+}
+
+TELPHER_DEVICE_FUNCTION telpher_device_command far_place(int rank, const unsigned char* place) {
+  telpher_device_command c{};
+  c.rank = rank;
+  c.offset = reinterpret_cast<std::uintptr_t>(place);
+  return c;
 }
 
 TELPHER_DEVICE_FUNCTION bool holds(std::uint64_t seen, telpher_comparison how, std::uint64_t value) {
   switch (how) {
-    case TELPHER_EQUAL: return seen == value;
-    case TELPHER_NOT_EQUAL: return seen != value;
-    case TELPHER_GREATER: return seen > value;
-    case TELPHER_AT_LEAST: return seen >= value;
-    case TELPHER_LESS: return seen < value;
-    case TELPHER_AT_MOST: return seen <= value;
+    case TELPHER_EQUAL:
+      return seen == value;
+    case TELPHER_NOT_EQUAL:
+      return seen != value;
+    case TELPHER_GREATER:
+      return seen > value;
+    case TELPHER_AT_LEAST:
+      return seen >= value;
+    case TELPHER_LESS:
+      return seen < value;
+    case TELPHER_AT_MOST:
+      return seen <= value;
   }
   return false;
 }
 
-TELPHER_DEVICE_FUNCTION void give(std::uint64_t* word, std::uint64_t value, telpher_signal_operation operation) {
+TELPHER_DEVICE_FUNCTION void give(unsigned char* place, std::uint64_t value, telpher_signal_operation operation) {
+  auto* const word = reinterpret_cast<std::uint64_t*>(place);
   if (operation == TELPHER_SIGNAL_ADD)
     add_release(word, value);
   else
     store_release(word, value);
+}
+
+TELPHER_DEVICE_FUNCTION void add_signal(telpher_device_command& c, const unsigned char* place, std::uint64_t value,
+                                        telpher_signal_operation operation) {
+  c.what = operation == TELPHER_SIGNAL_ADD ? relayed_add : relayed_set;
+  c.signal = reinterpret_cast<std::uintptr_t>(place);
+  c.value = value;
 }
 
 }  // namespace telpher_device
@@ -93,18 +140,29 @@ TELPHER_DEVICE_FUNCTION void give(std::uint64_t* word, std::uint64_t value, telp
 TELPHER_DEVICE_FUNCTION int telpher_window_rank(const telpher_device_window* w) { return w->rank; }
 TELPHER_DEVICE_FUNCTION int telpher_window_ranks(const telpher_device_window* w) { return w->ranks; }
 
-/* Where kernels of this device find so many bytes of a rank's window memory, the own one's too; null if they do not
- * lie in it. Loads and stores there have the order of puts and gets. */
+/* Where kernels of this device find so many bytes of a rank's window memory, the own one's too;
+ * null if they do not lie in it, or the rank is on another node. Loads and stores there have the
+ * order of puts and gets. */
 TELPHER_DEVICE_FUNCTION void* telpher_window_address(const telpher_device_window* w, int rank,
                                                      std::int64_t displacement, std::uint64_t bytes) {
   unsigned char* place = nullptr;
-  return telpher_device::find(w, rank, displacement, bytes, place) ? place : nullptr;
+  return telpher_device::find(w, rank, displacement, bytes, place) && !telpher_device::is_far(w, rank) ? place
+                                                                                                       : nullptr;
 }
 
-/* Orders what this thread wrote or read before with what it writes later, for all devices of the node. Needed only
- * where the program's own flags take the place of signals. There is no call that waits for puts: they are stores,
- * and this fence, a signal, or the end of the kernel completes them. */
+/* Orders what this thread wrote or read before with what it writes later, for all devices of the
+ * node. Needed only where the program's own flags take the place of signals. On one node no call
+ * waits for puts: they are stores, and this fence, a signal, or the end of the kernel completes
+ * them. */
 TELPHER_DEVICE_FUNCTION void telpher_fence() { telpher_device::fence(); }
+
+/* Completes what this thread has put, to ranks of other nodes too, and what other threads of this
+ * rank had put there before it: when it returns, the bytes are in their places. False if that
+ * cannot be. */
+TELPHER_DEVICE_FUNCTION bool telpher_quiet(const telpher_device_window* w) {
+  telpher_device::fence();
+  return w->queue == nullptr || telpher_device::relay_quiet(w->queue);
+}
 
 /* --- moving bytes: by one thread, and by all of a block --- */
 
@@ -112,6 +170,8 @@ TELPHER_DEVICE_FUNCTION bool telpher_put(const telpher_device_window* w, int ran
                                          const void* source, std::uint64_t bytes) {
   unsigned char* to = nullptr;
   if (!telpher_device::find(w, rank, displacement, bytes, to)) return false;
+  if (telpher_device::is_far(w, rank))
+    return telpher_device::relay_put<false>(w->queue, telpher_device::far_place(rank, to), source, bytes);
   telpher_device::copy(to, source, bytes);
   return true;
 }
@@ -120,6 +180,8 @@ TELPHER_DEVICE_FUNCTION bool telpher_put_block(const telpher_device_window* w, i
                                                const void* source, std::uint64_t bytes) {
   unsigned char* to = nullptr;
   if (!telpher_device::find(w, rank, displacement, bytes, to)) return false;
+  if (telpher_device::is_far(w, rank))
+    return telpher_device::relay_put<true>(w->queue, telpher_device::far_place(rank, to), source, bytes);
   telpher_block_barrier();
   telpher_device::copy_block(to, source, bytes);
   telpher_block_barrier();
@@ -130,6 +192,8 @@ TELPHER_DEVICE_FUNCTION bool telpher_get(const telpher_device_window* w, void* t
                                          std::int64_t displacement, std::uint64_t bytes) {
   unsigned char* from = nullptr;
   if (!telpher_device::find(w, rank, displacement, bytes, from)) return false;
+  if (telpher_device::is_far(w, rank))
+    return telpher_device::relay_get<false>(w->queue, telpher_device::far_place(rank, from), target, bytes);
   telpher_device::copy(target, from, bytes);
   return true;
 }
@@ -138,6 +202,8 @@ TELPHER_DEVICE_FUNCTION bool telpher_get_block(const telpher_device_window* w, v
                                                std::int64_t displacement, std::uint64_t bytes) {
   unsigned char* from = nullptr;
   if (!telpher_device::find(w, rank, displacement, bytes, from)) return false;
+  if (telpher_device::is_far(w, rank))
+    return telpher_device::relay_get<true>(w->queue, telpher_device::far_place(rank, from), target, bytes);
   telpher_block_barrier();
   telpher_device::copy_block(target, from, bytes);
   telpher_block_barrier();
@@ -146,58 +212,69 @@ TELPHER_DEVICE_FUNCTION bool telpher_get_block(const telpher_device_window* w, v
 
 /* --- signals --- */
 
-TELPHER_DEVICE_FUNCTION bool telpher_signal(const telpher_device_window* w, int rank, std::int64_t signal,
-                                            std::uint64_t value, telpher_signal_operation operation) {
-  std::uint64_t* const word = telpher_device::signal_at(w, rank, signal);
-  if (!word) return false;
-  telpher_device::give(word, value, operation);
-  return true;
-}
-
-/* One signal, after all that the block has written. */
-TELPHER_DEVICE_FUNCTION bool telpher_signal_block(const telpher_device_window* w, int rank, std::int64_t signal,
-                                                  std::uint64_t value, telpher_signal_operation operation) {
-  std::uint64_t* const word = telpher_device::signal_at(w, rank, signal);
-  if (!word) return false;
-  telpher_device::end_block_writes();
-  if (telpher_thread_number() == 0) telpher_device::give(word, value, operation);
-  return true;
-}
-
 /* A put and then a signal at the same rank. If either place is wrong, neither is done. */
 TELPHER_DEVICE_FUNCTION bool telpher_put_signal(const telpher_device_window* w, int rank, std::int64_t displacement,
                                                 const void* source, std::uint64_t bytes, std::int64_t signal,
                                                 std::uint64_t value, telpher_signal_operation operation) {
-  return telpher_device::signal_at(w, rank, signal) && telpher_put(w, rank, displacement, source, bytes) &&
-         telpher_signal(w, rank, signal, value, operation);
+  unsigned char *to = nullptr, *word = nullptr;
+  if (!telpher_device::find_signal(w, rank, signal, word) || !telpher_device::find(w, rank, displacement, bytes, to))
+    return false;
+  if (telpher_device::is_far(w, rank)) {
+    telpher_device_command c = telpher_device::far_place(rank, to);
+    telpher_device::add_signal(c, word, value, operation);
+    return telpher_device::relay_put<false>(w->queue, c, source, bytes);
+  }
+  telpher_device::copy(to, source, bytes);
+  telpher_device::give(word, value, operation);
+  return true;
 }
 
 TELPHER_DEVICE_FUNCTION bool telpher_put_signal_block(const telpher_device_window* w, int rank,
                                                       std::int64_t displacement, const void* source,
                                                       std::uint64_t bytes, std::int64_t signal, std::uint64_t value,
                                                       telpher_signal_operation operation) {
-  unsigned char* to = nullptr;
-  if (!telpher_device::signal_at(w, rank, signal) || !telpher_device::find(w, rank, displacement, bytes, to))
+  unsigned char *to = nullptr, *word = nullptr;
+  if (!telpher_device::find_signal(w, rank, signal, word) || !telpher_device::find(w, rank, displacement, bytes, to))
     return false;
-  telpher_block_barrier();
-  telpher_device::copy_block(to, source, bytes);
-  return telpher_signal_block(w, rank, signal, value, operation);
+  if (telpher_device::is_far(w, rank)) {
+    telpher_device_command c = telpher_device::far_place(rank, to);
+    telpher_device::add_signal(c, word, value, operation);
+    return telpher_device::relay_put<true>(w->queue, c, source, bytes);
+  }
+  if (bytes > 0) {
+    telpher_block_barrier();
+    telpher_device::copy_block(to, source, bytes);
+  }
+  telpher_device::end_block_writes();
+  if (telpher_thread_number() == 0) telpher_device::give(word, value, operation);
+  return true;
+}
+
+TELPHER_DEVICE_FUNCTION bool telpher_signal(const telpher_device_window* w, int rank, std::int64_t signal,
+                                            std::uint64_t value, telpher_signal_operation operation) {
+  return telpher_put_signal(w, rank, 0, nullptr, 0, signal, value, operation);
+}
+
+/* One signal, after all that the block has written. */
+TELPHER_DEVICE_FUNCTION bool telpher_signal_block(const telpher_device_window* w, int rank, std::int64_t signal,
+                                                  std::uint64_t value, telpher_signal_operation operation) {
+  return telpher_put_signal_block(w, rank, 0, nullptr, 0, signal, value, operation);
 }
 
 /* The value of a signal of the own rank; false leaves `value` as it was. */
 TELPHER_DEVICE_FUNCTION bool telpher_read_signal(const telpher_device_window* w, std::int64_t signal,
                                                  std::uint64_t* value) {
-  const std::uint64_t* const word = telpher_device::signal_at(w, w->rank, signal);
+  const std::uint64_t* const word = telpher_device::own_signal(w, signal);
   if (word) *value = telpher_device::load_acquire(word);
   return word != nullptr;
 }
 
-/* Looks at a signal of the own rank at most `polls` times, until the comparison with `value` holds. False if it did
- * not. The kernel can then end, which gives the device to whoever needs it, and be launched again. */
+/* Looks at a signal of the own rank at most `polls` times, until the comparison with `value` holds.
+ * False if it did not. The kernel can then end, which gives the device to whoever needs it, and be
+ * launched again. */
 TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_for(const telpher_device_window* w, std::int64_t signal,
-                                                     telpher_comparison how, std::uint64_t value,
-                                                     std::uint64_t polls) {
-  const std::uint64_t* const word = telpher_device::signal_at(w, w->rank, signal);
+                                                     telpher_comparison how, std::uint64_t value, std::uint64_t polls) {
+  const std::uint64_t* const word = telpher_device::own_signal(w, signal);
   if (!word) return false;
   for (std::uint64_t poll = 0; poll < polls; ++poll) {
     if (telpher_device::holds(telpher_device::load_acquire(word), how, value)) return true;
@@ -259,9 +336,10 @@ inline int telpher_use_device() {
 #endif
 }
 
-/* Launches a kernel in a stream. On the emulated device it is a function of this process: its blocks are called one
- * after the other in the stream's thread, so that none may wait for a later one of its launch. Its arguments are
- * copied as bytes; addresses among them must be those for kernels (telpher_kernel_address, telpher_window_address). */
+/* Launches a kernel in a stream. On the emulated device it is a function of this process: its
+ * blocks are called one after the other in the stream's thread, so that none may wait for a later
+ * one of its launch. Its arguments are copied as bytes; addresses among them must be those for
+ * kernels (telpher_kernel_address, telpher_window_address). */
 template <class... P>
 inline int telpher_launch(void (*kernel)(P...), unsigned blocks, unsigned threads, void* stream,
                           typename telpher_device::same<P>::type... arguments) {

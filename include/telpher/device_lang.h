@@ -122,6 +122,29 @@ TELPHER_DEVICE_FUNCTION void begin_block_reads() {}
 TELPHER_DEVICE_FUNCTION void relax() { sched_yield(); }
 #endif
 
+/* At the scope of the device, relaxed: the words beside it carry the order. */
+TELPHER_DEVICE_FUNCTION bool compare_and_swap(std::uint64_t* at, std::uint64_t expected, std::uint64_t wanted) {
+#if defined(TELPHER_DEVICE_EMULATED)
+  return __atomic_compare_exchange_n(at, &expected, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#else
+  static_assert(sizeof(unsigned long long) == sizeof *at, "a word has 64 bits");
+  return atomicCAS(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(expected),
+                   static_cast<unsigned long long>(wanted)) == expected;
+#endif
+}
+
+/* The value of thread 0, in all threads of the block. */
+TELPHER_DEVICE_FUNCTION std::uint64_t broadcast_in_block(std::uint64_t value) {
+#if !defined(TELPHER_DEVICE_EMULATED)
+  __shared__ std::uint64_t word;
+  if (telpher_thread_number() == 0) word = value;
+  __syncthreads();
+  value = word;
+  __syncthreads();
+#endif
+  return value;
+}
+
 /* True in all threads of the block if it is in one. */
 TELPHER_DEVICE_FUNCTION bool any_of_block(bool mine) {
 #if defined(TELPHER_DEVICE_EMULATED)

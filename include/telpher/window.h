@@ -24,7 +24,9 @@ struct telpher_device_window;
  *
  * Returns MPI's error codes, and calls the window's error handler; the log names the rank that is in the way and says
  * what to do. Either all ranks get a handle or none does. It is an error
- *  - where a rank of the window is on another node, exposes host memory, or has memory that peers cannot map;
+ *  - where a rank of the window exposes host memory, or has memory that peers of its node cannot map;
+ *  - where ranks are on several nodes and MPI runs below MPI_THREAD_MULTIPLE: a thread of Telpher's carries what kernels
+ *    ask of ranks on other nodes;
  *  - for windows of host memory, dynamic windows, and back ends whose kernels cannot wait for each other (SYCL).
  */
 int telpher_win_device(MPI_Win win, const struct telpher_device_window** handle);

@@ -71,6 +71,10 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return old;
 }
 
+TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
+  asm volatile("red.release.sys.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
 /// One access of 16 aligned bytes; relaxed, system scope.
 TELPHER_DEVICE word_pair load_pair_system(const void* at) {
   word_pair value;
@@ -127,6 +131,10 @@ TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
 
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   return __hip_atomic_fetch_add(at, value, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
+  __hip_atomic_fetch_add(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
 }
 
 // HIP has no 16-byte atomic. A volatile 16-byte vector load is one instruction on every gfx9. Each
@@ -241,6 +249,10 @@ TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
 
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
   return __atomic_fetch_add(at, value, __ATOMIC_ACQ_REL);
+}
+
+TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
+  __atomic_fetch_add(at, value, __ATOMIC_RELEASE);
 }
 
 // The high word is accessed before and after the low one: whoever sees the high word also sees what

@@ -3,6 +3,7 @@
 // they need instead.
 #pragma once
 
+#include "kernel/add_word.hpp"
 #include "kernel/copy_batch.hpp"
 #include "kernel/exchange.hpp"
 #include "kernel/linger.hpp"

@@ -21,6 +21,13 @@ enum class id : int {
 
 constexpr std::size_t parameter_capacity = 4000;
 
+/// add_word: adds to a word that kernels of any device poll or add to (release, system scope); one
+/// thread.
+struct add_word {
+  std::uint64_t* word;
+  std::uint64_t value;
+};
+
 /// copy_batch: copies many contiguous pieces in one launch. Blocks are assigned to pieces in
 /// proportion to bytes: piece i gets blocks [first_block[i], first_block[i + 1]). When the last
 /// block of a piece is done, it stores `done_value` to the piece's flag in host memory (release,

@@ -20,6 +20,7 @@
 #include "mpi/sessions.hpp"
 #include "mpi/tuned.hpp"
 #include "path/compression.hpp"
+#include "rma/relay.hpp"
 #include "stream/proxy.hpp"
 #include "stream/settle.hpp"
 #include "ticket/job_life.hpp"
@@ -122,6 +123,7 @@ void shut_down() noexcept {
                                     [] { return stream::idle(); });
     }
     stream::stop();
+    rma::relays::stop();
     stream::end_settling();
     {
       auto held = ticket::progress().lock();

@@ -72,9 +72,9 @@ status complete(ticket::message& m) noexcept {
 
 // Packing takes some microseconds, unless the device is busy. A payload that is complete when the
 // call returns is offered at once: its receiver then needs no further call of this rank, which may
-// compute for long. But in a burst of sends (the faces of a block) the kernels run behind each other
-// while the calls go on: a send that follows closely on another does not wait. An error stays with
-// the event, for those who wait for it later.
+// compute for long. But in a burst of sends (the faces of a block) the kernels run behind each
+// other while the calls go on: a send that follows closely on another does not wait. An error stays
+// with the event, for those who wait for it later.
 void wait_a_little(ticket::message& m) noexcept {
   constexpr double patience_us = 50;
   thread_local std::uint64_t last_ns = 0;

@@ -5,12 +5,12 @@
 #include <limits>
 #include <new>
 
+#include "api/api.hpp"
 #include "base/log.hpp"
 #include "host_mpi/error.hpp"
 #include "path/pull.hpp"
 #include "rma/rma.hpp"
 #include "rma/window.hpp"
-#include "telpher/telpher.h"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::rma {
@@ -362,6 +362,7 @@ int detach(MPI_Win win, const void* base, const host_call& host) noexcept {
 int free(MPI_Win* win, const host_call& host) noexcept {
   auto w = win ? take(*win) : nullptr;
   if (!w) return call_host(host);
+  if (w->for_kernels) w->for_kernels->end("MPI_Win_free");
   // The calls that end the epochs have reported errors; the handle's errors are nobody's from here.
   if (w->by == window::way::direct) {
     [[maybe_unused]] const status ended = w->copies->finish(everyone, "MPI_Win_free");

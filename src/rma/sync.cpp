@@ -92,8 +92,13 @@ class completion {
   std::uint64_t last_ = 0;
 };
 
-/// Waits for this rank's puts and gets at a rank, or at everyone, that are under way.
+/// Waits for this rank's puts and gets at a rank, or at everyone, that are under way, and for what
+/// its kernels have put.
 int end_copies(window& w, int rank, const char* call) noexcept {
+  if (w.for_kernels && !w.for_kernels->quiet(call))
+    return refuse(w, call, MPI_ERR_OTHER,
+                  "what kernels have asked of ranks on other nodes has failed; the log of the rank "
+                  "that failed says why");
   if (!w.copies || (rank != everyone && !w.valid(rank))) return MPI_SUCCESS;
   const status s = w.copies->finish(rank, call);
   return s == status::ok ? MPI_SUCCESS

@@ -33,6 +33,7 @@
 #include "host_mpi/host_mpi.hpp"
 #include "memory/imported.hpp"
 #include "rma/image.hpp"
+#include "rma/relay.hpp"
 #include "rma/under_way.hpp"
 #include "rma/words.hpp"
 
@@ -61,11 +62,17 @@ struct obstacle {
   int rank = -1;
 };
 
-/// A direct window as the program's kernels use it (telpher_win_device).
+/// A window as the program's kernels use it (telpher_win_device).
 struct kernel_view {
   memory::buffer record;         // of device memory
   std::vector<reached> targets;  // what the record names, opened for the device of those kernels
   const void* handle = nullptr;  // the record, where kernels find it
+  std::unique_ptr<relay> far;    // to ranks of other nodes
+
+  /// What kernels have put is complete; false if it may not be.
+  bool quiet(const char* call) const noexcept { return !far || far->quiet(call); }
+  /// Collective; kernels use the window no longer.
+  void end(const char* call) noexcept;
 };
 
 /// Device buffers of an operation that the host MPI carries out on their images. Shared by the

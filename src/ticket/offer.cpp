@@ -172,12 +172,10 @@ void offer::advance_off_node() noexcept {
   if (!remote_->asked() && !remote_->pushes()) consider_push();
 }
 
-// The program may go away once a send is complete. A copy in our memory is enough then if somebody
-// comes back to it: not if another thread is blocked inside the host MPI and this call was the
-// last.
+// The program may go away once a send is complete, and call MPI no more for long. So the host MPI
+// has all blocks by then: a copy in our memory alone would let the receiver wait for this rank.
 bool offer::bytes_safe() const noexcept {
-  if (!remote_->copied()) return false;
-  return remote_->all_sent() || !peers_.blocked_here();
+  return remote_->copied() && remote_->all_sent();
 }
 
 // The receiver has not answered. Its bell is rung once. Later the bytes are copied to host memory,

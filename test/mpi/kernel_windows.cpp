@@ -158,6 +158,67 @@ void additions(suite& s) {
   s.expect_equal(static_cast<long long>(found.read()[0]), 0, "the result of a wait in vain");
 }
 
+// More than queues to other nodes hold, in small and in large pieces. MPI's call completes it.
+void floods(suite& s) {
+  const lane stream;
+  constexpr std::size_t count = 30'000, bytes = 8 * count;
+  kernel_window w(s, count, 1);
+  device_words own(count), got(count), refused(1);
+  auto* const memory = reinterpret_cast<unsigned char*>(own.for_kernels());
+  auto* const result = reinterpret_cast<unsigned char*>(got.for_kernels());
+  std::vector<unsigned char> sent(bytes), wanted(bytes), seen(bytes);
+  const auto check = [&](int of, std::size_t piece, const std::uint64_t* where, const char* what) {
+    write_pattern(piece + static_cast<std::size_t>(of), wanted.data(), bytes);
+    copy(kind::device, seen.data(), where, bytes);
+    s.expect_none(difference(seen.data(), wanted.data(), bytes, what));
+  };
+  MPI_Win_fence(0, w.win);
+  for (const std::size_t piece : {1000u, 200'000u}) {
+    s.note("pieces of %zu bytes", piece);
+    write_pattern(piece + static_cast<std::size_t>(s.rank), sent.data(), bytes);
+    copy(kind::device, own.data(), sent.data(), bytes);
+    launch(s, stream, 3, put_pieces, w.handle, right(s), memory, bytes, piece,
+           refused.for_kernels());
+    MPI_Win_fence(0, w.win);
+    check(left(s), piece, w.memory.data(), "the window");
+    launch(s, stream, 1, get_all, w.handle, left(s), result, bytes, refused.for_kernels());
+    check((left(s) + s.ranks - 1) % s.ranks, piece, got.data(), "what was got");
+    MPI_Win_fence(0, w.win);
+  }
+  s.expect_equal(static_cast<long long>(refused.read()[0]), 0, "calls that were refused");
+}
+
+int complete_puts(MPI_Win win) {
+  MPI_Win_lock_all(0, win);
+  const int code = MPI_Win_flush_all(win);
+  MPI_Win_unlock_all(win);
+  return code;
+}
+
+// The last rank cannot write what rank 0 puts: the calls of rank 0 end, and so do MPI's.
+void relay_fails(suite& s) {
+  static auto* const set_faults = emulated<void(const char*)>("telpher_emu_faults");
+  if (!set_faults || !std::getenv("TEST_NODES")) return;
+  const lane stream;
+  constexpr std::size_t bytes = 4000;
+  kernel_window w(s, bytes / 8, 1);
+  device_words own(bytes / 8), refused(1);
+  auto* const memory = reinterpret_cast<unsigned char*>(own.for_kernels());
+  const int far = s.ranks - 1;
+  if (s.rank == far) set_faults("memcpy:1+");
+  MPI_Barrier(s.control);
+  if (s.rank == 0) {
+    launch(s, stream, 1, put_pieces, w.handle, far, memory, bytes, std::uint64_t{100},
+           refused.for_kernels());
+    s.expect_class(complete_puts(w.win), MPI_ERR_OTHER, "the call that completes");
+    refused.write({0});
+    launch(s, stream, 1, get_all, w.handle, far, memory, bytes, refused.for_kernels());
+    s.expect_equal(static_cast<long long>(refused.read()[0]), 1, "a get that was refused");
+  }
+  MPI_Barrier(s.control);
+  set_faults("");
+}
+
 void wrong(suite& s) {
   const lane stream;
   kernel_window w(s, 64);
@@ -322,6 +383,8 @@ int main(int argc, char** argv) {
   s.run("paused", [&] { paused(s); });
   s.run("additions", [&] { additions(s); });
   s.run("beside messages", [&] { beside(s); });
+  s.run("floods", [&] { floods(s); });
+  s.run("relay fails", [&] { relay_fails(s); });
   s.run("wrong calls", [&] { wrong(s); });
   s.run("shapes", [&] { shapes(s); });
   s.run("one cannot", [&] { one_cannot(s); });

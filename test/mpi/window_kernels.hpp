@@ -8,7 +8,8 @@ namespace mpi_test {
 
 using handle_of = const telpher_device_window*;
 
-/// Puts to the right rank and gets from the left one, by one thread or by the block.
+/// Puts to the right rank and gets from the left one, by one thread or by the block; then the bytes
+/// are in their places, on other nodes too.
 TELPHER_KERNEL_FUNCTION void move_bytes(handle_of w, unsigned char* memory, std::int64_t place,
                                         std::uint64_t bytes, bool by_block, std::uint64_t* good) {
   const int rank = telpher_window_rank(w), ranks = telpher_window_ranks(w);
@@ -16,10 +17,10 @@ TELPHER_KERNEL_FUNCTION void move_bytes(handle_of w, unsigned char* memory, std:
   if (by_block) {
     const bool put = telpher_put_block(w, right, place, memory, bytes);
     const bool got = telpher_get_block(w, memory + 4096, left, 0, bytes);
-    if (telpher_thread_number() == 0) *good = put && got;
+    if (telpher_thread_number() == 0) *good = put && got && telpher_quiet(w);
   } else if (telpher_thread_number() == 0) {
     *good = telpher_put(w, right, place, memory, bytes) &&
-            telpher_get(w, memory + 4096, left, 0, bytes);
+            telpher_get(w, memory + 4096, left, 0, bytes) && telpher_quiet(w);
   }
 }
 
@@ -55,6 +56,22 @@ TELPHER_KERNEL_FUNCTION void ring(handle_of w, std::uint64_t* own, std::uint64_t
   telpher_block_barrier();
   if (first == 0) state[0] = round;
   if (wrong > 0) state[1] += wrong;
+}
+
+/// The blocks put so many bytes to a rank in pieces, and wait for nothing.
+TELPHER_KERNEL_FUNCTION void put_pieces(handle_of w, int to, const unsigned char* memory,
+                                        std::uint64_t bytes, std::uint64_t piece,
+                                        std::uint64_t* refused) {
+  for (std::uint64_t at = telpher_block_number() * piece; at < bytes;
+       at += telpher_block_count() * piece) {
+    const std::uint64_t length = bytes - at < piece ? bytes - at : piece;
+    if (!telpher_put_block(w, to, static_cast<std::int64_t>(at), memory + at, length)) *refused = 1;
+  }
+}
+
+TELPHER_KERNEL_FUNCTION void get_all(handle_of w, int from, unsigned char* memory,
+                                     std::uint64_t bytes, std::uint64_t* refused) {
+  if (!telpher_get_block(w, memory, from, 0, bytes)) *refused = 1;
 }
 
 /// Every block of every rank adds to a word of each rank.

@@ -64,6 +64,19 @@ void test_partitions_wait() {
   test_partitions(false);
 }
 
+struct add_word_trial {
+  static constexpr unsigned variants = 2;
+  explicit add_word_trial(unsigned variant) : word(variant) {}
+  unsigned blocks() const { return 1; }
+  std::uint64_t result() const { return word; }
+  std::uint64_t word;
+  kernel::add_word parameters{&word, 5};
+};
+void test_add_word() {
+  same_as_one_item<add_word_trial>(id::add_word, "add_word",
+                                   [](auto w, auto& p) { kernel::add_word_body(w, p); });
+}
+
 // --- kernels that move ---
 
 struct copy_batch_trial {

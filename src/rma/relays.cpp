@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The thread that serves relays. It runs while there are any, and holds a mutex in each pass; who
+// adds or removes one asks for the mutex first, so that the thread does not take it again at once.
+// When nothing moves it also moves the program's messages: a kernel that holds up this rank may
+// wait for another one, which waits for a message from here.
+#include <signal.h>
+
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/lasting.hpp"
+#include "rma/relay.hpp"
+#include "stream/processors.hpp"
+#include "ticket/progress.hpp"
+
+namespace telpher::rma::relays {
+namespace {
+
+constexpr long passes_between_looks = 16;
+
+struct server {
+  std::mutex mutex;
+  std::atomic<int> asking{0};
+  std::vector<relay*> served;  // under the mutex
+  std::thread thread;          // under the mutex
+  std::uint64_t current = 0;   // under the mutex: which thread shall serve
+};
+lasting<server> the_server;
+
+class turn {
+ public:
+  turn() noexcept {
+    the_server->asking.fetch_add(1);
+    the_server->mutex.lock();
+    the_server->asking.fetch_sub(1);
+  }
+  ~turn() { the_server->mutex.unlock(); }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+};
+
+void run(std::uint64_t self) noexcept {
+  stream::choose_processors();
+  for (long idle_passes = 0;;) {
+    bool moved = false;
+    {
+      const std::lock_guard lock(the_server->mutex);
+      if (the_server->current != self) return;
+      for (relay* r : the_server->served) moved |= r->serve();
+    }
+    while (the_server->asking.load(std::memory_order_relaxed) > 0) sched_yield();
+    idle_passes = moved ? 0 : idle_passes + 1;
+    if (idle_passes % passes_between_looks == passes_between_looks - 1) {
+      const auto held = ticket::progress().lock();
+      ticket::progress().poll();
+    }
+    pause(idle_passes, stream::nap_ns);
+  }
+}
+
+// The program's signals are for the program's threads.
+bool start() noexcept {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    the_server->thread = std::thread(run, ++the_server->current);
+  } catch (const std::system_error&) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return the_server->thread.joinable();
+}
+
+// The thread, if it has nothing left to serve: to be joined without the mutex.
+std::thread take_if_idle() noexcept {
+  if (!the_server->served.empty()) return {};
+  ++the_server->current;
+  return std::move(the_server->thread);
+}
+
+}  // namespace
+
+bool add(relay& r) noexcept {
+  const turn mine;
+  try {
+    the_server->served.push_back(&r);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  if (the_server->thread.joinable() || start()) return true;
+  the_server->served.pop_back();
+  return false;
+}
+
+void remove(relay& r) noexcept {
+  std::thread over;
+  {
+    const turn mine;
+    std::erase(the_server->served, &r);
+    over = take_if_idle();
+  }
+  if (over.joinable()) over.join();
+}
+
+void stop() noexcept {
+  std::thread over;
+  {
+    const turn mine;
+    the_server->served.clear();
+    over = take_if_idle();
+  }
+  if (over.joinable()) over.join();
+}
+
+}  // namespace telpher::rma::relays
