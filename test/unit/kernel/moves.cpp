@@ -4,7 +4,9 @@
 // kernels are here, exchange is in exchange.cpp, matched_put and matched_take are in matched.cpp,
 // those of partitioned requests in partitions.cpp. A kernel without a case does not compile.
 #define CHECK_NO_MAIN
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "block_of_threads.hpp"
 #include "check.hpp"
@@ -62,6 +64,25 @@ void test_partitions_start() {
 }
 void test_partitions_wait() {
   test_partitions(false);
+}
+
+/// In each replay it says that it is there, and ends when it is told to.
+void test_graph_hold() {
+  std::uint32_t reached = 0, over = 0;
+  for (int replay = 0; replay < 3; ++replay) {
+    std::atomic<bool> ended{false};
+    std::thread stream([&] {
+      const kernel::graph_hold k{&reached, &over};
+      block_of_threads::run([&](block_of_threads::work w) { kernel::graph_hold_body(w, k); }, 1, 4);
+      ended = true;
+    });
+    while (std::atomic_ref(reached).load(std::memory_order_acquire) == 0) std::this_thread::yield();
+    CHECK(!ended);
+    std::atomic_ref(reached).store(0, std::memory_order_relaxed);
+    std::atomic_ref(over).store(1, std::memory_order_release);
+    stream.join();
+    CHECK_EQ(over, 0u);
+  }
 }
 
 // --- kernels that move ---
