@@ -6,10 +6,17 @@
 
 namespace cuda_driver {
 
+inline void* library() {
+  static void* const opened = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return opened;
+}
+inline bool loaded() {
+  return library() != nullptr;
+}
+
 template <class... Arguments>
 int call(const char* name, Arguments... arguments) {
-  static void* const opened = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  void* const found = opened ? dlsym(opened, name) : nullptr;
+  void* const found = loaded() ? dlsym(library(), name) : nullptr;
   return found ? reinterpret_cast<int (*)(Arguments...)>(found)(arguments...) : -1;
 }
 

@@ -105,10 +105,18 @@ int code_with_text(int error_class, const std::string& text) noexcept {
 kept_comm::kept_comm(MPI_Comm comm) noexcept
     : comm_(comm), since_(frees.load(std::memory_order_relaxed)) {}
 
-error_owner kept_comm::owner() const noexcept {
-  if (frees.load(std::memory_order_relaxed) == since_) return comm_;
+bool kept_comm::is_freed() const noexcept {
+  if (frees.load(std::memory_order_relaxed) == since_) return false;
   const std::lock_guard lock(guard);
-  return freed().last_free(comm_) > since_ ? error_owner::nobody() : error_owner(comm_);
+  return freed().last_free(comm_) > since_;
+}
+
+error_owner kept_comm::owner() const noexcept {
+  return is_freed() ? error_owner::nobody() : error_owner(comm_);
+}
+
+MPI_Comm kept_comm::get() const noexcept {
+  return is_freed() ? MPI_COMM_NULL : comm_;
 }
 
 void note_freed(MPI_Comm comm) noexcept {

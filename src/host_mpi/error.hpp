@@ -68,8 +68,12 @@ class kept_comm {
   kept_comm() noexcept = default;
   explicit kept_comm(MPI_Comm comm) noexcept;
   error_owner owner() const noexcept;
+  /// Null once the program has freed it.
+  MPI_Comm get() const noexcept;
 
  private:
+  bool is_freed() const noexcept;
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::uint64_t since_ = 0;
 };

@@ -71,8 +71,19 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return old;
 }
 
+<<<<<<< HEAD
 TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
   asm volatile("red.release.sys.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+=======
+/// Stores `value` where the word is `expected`; what it was. Acquire and release at device scope.
+TELPHER_DEVICE std::uint32_t exchange_if_device(std::uint32_t* at, std::uint32_t expected,
+                                                std::uint32_t value) {
+  std::uint32_t old;
+  asm volatile("atom.acq_rel.gpu.cas.b32 %0, [%1], %2, %3;"
+               : "=r"(old)
+               : "l"(at), "r"(expected), "r"(value)
+               : "memory");
+  return old;
 }
 
 /// One access of 16 aligned bytes; relaxed, system scope.
@@ -133,8 +144,15 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return __hip_atomic_fetch_add(at, value, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
 }
 
+<<<<<<< HEAD
 TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
   __hip_atomic_fetch_add(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+=======
+TELPHER_DEVICE std::uint32_t exchange_if_device(std::uint32_t* at, std::uint32_t expected,
+                                                std::uint32_t value) {
+  __hip_atomic_compare_exchange_strong(at, &expected, value, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE,
+                                       __HIP_MEMORY_SCOPE_AGENT);
+  return expected;
 }
 
 // HIP has no 16-byte atomic. A volatile 16-byte vector load is one instruction on every gfx9. Each
@@ -210,6 +228,13 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
                                                                        sycl::memory_order::acq_rel);
 }
 
+TELPHER_DEVICE std::uint32_t exchange_if_device(std::uint32_t* at, std::uint32_t expected,
+                                                std::uint32_t value) {
+  sycl_detail::atomic<sycl::memory_scope::device>(at).compare_exchange_strong(
+      expected, value, sycl::memory_order::acq_rel, sycl::memory_order::acquire);
+  return expected;
+}
+
 #else
 
 // A block is one thread. The acquiring loads and releasing stores around a fence give all the order
@@ -253,6 +278,12 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
 
 TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
   __atomic_fetch_add(at, value, __ATOMIC_RELEASE);
+}
+
+TELPHER_DEVICE std::uint32_t exchange_if_device(std::uint32_t* at, std::uint32_t expected,
+                                                std::uint32_t value) {
+  __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return expected;
 }
 
 // The high word is accessed before and after the low one: whoever sees the high word also sees what

@@ -77,25 +77,30 @@ struct linger {
 /// All zero at first.
 struct matched_words {
   alignas(128) std::uint32_t peers;  // the peer's count, written by the peer
+  std::uint32_t opened;              // of a sender: messages that may go direct; by the peer
+  std::uint32_t direct;              // of a receiver: the message is in its buffer; by the peer
   alignas(128) std::uint32_t own;    // this end's count
   std::uint32_t arrivals;  // blocks of this end's launch that are done; 0 between launches
+  std::uint32_t decided;   // of a sender: the last message, and whether it went to the buffer
 };
 
 /// matched_put and matched_take: one piece for each send that is started, or each receive that is
-/// waited for. Blocks are assigned to pieces as in copy_batch.
+/// waited for; in matched_put also one without an inbox for each receive that opens its buffer.
+/// Blocks are assigned to pieces as in copy_batch.
 struct matched_pieces {
-  static constexpr int capacity = 64;
+  static constexpr int capacity = 56;
   static constexpr unsigned slots = 4;  // of an inbox
   static constexpr std::uint64_t packed_limit =
       128 * 1024;  // bytes of a message that travels packed
   struct piece {
     matched_words* end;    // this end's
-    std::uint32_t* peer;   // `peers` of the other end, as mapped here
+    matched_words* peer;   // the other end's, as mapped here
     void* buffer;          // the program's
     void* inbox;           // the receiver's, `slots` of them
     std::uint64_t stride;  // from one slot to the next
     std::uint64_t bytes;   // of a message
     std::uint64_t* ended;  // pinned host memory: this end's count, once the launch is over
+    void* target;          // of a send: the receiver's buffer, as mapped here, if it opens it
   };
   piece pieces[capacity];
   std::uint16_t first_block[capacity + 1];
@@ -132,6 +137,12 @@ struct partition_ready {
   std::uint64_t* mark;
   std::uint64_t* own_mark;
   std::uint32_t* arrivals;  // of the partition: blocks that are done; 0 between launches
+};
+
+/// graph_hold: words of pinned host memory.
+struct graph_hold {
+  std::uint32_t* reached;
+  std::uint32_t* over;
 };
 
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the

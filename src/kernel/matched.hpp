@@ -16,6 +16,17 @@
 // mark 2n + 1: matched_take polls the words themselves. So matched_put needs neither a fence nor
 // `peers` there, and no block waits for another one.
 //
+// A large message goes straight into the receiver's buffer if its receive has been started by then:
+//   matched_put    of a receive that starts: direct = 0, the sender's opened = own + 1 = n + 1
+//                  (release, system scope): what was launched before has read the buffer. Of a
+//                  send: if opened > n (acquire, for a few looks), it copies to the buffer in place
+//                  of the slot, and writes the receiver's direct = 1 before `peers`. The blocks of
+//                  a message agree by `decided`, which the first one of them sets.
+//   matched_take   copies nothing if direct is 1.
+// A send never waits for a start, so there is no new order that programs have to keep. `direct` is
+// that of the message which is awaited: the next one cannot go to the buffer before its receive has
+// started, behind this take.
+//
 // A send that has been put is complete: to wait for it takes no kernel. The start of one that is
 // two messages ahead of the receives that have begun holds its stream, as a send without a receive
 // may wait (MPI-4.1, 3.5); it is never the start that belongs to a receive which has been started.
@@ -70,6 +81,38 @@ TELPHER_DEVICE bool is_last(W w, const matched_share<W>& s) {
 /// By one work item: waits until the peer's count is `least`.
 TELPHER_DEVICE void await_peer(const matched_words* end, std::uint32_t least) {
   while (static_cast<std::int32_t>(load_acquire_system(&end->peers) - least) < 0) relax();
+}
+
+// --- straight into the buffer ---
+
+/// A receive that starts.
+template <class W>
+TELPHER_DEVICE void open_buffer(W w, const matched_share<W>& s) {
+  if (w.id() != 0) return;
+  matched_words* const end = resolve(s.piece.end);
+  end->direct = 0;
+  store_release_system(&resolve(s.piece.peer)->opened, end->own + 1);
+}
+
+TELPHER_DEVICE bool is_open(const matched_words* end, std::uint32_t n) {
+  return static_cast<std::int32_t>(load_acquire_system(&end->opened) - (n + 1)) >= 0;
+}
+
+/// By one work item of each block: whether message n goes to the buffer, for all blocks alike.
+TELPHER_DEVICE bool goes_direct(matched_words* end, std::uint32_t n) {
+  constexpr int most_looks = 4;  // the start may be on its way
+  bool open = is_open(end, n);
+  for (int looks = 1; looks < most_looks && !open; ++looks) {
+    relax();
+    open = is_open(end, n);
+  }
+  const std::uint32_t number = (n + 1) << 1;  // in the upper bits; the lowest one tells
+  std::uint32_t before = load_acquire_system(&end->decided);
+  if ((before ^ number) > 1) {
+    const std::uint32_t found = exchange_if_device(&end->decided, before, number | open);
+    before = found == before ? number | open : found;
+  }
+  return before & 1;
 }
 
 // --- packed ---
@@ -155,7 +198,9 @@ TELPHER_DEVICE void take_packed(const matched_share<W>& s, std::uint32_t n) {
 
 template <class W>
 TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
+  TELPHER_SHARED(bool, direct);
   const matched_share<W> s = share_of(w, p);
+  if (!s.piece.inbox) return open_buffer(w, s);
   matched_words* const end = resolve(s.piece.end);
   const std::uint32_t n = end->own;
   const bool packed = is_packed(s.piece);
@@ -163,7 +208,10 @@ TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
     put_packed(s, n);
     w.barrier();  // all have read `own`
   } else {
-    copy_span(s.index, s.workers, slot_of(s.piece, n),
+    if (w.id() == 0) direct = s.piece.target && goes_direct(end, n);
+    w.barrier();
+    copy_span(s.index, s.workers,
+              direct ? resolve(static_cast<std::uint8_t*>(s.piece.target)) : slot_of(s.piece, n),
               resolve(static_cast<const std::uint8_t*>(s.piece.buffer)), s.piece.bytes);
     w.publish();
   }
@@ -171,8 +219,10 @@ TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
   if (!is_last(w, s)) return;
   end->own = n + 1;
   if (!packed) {
+    matched_words* const peer = resolve(s.piece.peer);
+    if (direct) store_published(&peer->direct, 1);
     fence_system();  // behind the other blocks' fences
-    store_published(resolve(s.piece.peer), n + 1);
+    store_published(&peer->peers, n + 1);
   }
   await_peer(end, n - 2);
   store_relaxed_system(resolve(s.piece.ended), n + 1);
@@ -180,17 +230,22 @@ TELPHER_DEVICE void matched_put_body(W w, const matched_put& p) {
 
 template <class W>
 TELPHER_DEVICE void matched_take_body(W w, const matched_take& p) {
+  TELPHER_SHARED(bool, direct);
   const matched_share<W> s = share_of(w, p);
   matched_words* const end = resolve(s.piece.end);
   const std::uint32_t n = end->own;
-  if (s.index == s.workers - 1) store_release_system(resolve(s.piece.peer), n);
+  if (s.index == s.workers - 1) store_release_system(&resolve(s.piece.peer)->peers, n);
   if (is_packed(s.piece)) {
     take_packed(s, n);
   } else {
-    if (w.id() == 0) await_peer(end, n + 1);
+    if (w.id() == 0) {
+      await_peer(end, n + 1);
+      direct = load_acquire_system(&end->direct) != 0;
+    }
     w.barrier();
-    copy_span(s.index, s.workers, resolve(static_cast<std::uint8_t*>(s.piece.buffer)),
-              slot_of(s.piece, n), s.piece.bytes);
+    if (!direct)
+      copy_span(s.index, s.workers, resolve(static_cast<std::uint8_t*>(s.piece.buffer)),
+                slot_of(s.piece, n), s.piece.bytes);
   }
   w.barrier();  // all have read `own`
   admit_next_launch();

@@ -48,6 +48,7 @@ class persistent_collective final : public stream_request {
         rounds_(std::move(rounds)),
         native_(native),
         staged_(std::move(staged)) {}
+  stream::used used_by_start() const noexcept override { return {errors_.get()}; }
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;

@@ -275,20 +275,24 @@ def bypass(function):
 
 
 # Calls without a buffer after which others may read or write what this rank's devices have used.
-EXPOSE = re.compile(
-    r"(Start|Startall|Pready.*|Win_(fence|post|complete|lock|lock_all|unlock|unlock_all|flush.*|sync))$")
+EXPOSE = re.compile(r"Win_(fence|post|complete|lock|lock_all|unlock|unlock_all|flush.*|sync)$")
 
 
 # Calls that leave a message behind which the named stream's work comes first (mpi/send.cpp).
 SENDS = re.compile(r"I?[sr]?send(_c)?$", re.I)
 
 
+# Requests that know their buffer when they start.
+STARTED_LATER = re.compile(r"[bsrp]?(send|recv)_init(_c)?$", re.I)
+
+
 def settling(function):
     """Waits for the device's work on the buffers, where TELPHER_SYNC or a named stream asks for it. Of
-    persistent operations the start does so."""
+    persistent operations the start does so, and MPI_Pready (mpi/requests.cpp, mpi/partitioned.cpp); of
+    collectives both do, as a start knows no buffers and waits for devices that were seen."""
     window = function.name.removesuffix("_c") in ("Win_create", "Win_attach")
     buffers = [p.name for p in function.parameters if p.kind == "BUFFER" or window and p.name == "base"]
-    if not buffers and not EXPOSE.match(function.name):
+    if STARTED_LATER.match(function.name) or not buffers and not EXPOSE.match(function.name):
         return ""
     comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_NULL"
     if SENDS.match(function.name):

@@ -67,27 +67,33 @@ int not_of_device(const mpi::stream_request& r, const char* call, void* native,
   return r.misused(call, MPI_ERR_ARG, why);
 }
 
-/// A send is complete once it was put, and a receive needs no start. Partitioned ones need both,
-/// and are started first, as no peer is waited for. A collective is complete when the stream has
-/// passed its start, which comes last: others may need what was sent before.
+/// A send is complete once it was put, and a receive needs no start, unless it opens its buffer.
+/// Partitioned ones need both, and are started first, as no peer is waited for. A collective is
+/// complete when the stream has passed its start, which comes last: others may need what was sent
+/// before.
 int launch(const char* call, bool waits, const sorted& all, void* native) noexcept {
   const device::adopted_stream s(native);
   const memory::place& where = *all.first->matched_at();
   if (!belongs_to(s, where)) return not_of_device(*all.first, call, native, where);
-  std::vector<path::matched_message*> messages;
+  std::vector<path::matched_message*> messages, opens;
   std::vector<path::matched_partitions*> partitioned;
   for (const end* e : all.ends) {
-    if (!e->args().whole)
+    if (!e->args().whole) {
       partitioned.push_back(e->matched_parts());
-    else if (e->sends() != waits)
-      messages.push_back(static_cast<path::matched_message*>(e->matched.get()));
+      continue;
+    }
+    auto* const message = static_cast<path::matched_message*>(e->matched.get());
+    if (e->sends() != waits)
+      messages.push_back(message);
+    else if (!waits && message->opens())
+      opens.push_back(message);
   }
   const bool captured = where.owner->is_captured(*s.get());
   status done = waits ? path::await_receives(messages, *s.get(), captured)
                       : path::start_partitions(partitioned, *s.get(), captured);
   if (done == status::ok)
     done = waits ? path::await_partitions(partitioned, *s.get())
-                 : path::start_sends(messages, *s.get(), captured);
+                 : path::start_messages(messages, opens, *s.get(), captured);
   for (collective* c : all.collectives)
     if (done == status::ok && !waits) done = c->replay->start(*s.get(), captured);
   if (done != status::ok)

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "host_mpi/host_mpi.hpp"
+#include "stream/settle.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::ticket {
@@ -48,6 +49,8 @@ class operation {
   virtual bool may_share_handle() const noexcept { return false; }
   /// Of a call that enqueues: the stream, in whose order it may be waited for.
   virtual bool enqueued_in([[maybe_unused]] void*& native) const noexcept { return false; }
+  /// What its start uses, where a stream may still write it.
+  virtual stream::used used_by_start() const noexcept { return {}; }
   /// Starts a persistent operation. Returns the MPI error code.
   virtual int start() noexcept { return MPI_ERR_REQUEST; }
   /// Persistent requests that are not started are ignored by the completing calls.

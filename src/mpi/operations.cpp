@@ -131,6 +131,12 @@ persistent_operation::~persistent_operation() {
   if (type_ != MPI_DATATYPE_NULL) pmpi::Type_free(&type_);
 }
 
+stream::used persistent_operation::used_by_start() const noexcept {
+  using enum stream::used::how;
+  if (is_send_) return {send_.comm, send_.buffer, sends};
+  return {receive_.comm, receive_.buffer, otherwise};
+}
+
 int persistent_operation::start() noexcept {
   int rc = MPI_SUCCESS;
   running_ = is_send_ ? start_send(send_, true, &rc) : start_receive(receive_, &rc);

@@ -135,6 +135,7 @@ class persistent_operation final : public operation {
   persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept;
   persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept;
   ~persistent_operation() override;
+  stream::used used_by_start() const noexcept override;
   int start() noexcept override;
   bool check() noexcept override { return !running_ || running_->check(); }
   bool conclude() noexcept override { return !running_ || running_->conclude(); }
@@ -175,6 +176,7 @@ class collective_operation final : public operation {
         work_(std::move(work)),
         persistent_(persistent) {}
   ~collective_operation() override;
+  stream::used used_by_start() const noexcept override { return {errors_.get()}; }
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;

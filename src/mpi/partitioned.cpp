@@ -153,8 +153,21 @@ int make(const init_args& a, bool sends, MPI_Request* request) noexcept {
   return MPI_SUCCESS;
 }
 
+// Without the lock, as before a start.
+[[gnu::cold]] void settle_ready(MPI_Request request) noexcept {
+  stream::used u;
+  {
+    const ticket::visit v;
+    if (const end* const e = as_end(mpi::find_stream_request(request)))
+      u = e->used_as(stream::used::how::sends);
+  }
+  stream::settle(u);
+}
+
 template <class List>
 int ready(const char* call, MPI_Request request, const host_call& host, const List& list) noexcept {
+  if (stream::must_settle()) [[unlikely]]
+    settle_ready(request);
   const ticket::visit v;
   end* const e = as_end(mpi::find_stream_request(request));
   if (!e) return host();

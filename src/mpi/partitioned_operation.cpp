@@ -165,7 +165,9 @@ int sender::send(std::size_t message) noexcept {
                            args_.type,
                            peer_,
                            hello_.first_tag + static_cast<int>(message),
-                           own_comm()};
+                           own_comm(),
+                           pt2pt::send_mode::standard,
+                           errors_.get()};
   if (!met_) return send_copy(message, a);
   int rc = MPI_SUCCESS;
   messages_[message] = mpi::start_send(a, false, &rc);

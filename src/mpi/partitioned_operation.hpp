@@ -68,6 +68,10 @@ class end : public mpi::stream_request {
   virtual bool sends() const noexcept = 0;
   int partitions() const noexcept { return args_.partitions; }
   bool has(int partition) const noexcept { return partition >= 0 && partition < partitions(); }
+  /// What a start or a mark uses.
+  stream::used used_as(stream::used::how as) const noexcept {
+    return {errors_.get(), args_.buffer, as};
+  }
   /// Raises that it is none of the `count` that the call may name.
   int refuse_partition(const char* call, int partition, int count) const noexcept;
   const memory::place* matched_at() const noexcept override {
@@ -131,6 +135,10 @@ class sender final : public end {
  public:
   sender(const init_args& a, int peer, const channel& c, MPI_Request place) noexcept;
   ~sender() override;
+  /// Nothing, unless it marks the one partition as well.
+  stream::used used_by_start() const noexcept override {
+    return used_as(args_.whole ? stream::used::how::sends : stream::used::how::nothing);
+  }
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
@@ -161,6 +169,9 @@ class receiver final : public end {
  public:
   receiver(const init_args& a, int peer, const channel& c, MPI_Request place) noexcept;
   ~receiver() override;
+  stream::used used_by_start() const noexcept override {
+    return used_as(stream::used::how::otherwise);
+  }
   int start() noexcept override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;

@@ -19,6 +19,7 @@ struct send_args {
   int tag;
   MPI_Comm comm;
   send_mode mode = send_mode::standard;
+  MPI_Comm ordered_by = MPI_COMM_NULL;  // whose stream it comes after; null: of `comm`
 };
 
 struct receive_args {

@@ -175,8 +175,24 @@ int get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept {
   return MPI_SUCCESS;
 }
 
+namespace {
+
+// In the calling thread, without the lock: a stream may stand behind a message of another thread's.
+[[gnu::cold]] void settle_start(MPI_Request request) noexcept {
+  stream::used u;
+  {
+    const auto held = progress().lock();
+    if (const operation* const op = mpi::find(request)) u = op->used_by_start();
+  }
+  stream::settle(u);
+}
+
+}  // namespace
+
 int start(MPI_Request* request) noexcept {
   trace::span traced("MPI_Start");
+  if (stream::must_settle()) [[unlikely]]
+    settle_start(*request);
   scope s;
   operation* op = mpi::find(*request);
   return op && op->persistent() ? op->start() : pmpi::Start(request);

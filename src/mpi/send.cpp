@@ -26,24 +26,34 @@ const datatype::layout* layout_of(MPI_Datatype type) noexcept {
   return l ? *l : nullptr;
 }
 
+// Without the engine's lock: the event may stand behind a message that another thread moves.
 status wait_for(const memory::pooled_event& e) noexcept {
   status s = e ? e.query() : status::ok;
-  for (; s == status::would_block; s = e.query()) std::this_thread::yield();
+  if (s == status::would_block)
+    ticket::progress().wait_until(*ticket::held_lock::innermost(), "a send's stream",
+                                  [&] { return (s = e.query()) != status::would_block; });
   return s;
 }
 
 // Memory that other processes cannot open (stream-ordered pools, virtual memory management) is
 // copied to memory of ours that they can: one copy inside the device instead of two through the
-// host, when `before` has ended. not_supported, out_of_memory: it stays as it is.
-status bounce(ticket::message& m, const memory::pooled_event& before) noexcept {
+// host, when the work before has ended. not_supported, out_of_memory: it stays as it is.
+status bounce(ticket::message& m, stream::work_before& before) noexcept {
   auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
   TELPHER_TRY(copy);
   auto info = memory::describe(m.payload.where, copy->data());
   TELPHER_TRY(info);
   if (!info->exportable) return status::not_supported;  // no memory of this device can be
-  TELPHER_TRY(wait_for(before));
-  TELPHER_TRY(
-      memory::copy_and_wait(m.payload.where, copy->data(), m.payload.data, m.payload.bytes));
+  const path::region from = m.payload;
+  status copied = before.append(from.where, [&](device::stream s) {
+    return from.where.owner->copy(copy->data(), from.data, from.bytes, s);
+  });
+  if (copied == status::not_supported) {
+    TELPHER_TRY(wait_for(before.event));
+    before.event = {};
+    copied = memory::copy_and_wait(from.where, copy->data(), from.data, from.bytes);
+  }
+  TELPHER_TRY(copied);
   static bool told = false;
   if (!std::exchange(told, true))
     TELPHER_INFO(
@@ -99,16 +109,35 @@ void address(const send_args& a, const datatype::layout& l, ticket::message& m) 
   m.synchronous = a.mode == send_mode::synchronous;
 }
 
+// Packs what has gaps, behind the work before. Making our stream has loaded the kernels.
+status pack(const send_args& a, const datatype::layout& l, const memory::place& where,
+            memory::buffer& to, stream::work_before& before,
+            memory::pooled_event& packed) noexcept {
+  const auto own = memory::stream(where, memory::lane::kernel);
+  TELPHER_TRY(own);
+  const auto give = [&](device::stream s) {
+    return datatype::pack(*where.owner, l, a.buffer, a.count, to.data(), s);
+  };
+  if (const status s = before.append(where, give); s != status::not_supported) {
+    packed = std::move(before.event);
+    return s;
+  }
+  TELPHER_TRY(wait_for(before.event));
+  auto packing = memory::pooled_event::acquire(where);
+  TELPHER_TRY(packing);
+  TELPHER_TRY(give(*own));
+  const status recorded = packing->record(*own);
+  if (failed(recorded)) memory::wait_for(where, memory::lane::kernel);
+  packed = std::move(*packing);
+  return recorded;
+}
+
 // The contiguous bytes of a device message: the buffer itself, or a packed copy on the device.
 status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   const datatype::layout* l = o.layout;
   if (!datatype::is_committed(*l, a.type, ticket::job().control)) return status::invalid_argument;
-  memory::pooled_event before;
-  if (stream::must_settle()) before = stream::work_before(a.comm);
-  if (o.mixed) {
-    static_cast<void>(wait_for(before));
-    return status::not_supported;
-  }
+  stream::work_before before(a.ordered_by == MPI_COMM_NULL ? a.comm : a.ordered_by);
+  if (o.mixed) return static_cast<void>(wait_for(before.event)), status::not_supported;
   m.lease = std::move(o.lease);
   address(a, *l, m);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
@@ -121,29 +150,21 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     const bool whole = inside(m.payload, m.info);
     if (!m.info.exportable && (!whole || bytes >= config().bounce_threshold)) {
       const status s = bounce(m, before);
+      if (s == status::ok) return m.ready = std::move(before.event), s;
       const bool stays = s == status::not_supported || s == status::out_of_memory;
-      if (!whole || !stays) return static_cast<void>(wait_for(before)), s;  // else it is staged
+      if (!whole || !stays) return static_cast<void>(wait_for(before.event)), s;  // else staged
     }
-    m.ready = std::move(before);
+    m.ready = std::move(before.event);
     if (whole) return status::ok;
     TELPHER_ERROR("%s: %zu bytes at %p reach beyond their allocation, %zu bytes from %p on", a.call,
                   bytes, static_cast<void*>(m.payload.data), m.info.bytes,
                   reinterpret_cast<void*>(m.info.base));
     return status::invalid_argument;
   }
-  TELPHER_TRY(wait_for(before));
   auto packed = memory::buffer::device(where, bytes);
   TELPHER_TRY(packed);
-  auto packing = memory::pooled_event::acquire(where);
-  TELPHER_TRY(packing);
-  auto s = memory::stream(where, memory::lane::kernel);
-  TELPHER_TRY(s);
-  TELPHER_TRY(datatype::pack(*where.owner, *l, data, a.count, packed->data(), *s));
-  if (const status recorded = packing->record(*s); failed(recorded)) {
-    memory::wait_for(where, memory::lane::kernel);
-    return recorded;
-  }
-  m.ready = std::move(*packing);
+  const bool alone = !before.event;
+  TELPHER_TRY(pack(a, *l, where, *packed, before, m.ready));
   m.packs = datatype::hold(l);
   m.packed = std::move(*packed);
   m.payload = {where, static_cast<std::byte*>(m.packed.data()), bytes};
@@ -153,7 +174,7 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     return info.error();
   }
   m.info = *info;
-  wait_a_little(m);
+  if (alone) wait_a_little(m);
   return status::ok;
 }
 

@@ -2,7 +2,8 @@
 // The ends of a send and a receive of one node that were matched once and are started in the order
 // of streams, again and again, without the host (kernel/matched.hpp has the protocol; who matches
 // them is mpi/matching.hpp). The start of any number of sends is one kernel, the wait for any
-// number of receives another one; the start of a receive and the wait for a send are nothing.
+// number of receives another one; the wait for a send is nothing, and so is the start of a receive
+// but of a large message, which may then go straight into the program's buffer.
 // Kernels run in the program's own stream, captured or not.
 //
 // The ends of one process on one device that are matched together share a room (matched_room.hpp)
@@ -24,11 +25,11 @@ struct matched_side {
   std::uint64_t words;  // offsets in the room; of partitioned requests the record
   std::uint64_t inbox;  // of a receive; of partitioned requests the marks
   std::uint64_t stride;
-  std::uint64_t bytes;  // of a message; of a receive, what it has room for
+  std::uint64_t bytes;     // of a message; of a receive, what it has room for
+  exported_memory buffer;  // of a receive that opens it: the program's
   // Of partitioned requests:
   std::uint64_t partitions;
-  std::uint64_t marks;     // of a receive: for so many partitions of the sender
-  exported_memory buffer;  // of a receive: the program's
+  std::uint64_t marks;  // of a receive: for so many partitions of the sender
 };
 
 /// What ends of messages and of partitioned requests (matched_partitions.hpp) share.
@@ -55,13 +56,18 @@ class matched_end {
               std::uint64_t bytes) noexcept;
   /// Opens the other end's room. Where it begins for kernels of this device.
   result<std::byte*> open_room(int process, int own, const matched_side& other) noexcept;
+  /// Of a receive: the other end's kernels may write the program's buffer.
+  void export_buffer() noexcept;
+  /// Of a send: that buffer, for `bytes_`.
+  result<std::byte*> open_buffer(int process, int own, const matched_side& other) noexcept;
 
   std::shared_ptr<matched_room> room_;
   bool sends_;
   std::byte* buffer_;    // the program's
   std::uint64_t bytes_;  // what the receive has room for; once connected, of a message
   std::size_t waiter_;
-  memory::mapping peer_room_;
+  memory::mapping peer_room_, peer_buffer_;
+  exported_memory exported_buffer_{};
 };
 
 class matched_message final : public matched_end {
@@ -76,17 +82,26 @@ class matched_message final : public matched_end {
   matched_side side() const noexcept override;
   status connect(int process, int own, const matched_side& other) noexcept override;
   kernel::matched_pieces::piece piece() const noexcept;
+  /// Of a receive: its start opens the program's buffer to the sender, which may write there.
+  bool opens() const noexcept { return !sends_ && exported_buffer_.exportable; }
+  kernel::matched_pieces::piece opening() const noexcept;
 
  private:
+  kernel::matched_words* peer_words() const noexcept {
+    return reinterpret_cast<kernel::matched_words*>(peer_words_);
+  }
+
   std::uint64_t words_, inbox_ = 0, stride_ = 0;
   std::byte* peer_words_ = nullptr;
   std::byte* peer_inbox_ = nullptr;
+  std::byte* peer_target_ = nullptr;
 };
 
-/// Starts sends, or waits for receives, in a stream of the program's on their device. `captured`: a
-/// graph takes the stream's work.
-status start_sends(std::span<matched_message* const> ends, device::stream s,
-                   bool captured) noexcept;
+/// Starts sends, and receives that open their buffers, or waits for receives, in a stream of the
+/// program's on their device. `captured`: a graph takes the stream's work.
+status start_messages(std::span<matched_message* const> sends,
+                      std::span<matched_message* const> opens, device::stream s,
+                      bool captured) noexcept;
 status await_receives(std::span<matched_message* const> ends, device::stream s,
                       bool captured) noexcept;
 

@@ -11,13 +11,13 @@ namespace telpher::path {
 
 /// Calls `launch(back end, pieces)` for as many of the ends as a kernel takes, one list after the
 /// other.
-template <class Pieces, class End, class Launch>
-status in_lists(std::span<End* const> ends, const Launch& launch) noexcept {
+template <class Pieces, class End, class Launch, class Piece>
+status in_lists(std::span<End* const> ends, const Launch& launch, const Piece& piece_of) noexcept {
   while (!ends.empty()) {
     const auto some = ends.first(std::min<std::size_t>(ends.size(), Pieces::capacity));
     Pieces p;
     p.count = static_cast<decltype(p.count)>(some.size());
-    for (std::size_t i = 0; i < some.size(); ++i) p.pieces[i] = some[i]->piece();
+    for (std::size_t i = 0; i < some.size(); ++i) p.pieces[i] = piece_of(*some[i]);
     TELPHER_TRY(launch(*some[0]->where().owner, p));
     ends = ends.subspan(some.size());
   }

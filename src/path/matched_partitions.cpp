@@ -41,10 +41,7 @@ matched_partitions::matched_partitions(std::shared_ptr<matched_room> room, bool 
     arrivals_ = room_->take(partitions * sizeof(std::uint32_t));
     return;
   }
-  device::pointer_info info;
-  memory::classify(buffer_, info);
-  if (failed(export_region({where(), buffer_, bytes_}, info, exported_buffer_)))
-    exported_buffer_.exportable = 0;
+  export_buffer();
 }
 
 matched_side matched_partitions::side() const noexcept {
@@ -53,7 +50,6 @@ matched_side matched_partitions::side() const noexcept {
   s.inbox = marks_;
   s.partitions = partitions_;
   s.marks = room_marks_;
-  s.buffer = exported_buffer_;
   return s;
 }
 
@@ -66,14 +62,9 @@ status matched_partitions::connect(int process, int own, const matched_side& oth
   peer_record_ = reinterpret_cast<telpher_device_partitions*>(*base + other.words);
   if (sends_) {
     peer_marks_ = reinterpret_cast<std::uint64_t*>(*base + other.inbox);
-    peer_target_ = reinterpret_cast<std::byte*>(other.buffer.address);
-    if (process != own) {
-      if (!other.buffer.exportable || !other.buffer.holds(bytes_)) return status::not_supported;
-      auto opened = open_for(process, other.buffer, where());
-      TELPHER_TRY(opened);
-      peer_buffer_ = std::move(opened->mapping);
-      peer_target_ = opened->data;
-    }
+    const auto target = open_buffer(process, own, other);
+    TELPHER_TRY(target);
+    peer_target_ = *target;
   }
   return write_record();
 }
@@ -110,6 +101,8 @@ constexpr int most_threads = 1024;
 constexpr int most_ready_blocks = 32;
 constexpr std::uint64_t bytes_per_block = 64 * 1024;
 
+constexpr auto piece_of = [](const matched_partitions& p) { return p.piece(); };
+
 }  // namespace
 
 status matched_partitions::ready(std::uint64_t partition, device::stream s) noexcept {
@@ -131,16 +124,22 @@ status matched_partitions::ready(std::uint64_t partition, device::stream s) noex
 status start_partitions(std::span<matched_partitions* const> ends, device::stream s,
                         bool captured) noexcept {
   return holding(ends, captured, [&] {
-    return in_lists<partition_pieces>(ends, [&](device::backend& owner, partition_pieces& p) {
-      return owner.launch(kernel::id::partitions_start, &p, 1, 32, s);
-    });
+    return in_lists<partition_pieces>(
+        ends,
+        [&](device::backend& owner, partition_pieces& p) {
+          return owner.launch(kernel::id::partitions_start, &p, 1, 32, s);
+        },
+        piece_of);
   });
 }
 
 status await_partitions(std::span<matched_partitions* const> ends, device::stream s) noexcept {
-  return in_lists<partition_pieces>(ends, [&](device::backend& owner, partition_pieces& p) {
-    return owner.launch(kernel::id::partitions_wait, &p, static_cast<int>(p.count), 128, s);
-  });
+  return in_lists<partition_pieces>(
+      ends,
+      [&](device::backend& owner, partition_pieces& p) {
+        return owner.launch(kernel::id::partitions_wait, &p, static_cast<int>(p.count), 128, s);
+      },
+      piece_of);
 }
 
 }  // namespace telpher::path

@@ -47,8 +47,6 @@ class matched_partitions final : public matched_end {
   std::uint64_t room_marks_;                     // for so many there is room
   std::uint64_t record_, marks_, arrivals_ = 0;  // offsets in the room
   std::uint64_t mark_count_ = 0;                 // once connected
-  exported_memory exported_buffer_{};
-  memory::mapping peer_buffer_;
   telpher_device_partitions* peer_record_ = nullptr;
   std::uint64_t* peer_marks_ = nullptr;  // of a send, as the next one
   std::byte* peer_target_ = nullptr;

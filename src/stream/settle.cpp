@@ -210,15 +210,32 @@ void settle_send(MPI_Comm comm, const void* buffer) noexcept {
   }
 }
 
-memory::pooled_event work_before(MPI_Comm comm) noexcept {
+void settle(const used& u) noexcept {
+  if (u.as == used::how::nothing) return;
+  if (u.as == used::how::sends)
+    settle_send(u.comm, u.buffer);
+  else if (u.buffer)
+    settle(u.comm, {u.buffer});
+  else
+    settle(u.comm, {});
+}
+
+void work_before::look(MPI_Comm comm) noexcept {
   named own;
-  if (in_proxy() || chosen == mode::device || !stream_of(comm, role::settles, own)) return {};
-  const device::adopted_stream s(own.native);
-  if (!s.get() || s.owner()->is_captured(*s.get())) return {};
-  auto event = memory::pooled_event::acquire({s.owner(), s.device()});
-  if (!event || failed(event->record(*s.get())))
-    return wait_for_stream(own.native), memory::pooled_event();
-  return event->query() == status::would_block ? std::move(*event) : memory::pooled_event();
+  if (in_proxy() || chosen == mode::device || !stream_of(comm, role::settles, own)) return;
+  const device::adopted_stream& s = stream_.emplace(own.native);
+  if (!s.get() || s.owner()->is_captured(*s.get())) return;
+  auto made = memory::pooled_event::acquire({s.owner(), s.device()});
+  if (!made || failed(made->record(*s.get())))
+    wait_for_stream(own.native);
+  else if (made->query() == status::would_block)
+    event = std::move(*made);
+}
+
+// A queue of SYCL's that was adopted ends when what was launched there has ended.
+bool work_before::serves(const memory::place& where) const noexcept {
+  return where == memory::place{stream_->owner(), stream_->device()} &&
+         where.owner->owner() != device::vendor::sycl;
 }
 
 }  // namespace telpher::stream

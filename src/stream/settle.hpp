@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <initializer_list>
+#include <optional>
 
+#include "device/adopted_stream.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/streams.hpp"
 
@@ -47,7 +49,43 @@ void settle(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept;
 /// The same for a send, which waits for the named stream by an event if its buffer is of a device:
 /// then only what no event can tell is waited for here.
 void settle_send(MPI_Comm comm, const void* buffer) noexcept;
-/// Passes with what the communicator's stream has been given so far; null if that has been done.
-memory::pooled_event work_before(MPI_Comm comm) noexcept;
+
+/// What a request's start, or MPI_Pready, uses of the program's.
+struct used {
+  MPI_Comm comm = MPI_COMM_NULL;  // null: it is not known
+  const void* buffer = nullptr;   // null: not one, or not known
+  enum class how { nothing, sends, otherwise } as = how::otherwise;
+};
+void settle(const used& u) noexcept;
+
+/// What a communicator's stream has been given so far, which a send of ours comes after.
+class work_before {
+ public:
+  explicit work_before(MPI_Comm comm) noexcept {
+    if (must_settle()) look(comm);
+  }
+
+  /// Passes with it; null if all of it is done.
+  memory::pooled_event event;
+  /// Gives the stream work of ours on memory of `where`, `give(stream)`, so that nobody waits for
+  /// what is before it; the event passes behind it then. A stream of ours must not wait for the
+  /// program's: other messages stand in it. not_supported: nothing is before, or it is no stream of
+  /// that device that work can be given to.
+  template <class Give>
+  status append(const memory::place& where, const Give& give) noexcept {
+    if (!event || !serves(where)) return status::not_supported;
+    status s = give(*stream_->get());
+    if (s == status::ok) s = event.record(*stream_->get());
+    if (failed(s))
+      static_cast<void>(where.owner->synchronise(*stream_->get()));  // for a part of it
+    return s;
+  }
+
+ private:
+  void look(MPI_Comm comm) noexcept;
+  bool serves(const memory::place& where) const noexcept;
+
+  std::optional<device::adopted_stream> stream_;
+};
 
 }  // namespace telpher::stream

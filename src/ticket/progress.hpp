@@ -36,19 +36,23 @@ class held_lock : public std::unique_lock<std::recursive_mutex> {
   }
   held_lock(const held_lock&) = delete;
   held_lock& operator=(const held_lock&) = delete;
-  ~held_lock() { --depth_; }
+  ~held_lock() { innermost_ = outer_; }
 
-  static bool inside() noexcept { return depth_ > 0; }
+  static bool inside() noexcept { return innermost_ != nullptr; }
+  /// The one that this thread took last, which who waits deep inside a call lets go of; or null.
+  static held_lock* innermost() noexcept { return innermost_; }
   /// For who calls back: how often since Telpher was last at work here.
   static unsigned& passed_by() noexcept { return passed_by_; }
 
  private:
-  static void enter() noexcept {
-    ++depth_;
+  void enter() noexcept {
+    innermost_ = this;
     passed_by_ = 0;
   }
-  static inline constinit thread_local TELPHER_NEAR_TLS unsigned depth_ = 0;
+  static inline constinit thread_local TELPHER_NEAR_TLS held_lock* innermost_ = nullptr;
   static inline constinit thread_local TELPHER_NEAR_TLS unsigned passed_by_ = 0;
+
+  held_lock* const outer_ = innermost_;
 };
 
 /// One progress pass, while it runs.

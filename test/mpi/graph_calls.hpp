@@ -16,7 +16,7 @@ inline const graphs::calls* graph_calls() {
                                     emulated<int(void*, void*)>("telpher_emu_launch_graph"),
                                     emulated<void(void*)>("telpher_emu_destroy_graph")};
   const std::string name = backend_name();
-  return name == "emu" ? &of_emu : name == "cuda" ? &graphs::of_cuda : nullptr;
+  return name == "emu" ? &of_emu : name == "sycl" ? nullptr : graphs::of_vendor();
 }
 
 class graph : public graphs::graph {

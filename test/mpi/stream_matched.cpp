@@ -77,16 +77,16 @@ void everybody(suite& s, int rounds) {
 
 /// Nobody waits for the other in an order of its own: both start the send first, a send is complete
 /// before its receive is started, and the receiver takes another one first.
-void no_order(suite& s) {
+void no_order(suite& s, std::size_t size) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   const lane stream;
-  pair p(s, peer, 3000, 3000, 1), q(s, peer, 500, 500, 2);
+  pair p(s, peer, size, size, 1), q(s, peer, 500, 500, 2);
   std::vector<MPI_Request> all = p.both();
   for (const MPI_Request r : q.both()) all.push_back(r);
   STREAM_CALL(telpher_match)(static_cast<int>(all.size()), all.data());
   for (int round = 0; round < 8; ++round) {
-    stream.set(p.out.data(), sent_byte(round, s.rank), 3000);
+    stream.set(p.out.data(), sent_byte(round, s.rank), size);
     stream.set(q.out.data(), sent_byte(round + 1, s.rank), 500);
     start(p.send, stream);
     wait(p.send, stream);
@@ -102,33 +102,66 @@ void no_order(suite& s) {
 }
 
 /// Two messages are under way while the receiver is late; they come in order.
-void late(suite& s) {
+void late(suite& s, std::size_t size) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
   const lane stream;
   constexpr int rounds = 5;
   const bool sends = s.rank < peer;
-  pair p(s, peer, sends ? 2000 : 0, sends ? 0 : 2000);
+  pair p(s, peer, sends ? size : 0, sends ? 0 : size);
   p.match();
-  bytes log(2000 * rounds, 0);
+  bytes log(size * rounds, 0);
   if (!sends) std::this_thread::sleep_for(std::chrono::milliseconds(300));
   for (int round = 0; round < rounds; ++round) {
-    if (sends) stream.set(p.out.data(), round + 1, 2000);
+    if (sends) stream.set(p.out.data(), round + 1, size);
     const MPI_Request r = sends ? p.send : p.receive;
     start(r, stream);
     wait(r, stream);
-    if (!sends) stream.copy(log.data() + round * 2000, p.in.data(), 2000);
+    if (!sends) stream.copy(log.data() + static_cast<std::size_t>(round) * size, p.in.data(), size);
   }
   stream.wait();
   for (int round = 0; round < rounds && !sends; ++round)
-    s.expect(log.all(round + 1, static_cast<std::size_t>(round) * 2000, 2000), "a message in turn");
+    s.expect(log.all(round + 1, static_cast<std::size_t>(round) * size, size), "a message in turn");
+}
+
+/// A large message is in the program's buffer before it is waited for, if its receive was started
+/// first, and only then.
+void straight(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks || !by_devices()) return;
+  constexpr std::size_t size = 600000;
+  const lane stream;
+  const bool sends = s.rank < peer;
+  pair p(s, peer, sends ? size : 0, sends ? 0 : size);
+  p.match();
+  for (int round = 1; round <= 6; ++round) {
+    const bool started_first = round % 2;
+    const MPI_Request r = sends ? p.send : p.receive;
+    int token = 0;
+    const auto meet = [&] {
+      stream.wait();
+      MPI_Sendrecv(&round, 1, MPI_INT, peer, 5, &token, 1, MPI_INT, peer, 5, s.control,
+                   MPI_STATUS_IGNORE);
+    };
+    if (sends) stream.set(p.out.data(), round, size);
+    if (!sends && started_first) start(r, stream);
+    meet();
+    if (sends) start(r, stream);
+    meet();
+    if (!sends) {
+      s.expect(p.in.all(started_first ? round : round - 1), "before the wait");
+      if (!started_first) start(r, stream);
+    }
+    wait(r, stream);
+    stream.wait();
+    if (!sends) s.expect(p.in.all(round), "after the wait");
+  }
 }
 
 /// A graph holds starts and waits; each replay exchanges again.
-void replayed(suite& s) {
+void replayed(suite& s, std::size_t n) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  constexpr int n = 5000;
   const lane stream;
   pair p(s, peer, n, n);
   p.match();
@@ -346,8 +379,13 @@ int main(int argc, char** argv) {
     s.run("ping pong of " + std::to_string(size), [&] { ping_pong(s, size, 20); });
   s.run("far ahead", [&] { ping_pong(s, 64, 700); });
   s.run("everybody", [&] { everybody(s, 30); });
-  s.run("no order", [&] { no_order(s); });
-  s.run("late", [&] { late(s); });
+  for (const std::size_t size : {3000, 700000}) {
+    if (size < 100000 || by_devices())  // hosts need not keep a large message
+      s.run("no order of " + std::to_string(size), [&] { no_order(s, size); });
+    s.run("late " + std::to_string(size), [&] { late(s, size); });
+    if (graph_calls()) s.run("replayed " + std::to_string(size), [&] { replayed(s, size); });
+  }
+  s.run("straight", [&] { straight(s); });
   s.run("nothing", [&] { nothing(s); });
   s.run("refused", [&] { refused(s); });
   if (!low) {
@@ -355,7 +393,6 @@ int main(int argc, char** argv) {
     s.run("others match too", [&] { others_match_too(s); });
     s.run("too long", [&] { too_long(s); });
   }
-  if (graph_calls()) s.run("replayed", [&] { replayed(s); });
   s.run("come and go", [&] { come_and_go(s); });
   return s.finish();
 }

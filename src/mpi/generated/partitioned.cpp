@@ -20,7 +20,6 @@ TELPHER_MPI(Psend_init,
             (buf, partitions, count, datatype, dest, tag, comm, info, request)) {
   if (!entry::active())
     return pmpi::Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return partitioned::send_init({"MPI_Psend_init", const_cast<void*>(buf), partitions, count,
                                  datatype, dest, tag, comm}, request,
                                 [&] { return pmpi::Psend_init(buf, partitions, count, datatype,
@@ -34,7 +33,6 @@ TELPHER_MPI(Precv_init,
             (buf, partitions, count, datatype, source, tag, comm, info, request)) {
   if (!entry::active())
     return pmpi::Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return partitioned::recv_init({"MPI_Precv_init", buf, partitions, count, datatype, source, tag,
                                  comm}, request,
                                 [&] { return pmpi::Precv_init(buf, partitions, count, datatype,
@@ -45,7 +43,6 @@ TELPHER_MPI(Precv_init,
 TELPHER_MPI_OF_REQUESTS(Pready, (int partition, MPI_Request request), (partition, request),
                         (1, &request)) {
   if (!entry::active()) return pmpi::Pready(partition, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {});
   return partitioned::ready_range("MPI_Pready", partition, partition, request,
                                   [&] { return pmpi::Pready(partition, request); });
 }
@@ -54,7 +51,6 @@ TELPHER_MPI_OF_REQUESTS(Pready, (int partition, MPI_Request request), (partition
 TELPHER_MPI_OF_REQUESTS(Pready_range, (int partition_low, int partition_high, MPI_Request request),
                         (partition_low, partition_high, request), (1, &request)) {
   if (!entry::active()) return pmpi::Pready_range(partition_low, partition_high, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {});
   return partitioned::ready_range("MPI_Pready_range", partition_low, partition_high, request,
                                   [&] { return pmpi::Pready_range(partition_low, partition_high,
                                                                   request); });
@@ -66,7 +62,6 @@ TELPHER_MPI_OF_REQUESTS(Pready_list,
                          MPI_Request request), (length, array_of_partitions, request),
                         (1, &request)) {
   if (!entry::active()) return pmpi::Pready_list(length, array_of_partitions, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {});
   return partitioned::ready_list("MPI_Pready_list", length, array_of_partitions, request,
                                  [&] { return pmpi::Pready_list(length, array_of_partitions,
                                                                 request); });

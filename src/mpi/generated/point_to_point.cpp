@@ -191,7 +191,6 @@ TELPHER_MPI(Send_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Send_init(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Send_init", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -200,7 +199,6 @@ TELPHER_MPI(Bsend_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Bsend_init(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Bsend_init", buf, count, datatype, dest, tag, comm,
                            send_mode::buffered}, request);
 }
@@ -210,7 +208,6 @@ TELPHER_MPI(Ssend_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ssend_init(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Ssend_init", buf, count, datatype, dest, tag, comm,
                            send_mode::synchronous}, request);
 }
@@ -220,7 +217,6 @@ TELPHER_MPI(Rsend_init,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Rsend_init(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Rsend_init", buf, count, datatype, dest, tag, comm,
                            send_mode::ready}, request);
 }
@@ -230,7 +226,6 @@ TELPHER_MPI(Recv_init,
             (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Recv_init(buf, count, datatype, source, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::recv_init({"MPI_Recv_init", buf, count, datatype, source, tag, comm}, request);
 }
 
@@ -549,7 +544,6 @@ TELPHER_MPI(Send_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Send_init_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Send_init_c", buf, count, datatype, dest, tag, comm}, request);
 }
 
@@ -559,7 +553,6 @@ TELPHER_MPI(Bsend_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm,
                            send_mode::buffered}, request);
 }
@@ -570,7 +563,6 @@ TELPHER_MPI(Ssend_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm,
                            send_mode::synchronous}, request);
 }
@@ -581,7 +573,6 @@ TELPHER_MPI(Rsend_init_c,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
   if (!entry::active()) return pmpi::Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::send_init({"MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm,
                            send_mode::ready}, request);
 }
@@ -591,7 +582,6 @@ TELPHER_MPI(Recv_init_c,
             (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
   if (!entry::active()) return pmpi::Recv_init_c(buf, count, datatype, source, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   return pt2pt::recv_init({"MPI_Recv_init_c", buf, count, datatype, source, tag, comm}, request);
 }
 

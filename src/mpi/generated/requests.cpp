@@ -110,7 +110,6 @@ TELPHER_MPI_OF_REQUESTS(Cancel, (MPI_Request* request), (request), (1, request))
 // 3.9 Persistent communication requests
 TELPHER_MPI_OF_REQUESTS(Start, (MPI_Request* request), (request), (1, request)) {
   if (!entry::active()) return pmpi::Start(request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {});
   return requests::start(request);
 }
 
@@ -118,7 +117,6 @@ TELPHER_MPI_OF_REQUESTS(Start, (MPI_Request* request), (request), (1, request)) 
 TELPHER_MPI_OF_REQUESTS(Startall, (int count, MPI_Request array_of_requests[]),
                         (count, array_of_requests), (count, array_of_requests)) {
   if (!entry::active()) return pmpi::Startall(count, array_of_requests);
-  if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {});
   return requests::startall(count, array_of_requests);
 }
 
