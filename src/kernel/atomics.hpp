@@ -71,10 +71,10 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return old;
 }
 
-<<<<<<< HEAD
 TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
   asm volatile("red.release.sys.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
-=======
+}
+
 /// Stores `value` where the word is `expected`; what it was. Acquire and release at device scope.
 TELPHER_DEVICE std::uint32_t exchange_if_device(std::uint32_t* at, std::uint32_t expected,
                                                 std::uint32_t value) {
@@ -144,10 +144,10 @@ TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t v
   return __hip_atomic_fetch_add(at, value, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
 }
 
-<<<<<<< HEAD
 TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
   __hip_atomic_fetch_add(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
-=======
+}
+
 TELPHER_DEVICE std::uint32_t exchange_if_device(std::uint32_t* at, std::uint32_t expected,
                                                 std::uint32_t value) {
   __hip_atomic_compare_exchange_strong(at, &expected, value, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE,
