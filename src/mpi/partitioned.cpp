@@ -10,7 +10,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/lineage.hpp"
 #include "mpi/matching.hpp"
-#include "mpi/partitioned_operation.hpp"
+#include "mpi/partitioned_request.hpp"
 #include "mpi/send.hpp"
 
 namespace telpher::partitioned {

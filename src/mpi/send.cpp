@@ -104,7 +104,7 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
     static_cast<void>(wait_for(before));
     return status::not_supported;
   }
-  m.lease = std::move(o.lease);
+  m.cached = std::move(o.cached);
   address(a, *l, m);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
   auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
@@ -131,11 +131,11 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   TELPHER_TRY(packed);
   auto packing = memory::pooled_event::acquire(where);
   TELPHER_TRY(packing);
-  auto s = memory::stream(where, memory::lane::kernel);
+  auto s = memory::stream(where, memory::stream_role::kernel);
   TELPHER_TRY(s);
   TELPHER_TRY(datatype::pack(*where.owner, *l, data, a.count, packed->data(), *s));
   if (const status recorded = packing->record(*s); failed(recorded)) {
-    memory::wait_for(where, memory::lane::kernel);
+    memory::wait_for(where, memory::stream_role::kernel);
     return recorded;
   }
   m.ready = std::move(*packing);
@@ -163,8 +163,9 @@ status start_eager(const path::record& by, path::send_end& e) noexcept {
   return by.start_send(e);
 }
 
-std::unique_ptr<operation> send_eager(const char* call, send_mode mode, ticket::message& m,
-                                      const path::record& by, path::send_end& e, int* rc) noexcept {
+std::unique_ptr<request_object> send_eager(const char* call, send_mode mode, ticket::message& m,
+                                           const path::record& by, path::send_end& e,
+                                           int* rc) noexcept {
   status s = complete(m);
   if (s == status::ok) s = start_eager(by, e);
   if (s != status::ok) {
@@ -197,8 +198,8 @@ path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
   return e;
 }
 
-std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket::message&& m,
-                                       bool for_program, int* rc) noexcept {
+std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ticket::message&& m,
+                                            bool for_program, int* rc) noexcept {
   const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
   path::send_end end = end_of(m, mode, peer);
   if (const path::record* by = path::choose_eager(end))
@@ -235,13 +236,13 @@ outgoing inspect(const send_args& a) noexcept {
   o.layout = layout_of(a.type);
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;
-  o.where = memory::classify(first, o.info, o.lease);
+  o.where = memory::classify(first, o.info, o.cached);
   o.mixed = a.buffer == MPI_BOTTOM && datatype::mixes_places(*o.layout, a.buffer);
   return o;
 }
 
-std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, bool for_program,
-                                             int* rc) noexcept {
+std::unique_ptr<request_object> start_device_send(const send_args& a, outgoing&& o,
+                                                  bool for_program, int* rc) noexcept {
   ticket::message m;
   if ((*rc = entry::refuse_if_short(a.comm, a.call)) != MPI_SUCCESS) return nullptr;
   const bool may_wait = o.may_wait;
@@ -254,7 +255,7 @@ std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, b
   return send_device(a.call, a.mode, std::move(m), for_program, rc);
 }
 
-std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int* rc) noexcept {
+std::unique_ptr<request_object> start_send(const send_args& a, bool for_program, int* rc) noexcept {
   outgoing o = inspect(a);
   if (!o.on_device()) {
     MPI_Request native = MPI_REQUEST_NULL;
@@ -277,8 +278,8 @@ int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept {
   return entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
 }
 
-std::unique_ptr<receive_operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
-  auto op = std::make_unique<receive_operation>(a.call);
+std::unique_ptr<receive_request> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
+  auto op = std::make_unique<receive_request>(a.call);
   ticket::receive& r = op->receive();
   // MPI does not look at the buffer of a receive from nobody, which may be no memory at all.
   *rc = a.source == MPI_PROC_NULL ? prepare_receive(r, {a.call, nullptr, 0, MPI_BYTE, 0, 0, a.comm})
@@ -321,8 +322,8 @@ std::optional<detached_bytes> detach_bytes(const send_args& a, int* rc) noexcept
   return std::nullopt;
 }
 
-std::unique_ptr<operation> start_detached(const send_args& a, detached_bytes&& bytes,
-                                          int* rc) noexcept {
+std::unique_ptr<request_object> start_detached(const send_args& a, detached_bytes&& bytes,
+                                               int* rc) noexcept {
   if (bytes.payload.where.on_device()) {
     auto info = memory::describe(bytes.payload.where, bytes.payload.data);
     if (!info) {

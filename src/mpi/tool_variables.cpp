@@ -10,7 +10,7 @@
 
 #include "base/settings.hpp"
 #include "memory/allocations.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 #include "path/path.hpp"
 
 namespace telpher::mpi_t {
@@ -83,7 +83,7 @@ const std::vector<counter>& counters_list() {
                       i});
     all->push_back({{"telpher_requests", "requests of the program that Telpher completes"},
                     true,
-                    [](int) -> value { return mpi::operations(); },
+                    [](int) -> value { return mpi::open_requests(); },
                     0});
     return all;
   }();

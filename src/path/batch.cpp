@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t slot_count = 32;
 constexpr int threads = 512;
-constexpr memory::lane lanes[] = {memory::lane::batch_a, memory::lane::batch_b,
-                                  memory::lane::batch_c, memory::lane::batch_d};
+constexpr memory::stream_role roles[] = {memory::stream_role::batch_a, memory::stream_role::batch_b,
+                                         memory::stream_role::batch_c,
+                                         memory::stream_role::batch_d};
 // A block moves about this much before another block pays off (results/: 8 to 16 blocks fill an
 // NVLink).
 constexpr std::uint64_t block_bytes = 16 * 1024;
@@ -31,7 +32,7 @@ status batch_engine::prepare() noexcept {
   TELPHER_TRY(flags);
   auto counters = memory::buffer::device(where_, bytes);
   TELPHER_TRY(counters);
-  auto s = memory::stream(where_, memory::lane::kernel);
+  auto s = memory::stream(where_, memory::stream_role::kernel);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->fill(counters->data(), 0, bytes, *s));
   TELPHER_TRY(where_.owner->synchronise(*s));  // launches go to several streams
@@ -67,7 +68,7 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   k.done_value = ++free.round;
   const int blocks = kernel::deal_blocks(k, 2 * processors_, block_bytes);
   // Streams in turn: between two kernels of the same stream a link is idle for 6 us.
-  auto s = memory::stream(where_, lanes[turn_++ % std::size(lanes)]);
+  auto s = memory::stream(where_, roles[turn_++ % std::size(roles)]);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
   free.pieces = free.outstanding = count;

@@ -81,7 +81,7 @@ status linger_engine::launch(std::uint32_t first) noexcept {
   const auto patience_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   const kernel::linger parameters{
       mailbox_, done_, gone_, first, depth, patience_ns, most_stays * patience_ns};
-  auto s = memory::stream(where_, memory::lane::linger);
+  auto s = memory::stream(where_, memory::stream_role::linger);
   broken_ = s ? where_.owner->launch(kernel::id::linger, &parameters, 1, threads, *s) : error_of(s);
   TELPHER_TRY(broken_);
   stream_ = *s;

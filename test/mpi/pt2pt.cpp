@@ -40,20 +40,20 @@ class tester {
   }
 
  private:
-  struct lane {
+  struct route {
     bool sends;
     int peer;
     std::size_t from, to;  // indices of the kinds
   };
 
-  bool thinned(std::size_t size, std::size_t variant, const lane& l) const {
+  bool thinned(std::size_t size, std::size_t variant, const route& l) const {
     if (s_.opt.full || (sizes[size] < large && !thinned_)) return false;
     const std::size_t pairs = outgoing_.size() * incoming_.size();
     const std::size_t pair = l.from * incoming_.size() + l.to;
     return variant != case_ % std::size(shapes) || (pair + size + case_) % pairs != 0;
   }
 
-  void all_sizes(const send_form& sf, receive_form rf, const lane& l) {
+  void all_sizes(const send_form& sf, receive_form rf, const route& l) {
     for (std::size_t size = 0; size < std::size(sizes); ++size)
       for (std::size_t variant = 0; variant < std::size(shapes); ++variant) {
         if (thinned(size, variant, l)) continue;

@@ -7,7 +7,7 @@
 
 #include "base/settings.hpp"
 #include "coll/exchange/selection.hpp"
-#include "path/pull.hpp"
+#include "path/ipc_get.hpp"
 
 namespace telpher::coll::exchange {
 namespace {

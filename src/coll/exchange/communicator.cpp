@@ -185,8 +185,8 @@ bool communicator::link() noexcept {
   std::array<agreement_line*, most_ranks> lines{};
   for (int r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    auto* part = reinterpret_cast<shared_part*>(
-        ticket::peers().of(world[i]).staging(cards_[i].part_at, sizeof(shared_part), nullptr));
+    auto* part = reinterpret_cast<shared_part*>(ticket::peers().segment_of(world[i]).staging(
+        cards_[i].part_at, sizeof(shared_part), nullptr));
     if (!part) return false;
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "path/pull.hpp"
+#include "path/ipc_get.hpp"
 
 namespace telpher::coll::exchange {
 namespace {

@@ -44,7 +44,7 @@ bool library::open(std::string& why) {
   return why.empty();
 }
 
-const library* library::of(device::backend& owner) noexcept {
+const library* library::for_backend(device::backend& owner) noexcept {
   static std::mutex guard;
   static auto* opened = new std::map<std::string, std::unique_ptr<library>>;
   try {

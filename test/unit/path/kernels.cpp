@@ -48,11 +48,11 @@ TEST_CASE(no_transport_waits_for_the_copier) {
   const emulated::allocation m(4096);
   const scoped_settings long_stay({"TELPHER_LINGER=on", "TELPHER_LINGER_TIME=10ms"});
   path::linger_engine copier(where());
-  for (int i = 0; i < static_cast<int>(memory::lane::count_); ++i) {
-    const auto lane = static_cast<memory::lane>(i);
-    if (lane == memory::lane::linger) continue;
+  for (int i = 0; i < static_cast<int>(memory::stream_role::count_); ++i) {
+    const auto role = static_cast<memory::stream_role>(i);
+    if (role == memory::stream_role::linger) continue;
     std::array<std::byte, 64> to;
-    path::block_copies copies(where(), lane);
+    path::block_copies copies(where(), role);
     std::uint32_t last = 0;
     // The burst continues until the copy has ended, without a pause in which the copier would
     // leave.

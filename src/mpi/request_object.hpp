@@ -17,9 +17,9 @@ class receive;
 
 namespace telpher::mpi {
 
-class operation {
+class request_object {
  public:
-  virtual ~operation() = default;
+  virtual ~request_object() = default;
 
   /// Looks whether it is done, out of turn. True if so.
   virtual bool check() noexcept = 0;
@@ -58,18 +58,18 @@ class operation {
 void fill_empty(MPI_Status* out) noexcept;
 
 /// The table. An operation belongs to it from `enter` to `remove`.
-void enter(std::unique_ptr<operation> op) noexcept;
-operation* find(MPI_Request request) noexcept;
-std::unique_ptr<operation> remove(MPI_Request request) noexcept;
+void enter(std::unique_ptr<request_object> op) noexcept;
+request_object* find(MPI_Request request) noexcept;
+std::unique_ptr<request_object> remove(MPI_Request request) noexcept;
 /// The operation, or null. Unless it is persistent it has left the table and is the caller's.
-operation* take_for_waiting(MPI_Request request) noexcept;
+request_object* take_for_waiting(MPI_Request request) noexcept;
 inline std::size_t table_size = 0;
-inline std::size_t operations() noexcept {
+inline std::size_t open_requests() noexcept {
   return table_size;
 }
 
 /// An abandoned operation: finished by sweep() once it is done.
-void keep_abandoned(std::unique_ptr<operation> op) noexcept;
+void keep_abandoned(std::unique_ptr<request_object> op) noexcept;
 inline std::size_t abandoned_count = 0;
 inline std::size_t abandoned() noexcept {
   return abandoned_count;

@@ -6,22 +6,22 @@
 
 #include "base/recycled.hpp"
 #include "memory/imported.hpp"
-#include "path/puller.hpp"
+#include "path/copier.hpp"
 #include "path/slot.hpp"
 #include "path/table.hpp"
 #include "path/transfer.hpp"
 
 namespace telpher::path {
 
-class pull final : public transfer, public recycled<pull> {
+class get_copy final : public transfer, public recycled<get_copy> {
  public:
   /// From memory of this process; `where` belongs to the same back end.
-  static std::unique_ptr<pull> local(const region& to, const memory::place& where,
-                                     const void* from) noexcept;
+  static std::unique_ptr<get_copy> local(const region& to, const memory::place& where,
+                                         const void* from) noexcept;
   /// From another process's allocation. not_supported if it cannot be opened.
-  static result<std::unique_ptr<pull>> imported(int sender, const exported_memory& from,
-                                                const region& to) noexcept;
-  ~pull() override;
+  static result<std::unique_ptr<get_copy>> imported(int sender, const exported_memory& from,
+                                                    const region& to) noexcept;
+  ~get_copy() override;
 
   status poll() noexcept override;
   kind moved_by() const noexcept override { return is_local_ ? kind::local : job_.moved_by(); }
@@ -29,11 +29,11 @@ class pull final : public transfer, public recycled<pull> {
   bool owes_answer() const noexcept override { return true; }
 
  private:
-  pull(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept;
+  get_copy(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept;
 
   void land(const memory::place& mover) noexcept;
 
-  puller& puller_;
+  copier& copier_;
   memory::mapping mapping_;
   memory::buffer landing_;  // of host memory, where a kernel moves the bytes
   void* target_ = nullptr;  // where they go then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "path/puller.hpp"
+#include "path/copier.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -29,34 +29,34 @@ constexpr std::size_t first_bytes = std::size_t{4} << 20;
 // A small copy ends within some thousand looks; later the CPU may be needed by who makes it.
 constexpr int looks_before_yield = 2000;
 
-lasting<std::vector<std::unique_ptr<puller>>> all;
+lasting<std::vector<std::unique_ptr<copier>>> all;
 
 }  // namespace
 
-puller::puller(const memory::place& where) noexcept
+copier::copier(const memory::place& where) noexcept
     : where_(where), batch_(where), linger_(where) {}
 
-puller& puller::of(const memory::place& where) noexcept {
+copier& copier::on(const memory::place& where) noexcept {
   for (const auto& p : *all)
     if (p->where_ == where) return *p;
-  return *all->emplace_back(std::make_unique<puller>(where));
+  return *all->emplace_back(std::make_unique<copier>(where));
 }
 
-void puller::flush_all(const outlook& o) noexcept {
+void copier::flush_all(const outlook& o) noexcept {
   for (const auto& p : *all) p->flush(o);
 }
 
-std::size_t puller::bytes_to_start_with() noexcept {
+std::size_t copier::bytes_to_start_with() noexcept {
   const bool moving = std::any_of(all->begin(), all->end(),
                                   [](const auto& p) { return p->batch_.in_flight() > 0; });
   return moving ? std::numeric_limits<std::size_t>::max() : first_bytes;
 }
 
-void puller::shut_down() noexcept {
+void copier::shut_down() noexcept {
   all->clear();
 }
 
-void puller::enqueue(copy_job& job) noexcept {
+void copier::enqueue(copy_job& job) noexcept {
   job.moved_by_ = kind::none;
   job.engine_status_ = status::would_block;
   queued_.push_back(&job);
@@ -65,7 +65,7 @@ void puller::enqueue(copy_job& job) noexcept {
 
 // --- start ---
 
-bool puller::gathers(const outlook& o) const noexcept {
+bool copier::gathers(const outlook& o) const noexcept {
   if (!o.more) return false;
   const bool busy = batch_.bytes_in_flight() >= busy_bytes;
   if (queued_bytes_ >= (busy ? gather_bytes_busy : gather_bytes)) return false;
@@ -73,7 +73,7 @@ bool puller::gathers(const outlook& o) const noexcept {
   return o.coming || batch_.in_flight() > 0;
 }
 
-void puller::flush(const outlook& o) noexcept {
+void copier::flush(const outlook& o) noexcept {
   ++pass_;
   if (queued_.empty() || gathers(o)) return;
   if (trace::on()) [[unlikely]]
@@ -98,11 +98,11 @@ void puller::flush(const outlook& o) noexcept {
   queued_bytes_ = 0;
 }
 
-void puller::start_single(copy_job& job) noexcept {
+void copier::start_single(copy_job& job) noexcept {
   if (!start_linger(job)) start_engine(job);
 }
 
-bool puller::start_linger(copy_job& job) noexcept {
+bool copier::start_linger(copy_job& job) noexcept {
   if (!wants_linger(job)) return false;
   const auto sequence = linger_.submit(job.to, job.from, job.bytes);
   if (!sequence) return false;
@@ -111,7 +111,7 @@ bool puller::start_linger(copy_job& job) noexcept {
   return true;
 }
 
-status puller::copy_by_linger(copy_job& job) noexcept {
+status copier::copy_by_linger(copy_job& job) noexcept {
   job.started_ns_ = trace::on() ? now_ns() : 0;
   if (!start_linger(job)) return status::not_supported;
   for (int looks = 0;; ++looks) {
@@ -120,33 +120,33 @@ status puller::copy_by_linger(copy_job& job) noexcept {
   }
 }
 
-bool puller::wants_linger(const copy_job& job) noexcept {
+bool copier::wants_linger(const copy_job& job) noexcept {
   if (job.engine_only || !allowed(kind::linger) || !linger_sizes.holds(job.bytes)) return false;
   return (forced() == kind::linger && config().linger != "off") || burst_.goes_on(where_);
 }
 
-void puller::start_engine(copy_job& job) noexcept {
+void copier::start_engine(copy_job& job) noexcept {
   job.moved_by_ = kind::ipc_get;
   // Two streams in turn: the start-up cost of one copy is hidden behind the other's bytes. If one
   // has more to do, the other: copies over a slow link do not hold those over another one.
   const std::size_t first = engine_[0].running.size(), second = engine_[1].running.size();
-  job.lane_ = first != second ? first > second : static_cast<int>(next_lane_++ % 2);
-  const auto lane = job.lane_ ? memory::lane::in : memory::lane::copy;
+  job.engine_ = first != second ? first > second : static_cast<int>(next_engine_++ % 2);
+  const auto role = job.engine_ ? memory::stream_role::in : memory::stream_role::copy;
   const status s = [&]() -> status {
     auto e = memory::pooled_event::acquire(where_);
     TELPHER_TRY(e);
     job.event_ = std::move(*e);
-    auto stream = memory::stream(where_, lane);
+    auto stream = memory::stream(where_, role);
     TELPHER_TRY(stream);
     TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *stream));
     return job.event_.record(*stream);
   }();
-  if (s == status::ok) return engine_[job.lane_].running.push_back(&job);
+  if (s == status::ok) return engine_[job.engine_].running.push_back(&job);
   job.engine_status_ = s;
-  memory::wait_for(where_, lane);  // the copy itself may be running
+  memory::wait_for(where_, role);  // the copy itself may be running
 }
 
-bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
+bool copier::start_batch(copy_job** jobs, std::size_t count) noexcept {
   kernel::copy_batch::piece pieces[kernel::copy_batch::capacity] = {};
   for (std::size_t i = 0; i < count; ++i) pieces[i] = {jobs[i]->to, jobs[i]->from, jobs[i]->bytes};
   auto first = batch_.launch(pieces, count);
@@ -161,7 +161,7 @@ bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
 // --- watch ---
 
 // In the trace a copy ends when its end was seen.
-status puller::poll(copy_job& job) noexcept {
+status copier::poll(copy_job& job) noexcept {
   const status s = look(job);
   if (s != status::would_block && job.started_ns_ != 0) [[unlikely]] {
     trace::facts f;
@@ -172,7 +172,7 @@ status puller::poll(copy_job& job) noexcept {
   return s;
 }
 
-status puller::look(copy_job& job) noexcept {
+status copier::look(copy_job& job) noexcept {
   switch (job.moved_by_) {
     case kind::none:
       return status::would_block;  // starts at the next flush
@@ -183,19 +183,19 @@ status puller::look(copy_job& job) noexcept {
     default:
       break;
   }
-  if (job.engine_status_ == status::would_block) look_at(job.lane_);
+  if (job.engine_status_ == status::would_block) look_at(job.engine_);
   return job.engine_status_;
 }
 
-void puller::look_at(int lane) noexcept {
-  engine_lane& l = engine_[lane];
-  if (l.looked_at == pass_) return;
-  l.looked_at = pass_;
-  while (!l.running.empty()) {
-    copy_job& oldest = *l.running.front();
+void copier::look_at(int engine) noexcept {
+  engine_stream& s = engine_[engine];
+  if (s.looked_at == pass_) return;
+  s.looked_at = pass_;
+  while (!s.running.empty()) {
+    copy_job& oldest = *s.running.front();
     oldest.engine_status_ = oldest.event_.query();
     if (oldest.engine_status_ == status::would_block) return;
-    l.running.pop_front();
+    s.running.pop_front();
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "path/pull.hpp"
+#include "path/ipc_get.hpp"
 
 #include <cstring>
 #include <utility>
@@ -56,19 +56,20 @@ result<memory::mapping> open_exported(int process, const exported_memory& there,
                                importer, there.handle);
 }
 
-pull::pull(const memory::place& mover, const region& to, const void* from, bool is_local) noexcept
-    : puller_(puller::of(mover)), is_local_(is_local) {
+get_copy::get_copy(const memory::place& mover, const region& to, const void* from,
+                   bool is_local) noexcept
+    : copier_(copier::on(mover)), is_local_(is_local) {
   job_.to = to.data;
   job_.from = from;
   job_.bytes = to.bytes;
   if (!to.where.on_device()) land(mover);
 }
 
-pull::~pull() = default;
+get_copy::~get_copy() = default;
 
 // A kernel takes less time for a small message than a copy of the driver, but may write to pinned
 // host memory only.
-void pull::land(const memory::place& mover) noexcept {
+void get_copy::land(const memory::place& mover) noexcept {
   job_.engine_only = true;
   if (job_.bytes > config().landing_pinned_limit) return;
   auto landing = memory::buffer::host(job_.bytes, mover.owner);
@@ -78,8 +79,8 @@ void pull::land(const memory::place& mover) noexcept {
   job_.engine_only = false;
 }
 
-status pull::poll() noexcept {
-  const status s = puller_.poll(job_);
+status get_copy::poll() noexcept {
+  const status s = copier_.poll(job_);
   if (s == status::ok && landing_) std::memcpy(target_, landing_.data(), job_.bytes);
   return s;
 }
@@ -95,25 +96,25 @@ result<opened_memory> open_for(int process, const exported_memory& there,
 
 // A kernel can access memory of another device of this process only if peer access was enabled; a
 // copy engine always can.
-std::unique_ptr<pull> pull::local(const region& to, const memory::place& where,
-                                  const void* from) noexcept {
+std::unique_ptr<get_copy> get_copy::local(const region& to, const memory::place& where,
+                                          const void* from) noexcept {
   const memory::place& mover = to.where.on_device() ? to.where : where;
-  std::unique_ptr<pull> p(new pull(mover, to, from, true));
+  std::unique_ptr<get_copy> p(new get_copy(mover, to, from, true));
   p->job_.engine_only |= !(mover == where);
-  p->puller_.enqueue(p->job_);
+  p->copier_.enqueue(p->job_);
   return p;
 }
 
-result<std::unique_ptr<pull>> pull::imported(int sender, const exported_memory& from,
-                                             const region& to) noexcept {
+result<std::unique_ptr<get_copy>> get_copy::imported(int sender, const exported_memory& from,
+                                                     const region& to) noexcept {
   auto importer = importer_for(from, to.where);
   TELPHER_TRY(importer);
   auto mapping = open_exported(sender, from, *importer);
   TELPHER_TRY(mapping);
   const void* source = mapping->base() + (from.address - from.base);
-  std::unique_ptr<pull> p(new pull(*importer, to, source, false));
+  std::unique_ptr<get_copy> p(new get_copy(*importer, to, source, false));
   p->mapping_ = std::move(*mapping);
-  p->puller_.enqueue(p->job_);
+  p->copier_.enqueue(p->job_);
   return p;
 }
 
@@ -122,9 +123,9 @@ status get_local(receive_end& e) noexcept {
   const exported_memory& payload = e.cell->payload;
   device::backend* const owner = device::find(payload.owner);
   if (e.to.where.on_device() && e.to.where.owner != owner) return status::not_supported;
-  e.transfer =
-      pull::local(e.to, {owner, payload.device}, reinterpret_cast<const void*>(payload.address));
-  e.cell->set(e.epoch, slot_state::pulling);
+  e.transfer = get_copy::local(e.to, {owner, payload.device},
+                               reinterpret_cast<const void*>(payload.address));
+  e.cell->set(e.epoch, slot_state::getting);
   return status::ok;
 }
 
@@ -132,10 +133,10 @@ status get_imported(receive_end& e) noexcept {
   const exported_memory& payload = e.cell->payload;
   if (e.to.where.on_device() && e.to.where.owner != device::find(payload.owner))
     return status::not_supported;
-  auto p = pull::imported(e.peer, payload, e.to);
+  auto p = get_copy::imported(e.peer, payload, e.to);
   TELPHER_TRY(p);
   e.transfer = std::move(*p);
-  e.cell->set(e.epoch, slot_state::pulling);
+  e.cell->set(e.epoch, slot_state::getting);
   return status::ok;
 }
 

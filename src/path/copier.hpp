@@ -38,22 +38,22 @@ class copy_job {
   kind moved_by() const noexcept { return moved_by_; }
 
  private:
-  friend class puller;
+  friend class copier;
   kind moved_by_ = kind::none;
   status engine_status_ = status::would_block;
   std::uint64_t started_ns_ = 0;  // for the trace; 0 while it is off
-  int lane_ = 0;                  // copy engine
+  int engine_ = 0;                // copy engine
   memory::pooled_event event_;    // copy engine
   batch_engine::ticket batch_{};  // batch
   std::uint32_t sequence_ = 0;    // linger
 };
 
-class puller {
+class copier {
  public:
-  explicit puller(const memory::place& where) noexcept;
+  explicit copier(const memory::place& where) noexcept;
 
-  /// The puller of a device.
-  static puller& of(const memory::place& where) noexcept;
+  /// The copier of a device.
+  static copier& on(const memory::place& where) noexcept;
   /// What a progress pass knows of messages to come.
   struct outlook {
     bool others;  // other messages are in flight: even a single copy should use a kernel
@@ -67,7 +67,7 @@ class puller {
   /// that a kernel moves them meanwhile. No limit while a kernel is running, because each launch
   /// costs time.
   static std::size_t bytes_to_start_with() noexcept;
-  /// Ends lingering kernels and destroys all pullers; called before the devices are shut down.
+  /// Ends lingering kernels and destroys all copiers; called before the devices are shut down.
   static void shut_down() noexcept;
 
   /// Requests a copy; it starts at the next flush.
@@ -86,7 +86,7 @@ class puller {
   bool start_batch(copy_job** jobs, std::size_t count) noexcept;
   bool wants_linger(const copy_job& job) noexcept;
   bool start_linger(copy_job& job) noexcept;
-  void look_at(int lane) noexcept;
+  void look_at(int engine) noexcept;
 
   memory::place where_;
   std::vector<copy_job*> queued_;
@@ -96,12 +96,12 @@ class puller {
   burst burst_;
   // Copies of a stream finish in order, and a query costs a microsecond. So in each progress pass
   // only the oldest copy of each stream is queried.
-  struct engine_lane {
+  struct engine_stream {
     std::deque<copy_job*> running;
     std::uint64_t looked_at = 0;
   };
-  engine_lane engine_[2];
-  unsigned next_lane_ = 0;
+  engine_stream engine_[2];
+  unsigned next_engine_ = 0;
   std::uint64_t pass_ = 0;
 };
 
