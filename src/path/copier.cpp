@@ -2,15 +2,20 @@
 #include "path/copier.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
+#include "base/recycled.hpp"
 #include "base/trace.hpp"
+#include "device/registry.hpp"
+#include "path/exported.hpp"
 #include "path/table.hpp"
 
 namespace telpher::path {
@@ -32,6 +37,98 @@ constexpr int looks_before_yield = 2000;
 lasting<std::vector<std::unique_ptr<copier>>> all;
 
 }  // namespace
+
+// --- a message that the receiver's device gets ---
+
+namespace {
+
+/// local and ipc_get; the copier says by which of its ways the bytes went.
+class get_copy final : public transfer, public recycled<get_copy> {
+ public:
+  get_copy(const memory::place& mover, const region& to, const void* from, kind by) noexcept
+      : copier_(copier::on(mover)), by_(by) {
+    job_.to = to.data;
+    job_.from = from;
+    job_.bytes = to.bytes;
+    if (!to.where.on_device()) land(mover);
+  }
+  /// `mapping` is kept while the bytes move.
+  void start(bool engine_only, memory::mapping mapping = {}) noexcept {
+    job_.engine_only |= engine_only;
+    mapping_ = std::move(mapping);
+    copier_.enqueue(job_);
+  }
+
+  status poll() noexcept override {
+    const status s = copier_.poll(job_);
+    if (s == status::ok && landing_) std::memcpy(target_, landing_.data(), job_.bytes);
+    return s;
+  }
+  kind moved_by() const noexcept override { return by_ == kind::local ? by_ : job_.moved_by(); }
+  bool in_order() const noexcept override { return true; }
+  bool owes_answer() const noexcept override { return true; }
+
+ private:
+  // A kernel takes less time for a small message than a copy of the driver, but may write to pinned
+  // host memory only.
+  void land(const memory::place& mover) noexcept {
+    job_.engine_only = true;
+    if (job_.bytes > config().landing_pinned_limit) return;
+    auto landing = memory::buffer::host(job_.bytes, mover.owner);
+    if (!landing || !landing->pinned()) return;
+    landing_ = std::move(*landing);
+    target_ = std::exchange(job_.to, landing_.data());
+    job_.engine_only = false;
+  }
+
+  copier& copier_;
+  memory::mapping mapping_;
+  memory::buffer landing_;  // of host memory, where a kernel moves the bytes
+  void* target_ = nullptr;  // where they go then
+  copy_job job_;
+  kind by_;
+};
+
+// No back end can copy between its own memory and another back end's.
+bool crosses_back_ends(const receive_end& e, const device::backend* owner) noexcept {
+  return e.to.where.on_device() && e.to.where.owner != owner;
+}
+
+status begun(receive_end& e, std::unique_ptr<get_copy> copy) noexcept {
+  e.transfer = std::move(copy);
+  e.cell->set(e.epoch, slot_state::getting);
+  return status::ok;
+}
+
+}  // namespace
+
+// A kernel can access memory of another device of this process only if peer access was enabled; a
+// copy engine always can.
+status get_local(receive_end& e) noexcept {
+  const exported_memory& payload = e.cell->payload;
+  const memory::place where{device::find(payload.owner), payload.device};
+  if (crosses_back_ends(e, where.owner)) return status::not_supported;
+  const memory::place& mover = e.to.where.on_device() ? e.to.where : where;
+  auto copy = std::make_unique<get_copy>(
+      mover, e.to, reinterpret_cast<const void*>(payload.address), kind::local);
+  copy->start(!(mover == where));
+  return begun(e, std::move(copy));
+}
+
+status get_imported(receive_end& e) noexcept {
+  const exported_memory& payload = e.cell->payload;
+  if (crosses_back_ends(e, device::find(payload.owner))) return status::not_supported;
+  auto importer = importer_for(payload, e.to.where);
+  TELPHER_TRY(importer);
+  auto mapping = open_exported(e.peer, payload, *importer);
+  TELPHER_TRY(mapping);
+  const void* from = mapping->base() + (payload.address - payload.base);
+  auto copy = std::make_unique<get_copy>(*importer, e.to, from, kind::ipc_get);
+  copy->start(false, std::move(*mapping));
+  return begun(e, std::move(copy));
+}
+
+// --- the copies of a device ---
 
 copier::copier(const memory::place& where) noexcept
     : where_(where), batch_(where), linger_(where) {}

@@ -4,7 +4,8 @@
 // - by the copy engine: a single message, and large ones;
 // - in one batched kernel: several small or medium messages found in one pass;
 // - by the lingering copier: small messages in quick succession.
-// Not thread-safe: called under the engine's lock.
+// Messages on a node whose bytes the receiver's device gets are such copies: paths local and
+// ipc_get. Not thread-safe: called under the engine's lock.
 #pragma once
 
 #include <cstdint>
@@ -104,5 +105,10 @@ class copier {
   unsigned next_engine_ = 0;
   std::uint64_t pass_ = 0;
 };
+
+/// Functions that the table of paths refers to.
+struct receive_end;
+status get_local(receive_end& e) noexcept;
+status get_imported(receive_end& e) noexcept;
 
 }  // namespace telpher::path

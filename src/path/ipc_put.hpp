@@ -3,7 +3,8 @@
 // States claimed → put_asked → put_done → done. After refused the receiver asks for staging.
 #pragma once
 
-#include "path/ipc_get.hpp"
+#include "path/copier.hpp"
+#include "path/exported.hpp"
 #include "path/table.hpp"
 #include "path/segment.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "kernel/copy_batch.hpp"
 #include "path/matched_launch.hpp"
-#include "path/ipc_get.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::path {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <iterator>
 
+#include "path/copier.hpp"
 #include "path/eager.hpp"
 #include "path/ipc_put.hpp"
-#include "path/ipc_get.hpp"
 #include "path/staged.hpp"
 
 namespace telpher::path {

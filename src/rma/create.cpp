@@ -7,7 +7,7 @@
 
 #include "base/log.hpp"
 #include "host_mpi/error.hpp"
-#include "path/ipc_get.hpp"
+#include "path/exported.hpp"
 #include "rma/rma.hpp"
 #include "rma/window.hpp"
 #include "telpher/telpher.h"

@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "device/registry.hpp"
 #include "host_mpi/error.hpp"
-#include "path/ipc_get.hpp"
+#include "path/exported.hpp"
 #include "rma/rma.hpp"
 #include "rma/window.hpp"
 #pragma GCC visibility push(default)

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "path/ipc_get.hpp"
+#include "path/exported.hpp"
 #include "rma/rma.hpp"
 
 namespace telpher::rma {

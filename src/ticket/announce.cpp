@@ -5,7 +5,7 @@
 
 #include "base/log.hpp"
 #include "host_mpi/error.hpp"
-#include "path/ipc_get.hpp"
+#include "path/exported.hpp"
 #include "ticket/sends.hpp"
 
 namespace telpher::ticket {

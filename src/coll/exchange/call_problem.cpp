@@ -7,7 +7,7 @@
 
 #include "base/settings.hpp"
 #include "coll/exchange/selection.hpp"
-#include "path/ipc_get.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::coll::exchange {
 namespace {

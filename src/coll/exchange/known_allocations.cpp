@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "path/ipc_get.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::coll::exchange {
 namespace {
