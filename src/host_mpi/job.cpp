@@ -28,7 +28,7 @@ namespace {
 // --- which ranks share the node ---
 
 bool same_pretended_node(const job& j, int peer) {
-  const long nodes = config().pretended_nodes;
+  const long nodes = config().test_pretended_nodes;
   return nodes == 0 || j.rank * nodes / j.size == peer * nodes / j.size;
 }
 

@@ -168,7 +168,7 @@ int cvar_get_info(int index, char* name, int* name_len, int* verbosity, MPI_Data
                                  type, enumtype, desc, desc_len, bind, scope);
   if (const int code = ready(); code != MPI_SUCCESS) return code;
   const auto at = static_cast<std::size_t>(index);
-  const bool for_users = setting_rows()[at].for_users;
+  const bool for_users = setting_rows()[at].who == audience::users;
   give(settings_list()[at].name, name, name_len);
   give(settings_list()[at].help, desc, desc_len);
   set(verbosity, for_users ? int{MPI_T_VERBOSITY_USER_BASIC} : int{MPI_T_VERBOSITY_TUNER_ALL});

@@ -222,7 +222,7 @@ void rdma::start(MPI_Comm control, int ranks) noexcept {
   state& s = *the_state;
   net::address own{};
   if (config().rdma != "off") {
-    if (auto f = net::fabric::open(config().rdma.c_str())) {
+    if (auto f = net::fabric::open(config().rdma.text().c_str())) {
       s.fabric = std::move(*f);
       own = s.fabric->own();
     }

@@ -38,7 +38,7 @@ void peer_table::open() noexcept {
   memory::allocations::instance().tell_peers_by(
       [](const memory::allocation& a) { peers().own().header().ended.post(a); });
   answered_ns_.assign(ranks, 0);
-  small_tickets_ = job_.all_devices && config().small_tickets;
+  small_tickets_ = job_.all_devices && config().test_small_tickets;
   all_near_ = job_.node.size() == ranks && !path::between_nodes(path::forced());
 }
 

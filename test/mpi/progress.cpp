@@ -180,7 +180,7 @@ void head_to_head(suite& s) {
   constexpr int host_limit = 2048;  // what both host MPIs buffer
   const char* path = std::getenv("TELPHER_PATH");
   const bool raw = path && std::string_view(path) == "raw";
-  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr && !raw;
+  const bool node = std::getenv("TELPHER_TEST_PRETENDED_NODES") == nullptr && !raw;
   for (kind from : kinds())
     for (std::size_t bytes : {0, 8, 479, 480, 2048, 16384}) {
       if ((from != kind::device || !node) && as_int(bytes) > host_limit) continue;
@@ -481,7 +481,7 @@ void probed_synchronous_send(suite& s, bool blocks) {
   const int peer = s.rank ^ 1;
   const bool sends = s.rank % 2 == 0;
   const char* path = std::getenv("TELPHER_PATH");
-  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr &&
+  const bool node = std::getenv("TELPHER_TEST_PRETENDED_NODES") == nullptr &&
                     !(path && std::string_view(path) == "pipelined");
   for (kind from : kinds())
     for (std::size_t bytes : {1000, 4000, 100000}) {

@@ -134,7 +134,7 @@ class Driver:
                 if i == 1 and "DIRECT" in which:  # handing device pointers on would be believed
                     continue
                 for v in values:
-                    v["TELPHER_PRETENDED_NODES"] = str(nodes)
+                    v["TELPHER_TEST_PRETENDED_NODES"] = str(nodes)
                 self.case(f"settings differ, {nodes} nodes, {i}",
                           [part(1, one, settings=values[0]), part(2, one, settings=values[1])],
                           said=["3 of them with", *(f"TELPHER_{name} is '" for name in which)])

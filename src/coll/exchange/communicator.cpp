@@ -35,9 +35,9 @@ std::uint64_t settings_mark() {
   const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
   const std::hash<std::string_view> hash;
   mix(hash(s.coll_algorithm));
-  mix(hash(s.ccl));
+  mix(hash(s.ccl.text()));
   for (const int n :
-       {s.coll_transport.position(), s.coll_buffers.position(), s.coll_workspace.position()})
+       {s.coll_transport.position(), s.test_coll_buffers.position(), s.coll_workspace.position()})
     mix(static_cast<std::uint64_t>(n));
   for (const std::uint64_t n : {s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox}) mix(n);
   mix(static_cast<std::uint64_t>(s.coll_blocks));

@@ -17,12 +17,12 @@ constexpr int oldest = 21000;  // 2.10, the first with bfloat16
 
 /// The file to open, or "".
 std::string wanted(device::backend& owner) {
-  const std::string& setting = config().ccl;
+  const auto& setting = config().ccl;
   const device::collective_library own = owner.collectives();
   const bool forced = setting == "on" || config().coll_transport == "vendor";
   if (setting == "off" || (setting == "auto" && !own.measured && !forced)) return {};
   if (setting == "auto" || setting == "on") return own.file ? own.file : "";
-  return setting;
+  return setting.text();
 }
 
 }  // namespace
