@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kinds of operation that point-to-point calls make. See request_object.hpp for the contract.
+// The request objects of point-to-point calls. See request_object.hpp for the contract.
 #pragma once
 
 #include "base/recycled.hpp"
@@ -128,7 +128,7 @@ class sendrecv_request final : public request_object {
   MPI_Request request_;
 };
 
-/// A persistent send or receive: keeps the arguments; each start makes an ordinary operation.
+/// A persistent send or receive: keeps the arguments; each start makes an ordinary one.
 class persistent_request final : public request_object {
  public:
   persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept;
@@ -199,9 +199,9 @@ class collective_request final : public request_object {
   status outcome_ = status::ok;
 };
 
-// --- how operations are made; each returns null and an MPI error code in `rc` on failure ---
+// --- how they are made; each returns null and an MPI error code in `rc` on failure ---
 
-/// Starts a send of either kind of memory. `for_program`: the operation carries a request.
+/// Starts a send of either kind of memory. `for_program`: the object carries a request.
 std::unique_ptr<request_object> start_send(const pt2pt::send_args& a, bool for_program,
                                            int* rc) noexcept;
 /// Describes the buffer of a receive. An error code if the host MPI refuses its count and type, or

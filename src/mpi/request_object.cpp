@@ -10,11 +10,7 @@
 namespace telpher::mpi {
 namespace {
 
-host_mpi::request_table<request_object*>& requests() {
-  static auto* const one = new host_mpi::request_table<request_object*>;
-  return *one;
-}
-
+constinit lasting<host_mpi::request_table<request_object*>> requests;
 lasting<std::vector<std::unique_ptr<request_object>>> abandoned_list;
 
 }  // namespace
@@ -30,11 +26,11 @@ void fill_empty(MPI_Status* out) noexcept {
 
 void enter(std::unique_ptr<request_object> op) noexcept {
   const MPI_Request request = op->request();
-  requests().enter(request, op.release());
-  table_size = requests().size();
+  requests->enter(request, op.release());
+  table_size = requests->size();
 }
 request_object* find(MPI_Request request) noexcept {
-  request_object* const* const found = requests().find(request);
+  request_object* const* const found = requests->find(request);
   return found ? *found : nullptr;
 }
 
@@ -42,8 +38,8 @@ namespace {
 
 template <class Leaves>
 request_object* take(MPI_Request request, const Leaves& leaves) noexcept {
-  request_object* const op = requests().take(request, leaves).value_or(nullptr);
-  table_size = requests().size();
+  request_object* const op = requests->take(request, leaves).value_or(nullptr);
+  table_size = requests->size();
   return op;
 }
 

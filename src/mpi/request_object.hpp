@@ -23,7 +23,7 @@ class request_object {
 
   /// Looks whether it is done, out of turn. True if so.
   virtual bool check() noexcept = 0;
-  /// The same for a caller that stays until it is done and has taken the operation from the table:
+  /// The same for a caller that stays until it is done and has taken the object from the table:
   /// the request may end with it.
   virtual bool conclude() noexcept { return check(); }
   /// For who waits for several: the receive whose message is to come, or null.
@@ -36,7 +36,7 @@ class request_object {
   /// Once done: fills the status only.
   virtual void fill(MPI_Status* out) noexcept = 0;
   virtual void cancel() noexcept {}
-  /// The program freed its request while the operation was under way. True if the operation frees
+  /// The program freed its request while it was under way. True if the object frees
   /// itself; else it is kept until done and then finished.
   virtual bool abandon() noexcept { return false; }
 
@@ -48,7 +48,7 @@ class request_object {
   virtual bool may_share_handle() const noexcept { return false; }
   /// Of a call that enqueues: the stream, in whose order it may be waited for.
   virtual bool enqueued_in([[maybe_unused]] void*& native) const noexcept { return false; }
-  /// Starts a persistent operation. Returns the MPI error code.
+  /// Starts a persistent request. Returns the MPI error code.
   virtual int start() noexcept { return MPI_ERR_REQUEST; }
   /// Persistent requests that are not started are ignored by the completing calls.
   virtual bool active() const noexcept { return true; }
@@ -57,18 +57,18 @@ class request_object {
 /// Fills the status of an inactive or null request.
 void fill_empty(MPI_Status* out) noexcept;
 
-/// The table. An operation belongs to it from `enter` to `remove`.
+/// The table. An object belongs to it from `enter` to `remove`.
 void enter(std::unique_ptr<request_object> op) noexcept;
 request_object* find(MPI_Request request) noexcept;
 std::unique_ptr<request_object> remove(MPI_Request request) noexcept;
-/// The operation, or null. Unless it is persistent it has left the table and is the caller's.
+/// The object, or null. Unless it is persistent it has left the table and is the caller's.
 request_object* take_for_waiting(MPI_Request request) noexcept;
 inline std::size_t table_size = 0;
 inline std::size_t open_requests() noexcept {
   return table_size;
 }
 
-/// An abandoned operation: finished by sweep() once it is done.
+/// An abandoned one: finished by sweep() once it is done.
 void keep_abandoned(std::unique_ptr<request_object> op) noexcept;
 inline std::size_t abandoned_count = 0;
 inline std::size_t abandoned() noexcept {
