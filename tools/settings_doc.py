@@ -40,7 +40,7 @@ served by `telpher tune`, whose tables may set them ([tuning](measure/tune.md)),
 What Telpher's own tests need. `telpher info` does not list them.
 """}
 TEXT = r'"((?:[^"\\]|\\.)*)"'
-ROW = re.compile(r"TELPHER_(JOB_)?SETTING\(" + r",\s*".join([r"(\w+)", r"(\w+)", r"(\w+)", TEXT, TEXT, TEXT, TEXT]) + r"\)")
+ROW = re.compile(r"TELPHER_(JOB_)?SETTING\(" + r",\s*".join([r"(\w+)"] * 3 + [TEXT] * 4) + r"\)")
 
 
 def cell(text: str) -> str:
