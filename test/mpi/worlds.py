@@ -124,7 +124,7 @@ class Driver:
 
     def settings(self):
         one, part = ["one"], self.part
-        on_a_node = {"COLL": ("auto", "staged"), "SMALL_TICKETS": ("on", "off"), "SLOTS": ("64", "128"),
+        on_a_node = {"COLL": ("auto", "staged"), "TEST_SMALL_TICKETS": ("on", "off"), "SLOTS": ("64", "128"),
                      "CCL": ("off", "/nowhere/libccl.so"), "PATH": ("auto", "pipelined")}
         between_nodes = {"COLL_BLOCK": ("1m", "4k"), "PIPELINE_BLOCK": ("512k", "64k"),
                          "PIPELINE_THRESHOLD": ("64k", "4k"), "DIRECT": ("off", "on")}
