@@ -42,11 +42,11 @@ class copy_job {
   friend class copier;
   kind moved_by_ = kind::none;
   status engine_status_ = status::would_block;
-  std::uint64_t started_ns_ = 0;  // for the trace; 0 while it is off
-  int engine_ = 0;                // copy engine
-  memory::pooled_event event_;    // copy engine
-  batch_engine::ticket batch_{};  // batch
-  std::uint32_t sequence_ = 0;    // linger
+  std::uint64_t started_ns_ = 0;    // for the trace; 0 while it is off
+  int engine_ = 0;                  // copy engine
+  memory::pooled_event event_;      // copy engine
+  batched_copier::ticket batch_{};  // batch
+  std::uint32_t sequence_ = 0;      // linger
 };
 
 class copier {
@@ -92,8 +92,8 @@ class copier {
   memory::place where_;
   std::vector<copy_job*> queued_;
   std::size_t queued_bytes_ = 0;
-  batch_engine batch_;
-  linger_engine linger_;
+  batched_copier batch_;
+  lingering_copier linger_;
   burst burst_;
   // Copies of a stream finish in order, and a query costs a microsecond. So in each progress pass
   // only the oldest copy of each stream is queried.

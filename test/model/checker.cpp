@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checker.hpp"
 
-#include "engine.hpp"
+#include "explorer.hpp"
 
 namespace model {
 
-static engine& the_engine() {
-  static engine one;
+static explorer& the_explorer() {
+  static explorer one;
   return one;
 }
 
-void engine::note(const std::string& text) {
+void explorer::note(const std::string& text) {
   if (tracing_) trace_ += "  " + std::to_string(id(running_)) + " " + text + "\n";
 }
 
-void engine::fail(const std::string& why) {
+void explorer::fail(const std::string& why) {
   if (error_.empty()) error_ = why;
   if (running_ == nullptr) return;
   fiber* f = running_;
@@ -24,7 +24,7 @@ void engine::fail(const std::string& why) {
 
 // --- choices ---
 
-unsigned engine::choose(unsigned n, bool deviation) {
+unsigned explorer::choose(unsigned n, bool deviation) {
   if (deviation && !may_deviate()) n = 1;
   if (n <= 1) return 0;
   if (at_choice_ == choices_.size()) choices_.push_back({0, n});
@@ -33,7 +33,7 @@ unsigned engine::choose(unsigned n, bool deviation) {
   return taken;
 }
 
-bool engine::next_schedule() {
+bool explorer::next_schedule() {
   while (!choices_.empty() && choices_.back().taken + 1 >= choices_.back().count)
     choices_.pop_back();
   if (choices_.empty()) return false;
@@ -43,7 +43,7 @@ bool engine::next_schedule() {
 
 // --- threads ---
 
-bool engine::can_wake(fiber& f) {
+bool explorer::can_wake(fiber& f) {
   if (f.late) return true;
   return std::any_of(f.polled.begin(), f.polled.end(), [&](const auto& read) {
     const location& there = locations_[read.first];
@@ -52,7 +52,7 @@ bool engine::can_wake(fiber& f) {
   });
 }
 
-std::vector<fiber*> engine::awake() {
+std::vector<fiber*> explorer::awake() {
   std::vector<fiber*> all;
   const auto add = [&](fiber& f) {
     if (f.now == state::ready || (f.now == state::asleep && can_wake(f))) all.push_back(&f);
@@ -63,7 +63,7 @@ std::vector<fiber*> engine::awake() {
   return all;
 }
 
-fiber* engine::pick() {
+fiber* explorer::pick() {
   std::vector<fiber*> all = awake();
   if (all.empty()) {
     for (unsigned i = 0; i < live_; ++i) {
@@ -105,7 +105,7 @@ fiber* engine::pick() {
   return chosen;
 }
 
-void engine::enter(fiber* f) {
+void explorer::enter(fiber* f) {
   if (f->now == state::asleep) {
     f->now = state::ready;
     for (const auto& [where, last] : f->polled)
@@ -116,7 +116,7 @@ void engine::enter(fiber* f) {
   running_ = f;
 }
 
-void engine::switch_to(fiber* next) {
+void explorer::switch_to(fiber* next) {
   fiber* from = running_;
   if (next == nullptr) {
     running_ = nullptr;
@@ -130,12 +130,12 @@ void engine::switch_to(fiber* next) {
   busy_ = true;
 }
 
-void engine::schedule() {
+void explorer::schedule() {
   if (++steps_ > 200'000) return fail("a run without end");
   switch_to(pick());
 }
 
-void engine::yield() {
+void explorer::yield() {
   busy_ = true;
   running_->now = state::asleep;
   running_->next = {nullptr, false, true};
@@ -144,7 +144,7 @@ void engine::yield() {
   busy_ = false;
 }
 
-std::uint64_t engine::look_at_clock() {
+std::uint64_t explorer::look_at_clock() {
   busy_ = true;
   running_->timed = true;
   if (choose(2, true) == 1) time_ += 1'000'000'000'000;
@@ -152,8 +152,8 @@ std::uint64_t engine::look_at_clock() {
   return time_;
 }
 
-void engine::start() {
-  engine& e = the_engine();
+void explorer::start() {
+  explorer& e = the_explorer();
   e.busy_ = false;
   e.running_->body();
   e.busy_ = true;
@@ -163,7 +163,7 @@ void engine::start() {
   e.switch_to(e.pick());
 }
 
-void engine::run_once(const std::function<void(world&)>& make) {
+void explorer::run_once(const std::function<void(world&)>& make) {
   locations_.clear();
   index_.clear();
   shadows_.clear();
@@ -192,7 +192,7 @@ void engine::run_once(const std::function<void(world&)>& make) {
     f.context.uc_stack.ss_sp = f.stack.get();
     f.context.uc_stack.ss_size = stack_bytes;
     f.context.uc_link = nullptr;
-    makecontext(&f.context, &engine::start, 0);
+    makecontext(&f.context, &explorer::start, 0);
   }
   running_ = nullptr;
   busy_ = true;
@@ -205,7 +205,7 @@ void engine::run_once(const std::function<void(world&)>& make) {
     for (const auto& look : w.looks) look();
 }
 
-outcome engine::explore(const options& how, const std::function<void(world&)>& make) {
+outcome explorer::explore(const options& how, const std::function<void(world&)>& make) {
   how_ = how;
   choices_.clear();
   outcome o;
@@ -231,38 +231,38 @@ const char* to_string(mutation m) noexcept {
 }
 
 void world::name(const void* at, const char* text, std::size_t bytes) {
-  the_engine().names[at] = {text, bytes};
+  the_explorer().names[at] = {text, bytes};
 }
 void world::watch(const void* at, rule allowed) {
-  the_engine().rules[at] = std::move(allowed);
+  the_explorer().rules[at] = std::move(allowed);
 }
 
 outcome explore(const options& how, const std::function<void(world&)>& make) {
-  return the_engine().explore(how, make);
+  return the_explorer().explore(how, make);
 }
 unsigned choose(unsigned n) {
-  return the_engine().choose(n);
+  return the_explorer().choose(n);
 }
 void expect(bool good, const char* what) {
-  if (!good) the_engine().fail(what);
+  if (!good) the_explorer().fail(what);
 }
 void yield() {
-  the_engine().yield();
+  the_explorer().yield();
 }
 
 // --- for runtime.cpp ---
 
 bool in_model() noexcept {
-  return the_engine().in_fiber();
+  return the_explorer().in_fiber();
 }
 std::uint64_t access(const access_request& r) {
-  return the_engine().access(r);
+  return the_explorer().access(r);
 }
 void plain_access(const void* at, std::size_t bytes, bool writes) {
-  the_engine().plain(at, bytes, writes);
+  the_explorer().plain(at, bytes, writes);
 }
 std::uint64_t look_at_clock() {
-  return the_engine().look_at_clock();
+  return the_explorer().look_at_clock();
 }
 
 }  // namespace model

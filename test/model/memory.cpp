@@ -3,7 +3,7 @@
 // accesses.
 #include <cstring>
 
-#include "engine.hpp"
+#include "explorer.hpp"
 
 namespace model {
 
@@ -13,7 +13,7 @@ static std::uint64_t read_memory(const void* at, unsigned bytes) {
   return value;
 }
 
-location& engine::location_of(const void* at, unsigned bytes) {
+location& explorer::location_of(const void* at, unsigned bytes) {
   const auto [found, is_new] = index_.try_emplace(at, locations_.size());
   if (is_new) {
     location l{at, bytes, "", {}, false, 0, 0, {}};
@@ -36,7 +36,7 @@ location& engine::location_of(const void* at, unsigned bytes) {
   return l;
 }
 
-std::uint64_t engine::load(location& l, bool acquires) {
+std::uint64_t explorer::load(location& l, bool acquires) {
   knowledge& known = running_->known;
   const std::size_t index = index_of(l);
   const auto newest = static_cast<std::uint32_t>(l.stores.size() - 1);
@@ -52,7 +52,7 @@ std::uint64_t engine::load(location& l, bool acquires) {
   return from.value;
 }
 
-void engine::store(location& l, std::uint64_t value, bool releases, const stored* continued) {
+void explorer::store(location& l, std::uint64_t value, bool releases, const stored* continued) {
   knowledge& known = running_->known;
   const unsigned me = id(running_);
   const std::uint64_t before = l.stores.back().value;
@@ -73,7 +73,7 @@ void engine::store(location& l, std::uint64_t value, bool releases, const stored
   idle_jumps_ = 0;
 }
 
-std::uint64_t engine::access(const access_request& r) {
+std::uint64_t explorer::access(const access_request& r) {
   busy_ = true;
   running_->next = {r.at, r.kind != access_kind::load, false};
   schedule();
@@ -111,7 +111,7 @@ std::uint64_t engine::access(const access_request& r) {
   return result;
 }
 
-void engine::plain(const void* at, std::size_t bytes, bool writes) {
+void explorer::plain(const void* at, std::size_t bytes, bool writes) {
   const auto* byte = static_cast<const std::byte*>(at);
   if (byte >= running_->stack.get() && byte < running_->stack.get() + stack_bytes) return;
   const knowledge& known = running_->known;

@@ -104,7 +104,7 @@ struct choice {
   unsigned count = 1;
 };
 
-class engine {
+class explorer {
  public:
   outcome explore(const options& how, const std::function<void(world&)>& make);
 
