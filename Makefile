@@ -101,7 +101,7 @@ check-mpis-in-turn:
 check-nodes:
 	@$(SETUP) --with mpich --with ompi
 	@$(BUILD) dev
-	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --name matching,progress,random --vary TELPHER_PRETENDED_NODES=2,3,4 --wide
+	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --name matching,progress,random --vary TELPHER_TEST_PRETENDED_NODES=2,3,4 --wide
 	@$(PYTHON) test/nodes.py build/dev
 
 check-system:

@@ -17,7 +17,7 @@ OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "allgatherv", "alltoa
 SIZES = "8,64k,1m,16m"
 MESSAGES = "8,1k,8k,64k,1m,4m,64m"
 TIMED = "--min-time 0.04 --batches 7 --validate"
-NODES = {"TELPHER_PRETENDED_NODES": "2"}
+NODES = {"TELPHER_TEST_PRETENDED_NODES": "2"}
 NCCL_SOCKETS = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
 SCHEDULES = NODES | {"TELPHER_COLL_ALGORITHM": ",".join(f"{name}=two_level" for name in OPERATIONS)}
 

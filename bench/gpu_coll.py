@@ -109,7 +109,7 @@ def forced(session: Session) -> str:
             for transport, buffers, blocks in ways:
                 name = f"{operation} {algorithm} {transport} {buffers} {blocks}"
                 settings = {"TELPHER_COLL_ALGORITHM": f"{operation}={algorithm}", "TELPHER_COLL_TRANSPORT": transport,
-                            "TELPHER_COLL_BUFFERS": buffers, "TELPHER_COLL_BLOCKS": str(blocks)}
+                            "TELPHER_TEST_COLL_BUFFERS": buffers, "TELPHER_COLL_BLOCKS": str(blocks)}
                 lines.append([name, *by_size(measured(name, operation, sizes, settings))])
         for operation in BY_LIBRARY:
             some = measured(f"{operation} library", operation, LARGE, {"TELPHER_COLL_TRANSPORT": "vendor"})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ping-pong of two ranks by their kernels (telpher/device.h): put with signal, and the wait for the answer's, all hops in one
 // launch. Beside it the same by hand: a kernel, cudaStreamSynchronize, MPI_Send or MPI_Recv of device memory. On one node or, with
-// TELPHER_PRETENDED_NODES=2 and TELPHER_STREAMS=on, between two.
+// TELPHER_TEST_PRETENDED_NODES=2 and TELPHER_STREAMS=on, between two.
 //   nvcc -O2 -std=c++20 -arch=native -I include -I $MPI/include -o kernel_puts bench/kernel_puts.cu -L $MPI/lib -lmpi -L build/lib -ltelpher-mpich
 //   mpirun -n 2 env LD_PRELOAD=build/lib/libtelpher-mpich.so ./kernel_puts
 #include <cuda_runtime.h>

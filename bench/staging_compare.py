@@ -4,7 +4,7 @@
 
 - by hand: the program copies to the host, sends host memory, and copies back (telpher-bench's own mode);
 - naive: Telpher does these three one after the other (TELPHER_PATH=raw);
-- even N: N blocks of equal length, the legs overlap (TELPHER_STAGED_SHAPE=even);
+- even N: N blocks of equal length, the legs overlap (TELPHER_TEST_STAGED_SHAPE=even);
 - advanced N: the first block half as long, the last one and a half times (the default).
 
 Rounds take every way in turn, so that what disturbs the machine disturbs all. Figures are the latency of
@@ -46,8 +46,8 @@ def ways():
     for shape in ("even", "advanced"):
         for blocks in BLOCKS[0 if shape == "even" else 1:]:
             yield (f"{shape} {blocks}", "telpher",
-                   ["TELPHER_PATH=staged", f"TELPHER_STAGED_SHAPE={shape}",
-                    f"TELPHER_STAGED_BLOCKS={blocks}", "TELPHER_STAGED_THRESHOLD=0"])
+                   ["TELPHER_PATH=staged", f"TELPHER_TEST_STAGED_SHAPE={shape}",
+                    f"TELPHER_TEST_STAGED_BLOCKS={blocks}", "TELPHER_STAGED_THRESHOLD=0"])
 
 
 def run_once(options, mode, settings):

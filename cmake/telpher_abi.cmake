@@ -97,7 +97,7 @@ function(telpher_abi abi)
   telpher_precompile(telpher_below_${abi} telpher_${abi})
   # All units of mpi/ are of one subsystem: their own headers as well. Looked for in every build, so that one that was
   # renamed is missed here and not by who tries `make demo`.
-  set(own mpi/operation.hpp mpi/deferred.hpp coll/exchange/arguments_of.hpp)
+  set(own mpi/request_object.hpp mpi/deferred.hpp coll/exchange/arguments_of.hpp)
   list(TRANSFORM own PREPEND ${PROJECT_SOURCE_DIR}/src/)
   foreach(header IN LISTS own)
     if(NOT EXISTS ${header})

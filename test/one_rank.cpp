@@ -2,7 +2,7 @@
 // Stands in for mpi/ in tests of one process that begin no non-blocking collective: code that they
 // call shares an object file with code that attaches one.
 #include "coll/pending.hpp"
-#include "coll/staged.hpp"
+#include "coll/host_collective.hpp"
 
 namespace telpher::coll {
 

@@ -83,13 +83,15 @@ std::string backend_json(device::backend& b) {
          "], \"pairs\": " + pairs_json(b, count) + "}";
 }
 
+constexpr const char* audiences[] = {"users", "experts", "measured", "tests"};
+
 std::string setting_json(const telpher::setting_row& row) {
   return "{\"name\": " + quoted(row.name) + ", \"value\": " + quoted(row.value) +
          ", \"origin\": " + (row.from_environment ? "\"environment\"" : "\"default\"") +
          ", \"default\": " + quoted(row.default_text) + ", \"type\": " + quoted(row.type) +
          ", \"allowed\": " + quoted(row.allowed) + ", \"folder\": " + quoted(row.folder) +
          ", \"help\": " + quoted(row.help) +
-         ", \"for_users\": " + (row.for_users ? "true" : "false") + "}";
+         ", \"for\": " + quoted(audiences[static_cast<std::size_t>(row.who)]) + "}";
 }
 
 template <class Range, class Show>

@@ -8,7 +8,6 @@ from generated_doc import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "base" / "settings.def"
-FOR_USERS = ROOT / "src" / "base" / "settings_for_users.def"
 TARGET = ROOT / "docs" / "settings.md"
 
 HEAD = """# Settings
@@ -18,21 +17,30 @@ Generated from `src/base/settings.def` by `tools/settings_doc.py`; do not edit.
 A setting `name` is the environment variable `TELPHER_NAME`. They are read once, when the library starts. A value that
 is not valid is an error and the default stays in force; an unknown `TELPHER_` variable is a warning that names the
 nearest known one. `telpher info --settings` prints those that a user may want, and those that are set, with value and
-origin; with `--all` every one. `telpher run --set name=value` sets one for one run.
+origin; with `--all` all but those for tests. `telpher run --set name=value` sets one for one run.
 
 Sizes take `k`, `m`, `g` (powers of 1024) and `inf`; durations need a unit: `ns`, `us`, `ms`, `s`; booleans take
 `on`/`off`, `yes`/`no`, `true`/`false`, `1`/`0`.
 
 Where a setting must be the same on all ranks and is not, MPI_Init says so and the value of rank 0 is used on all.
 """
-EXPERTS = """
+# What stands before the tables of each audience.
+CHAPTERS = {"users": "", "experts": """
 # For experts
 
-Bounds, sizes and patience, most of them measured; and what tests need. A machine with other bounds is better served by
-`telpher tune` ([tuning](measure/tune.md)) than by setting these by hand.
-"""
+Choices, bounds of memory, and patience.
+""", "measured": """
+# Measured costs
+
+Bounds between ways that all give the same bytes; their defaults were measured. A machine with other bounds is better
+served by `telpher tune`, whose tables may set them ([tuning](measure/tune.md)), than by setting these by hand.
+""", "tests": """
+# For tests
+
+What Telpher's own tests need. `telpher info` does not list them.
+"""}
 TEXT = r'"((?:[^"\\]|\\.)*)"'
-ROW = re.compile(r"TELPHER_(JOB_)?SETTING\(" + r",\s*".join([r"(\w+)", r"(\w+)", TEXT, TEXT, TEXT, TEXT]) + r"\)")
+ROW = re.compile(r"TELPHER_(JOB_)?SETTING\(" + r",\s*".join([r"(\w+)"] * 3 + [TEXT] * 4) + r"\)")
 
 
 def cell(text: str) -> str:
@@ -40,7 +48,7 @@ def cell(text: str) -> str:
 
 
 def sections() -> list:
-    """[(heading, [(name, row of a table)])] in the order of the source."""
+    """[(heading, [(audience, row of a table)])] in the order of the source."""
     found: list = []
     for line in SOURCE.read_text().splitlines():
         if section := re.match(r"// --- (.*) ---", line):
@@ -49,19 +57,19 @@ def sections() -> list:
             row = ROW.match(line)
             if not row:
                 sys.exit(f"settings_doc: cannot read this line of {SOURCE.name}: {line}")
-            of_job, kind, name, default, allowed, _, text = row.groups()
+            of_job, who, kind, name, default, allowed, _, text = row.groups()
             if of_job:
                 text += " (the same on all ranks)"
             shown = [f"`TELPHER_{name.upper()}`", kind, f"`{default}`" if default else "empty",
-                     allowed.replace("|", ", "), cell(text)]
-            found[-1][1].append((name, "| " + " | ".join(shown) + " |"))
+                     allowed.replace("|", ", ") + (", or a name" if kind == "word" else ""), cell(text)]
+            found[-1][1].append((who, "| " + " | ".join(shown) + " |"))
     return found
 
 
-def tables(parts: list, wanted) -> list:
+def tables(parts: list, audience: str) -> list:
     lines = []
     for heading, rows in parts:
-        chosen = [row for name, row in rows if wanted(name)]
+        chosen = [row for who, row in rows if who == audience]
         if chosen:
             lines += [f"\n## {heading}\n", "| variable | type | default | allowed | what it does |",
                       "| --- | --- | --- | --- | --- |", *chosen]
@@ -69,10 +77,10 @@ def tables(parts: list, wanted) -> list:
 
 
 def render() -> str:
-    users = set(re.findall(r"^TELPHER_FOR_USERS\((\w+)\)", FOR_USERS.read_text(), re.M))
-    parts = sections()
-    lines = [HEAD.rstrip(), *tables(parts, lambda name: name in users), EXPERTS.rstrip()]
-    return "\n".join([*lines, *tables(parts, lambda name: name not in users)]) + "\n"
+    lines, parts = [HEAD.rstrip()], sections()
+    for audience, text in CHAPTERS.items():
+        lines += [text.rstrip()] * bool(text) + tables(parts, audience)
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:

@@ -36,7 +36,7 @@ class linked_list {
     l.before_ = last_;
     l.after_ = nullptr;
     l.list_ = this;
-    (last_ ? of(*last_).after_ : first_) = &member;
+    (last_ ? link_of(*last_).after_ : first_) = &member;
     last_ = &member;
     ++size_;
   }
@@ -47,8 +47,8 @@ class linked_list {
     if (l.list_ != this) return;
     l.list_ = nullptr;
     if (cursor_ == &member) cursor_ = l.after_;
-    (l.before_ ? of(*l.before_).after_ : first_) = l.after_;
-    (l.after_ ? of(*l.after_).before_ : last_) = l.before_;
+    (l.before_ ? link_of(*l.before_).after_ : first_) = l.after_;
+    (l.after_ ? link_of(*l.after_).before_ : last_) = l.before_;
     --size_;
   }
 
@@ -61,7 +61,7 @@ class linked_list {
   void set_cursor(T* member) noexcept { cursor_ = member; }
 
  private:
-  static link& of(T& member) noexcept { return member; }
+  static link& link_of(T& member) noexcept { return member; }
 
   T* first_ = nullptr;
   T* last_ = nullptr;

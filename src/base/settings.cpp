@@ -17,6 +17,7 @@ namespace telpher {
 namespace {
 
 struct row {
+  audience who;
   const char* type;
   const char* name;
   const char* default_text;
@@ -26,20 +27,11 @@ struct row {
 };
 
 constexpr row registry[] = {
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) \
-  {#type, #name, default_text, allowed, folder, help},
+#define TELPHER_SETTING(who, type, name, default_text, allowed, folder, help) \
+  {audience::who, #type, #name, default_text, allowed, folder, help},
 #include "base/settings.def"
 #undef TELPHER_SETTING
 };
-
-constexpr bool for_users(std::string_view name) {
-#define TELPHER_FOR_USERS(listed)              \
-  static_assert(sizeof(settings::listed) > 0); \
-  if (name == #listed) return true;
-#include "base/settings_for_users.def"
-#undef TELPHER_FOR_USERS
-  return false;
-}
 
 constexpr std::string_view prefix = "TELPHER_";
 
@@ -125,6 +117,11 @@ bool parse(const std::string& text, one_of<List>& value) {
   return value.assign(text);
 }
 
+template <literal List>
+bool parse(const std::string& text, word_or_name<List>& value) {
+  return value.assign(text), true;
+}
+
 template <class T>
 bool within(const T& value, const std::string& allowed) {
   const auto dots = allowed.find("..");
@@ -135,6 +132,10 @@ bool within(const T& value, const std::string& allowed) {
 }
 template <literal List>
 bool within(one_of<List>, const std::string&) {
+  return true;
+}
+template <literal List>
+bool within(const word_or_name<List>&, const std::string&) {
   return true;
 }
 
@@ -204,15 +205,9 @@ setting_row shown(const row& r, const std::vector<std::string>& environment) {
   const std::string* text = find(environment, variable_of(r.name), storage);
   T value{};
   const bool in_force = text && accepted(r, *text, value);
-  return {r.type,
-          r.name,
-          r.default_text,
-          r.allowed,
-          r.folder,
-          r.help,
-          in_force ? *text : r.default_text,
-          in_force,
-          for_users(r.name)};
+  return {r.who,     r.type,   r.name, r.default_text,
+          r.allowed, r.folder, r.help, in_force ? *text : r.default_text,
+          in_force};
 }
 
 void find_unknown(const std::vector<std::string>& environment,
@@ -255,6 +250,10 @@ template <literal List>
 std::string text_of(one_of<List> value) {
   return std::string(value.text());
 }
+template <literal List>
+std::string text_of(const word_or_name<List>& value) {
+  return value.text();
+}
 
 struct loaded {
   std::vector<std::string> environment = process_environment();
@@ -279,7 +278,7 @@ settings parse_settings(const std::vector<std::string>& environment,
                         std::vector<setting_problem>& problems) {
   settings s;
   const row* r = registry;
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) \
+#define TELPHER_SETTING(who, type, name, default_text, allowed, folder, help) \
   take(s.name, *r++, environment, problems);
 #include "base/settings.def"
 #undef TELPHER_SETTING
@@ -299,7 +298,7 @@ std::vector<setting_row> setting_rows() {
   const std::vector<std::string> environment = process_environment();
   std::vector<setting_row> rows;
   const row* r = registry;
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) \
+#define TELPHER_SETTING(who, type, name, default_text, allowed, folder, help) \
   rows.push_back(shown<settings::type<allowed>>(*r++, environment));
 #include "base/settings.def"
 #undef TELPHER_SETTING
@@ -309,8 +308,8 @@ std::vector<setting_row> setting_rows() {
 // Each value ends with a zero byte; no environment variable can contain one.
 std::string job_settings() {
   std::string text;
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help)
-#define TELPHER_JOB_SETTING(type, name, default_text, allowed, folder, help) \
+#define TELPHER_SETTING(who, type, name, default_text, allowed, folder, help)
+#define TELPHER_JOB_SETTING(who, type, name, default_text, allowed, folder, help) \
   text += text_of(in_force().values.name) + '\0';
 #include "base/settings.def"
 #undef TELPHER_SETTING
@@ -319,8 +318,8 @@ std::string job_settings() {
 
 std::size_t job_setting_count() noexcept {
   std::size_t count = 0;
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help)
-#define TELPHER_JOB_SETTING(type, name, default_text, allowed, folder, help) ++count;
+#define TELPHER_SETTING(who, type, name, default_text, allowed, folder, help)
+#define TELPHER_JOB_SETTING(who, type, name, default_text, allowed, folder, help) ++count;
 #include "base/settings.def"
 #undef TELPHER_SETTING
   return count;
@@ -337,8 +336,8 @@ std::vector<replaced_setting> adopt_job_settings(const std::string& text) {
       replaced.push_back({index, variable_of(name), here, there});
     ++index;
   };
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help)
-#define TELPHER_JOB_SETTING(type, name, default_text, allowed, folder, help) \
+#define TELPHER_SETTING(who, type, name, default_text, allowed, folder, help)
+#define TELPHER_JOB_SETTING(who, type, name, default_text, allowed, folder, help) \
   adopt(#name, in_force().values.name);
 #include "base/settings.def"
 #undef TELPHER_SETTING
@@ -349,6 +348,11 @@ bool is_value(const named_value& v) {
   std::vector<setting_problem> problems;
   parse_settings({variable_of(v.name.c_str()) + '=' + v.text}, problems);
   return problems.empty();
+}
+
+bool is_measured(std::string_view name) noexcept {
+  return std::any_of(std::begin(registry), std::end(registry),
+                     [&](const row& r) { return r.who == audience::measured && r.name == name; });
 }
 
 void put_defaults(const std::vector<named_value>& values) {

@@ -71,6 +71,28 @@ class one_of {
   int position_ = 0;
 };
 
+/// One of the words in a list, or any other text: a name of the user's.
+template <literal List>
+class word_or_name {
+ public:
+  friend constexpr bool operator==(const word_or_name& a, typename one_of<List>::word b) {
+    return !a.is_name_ && a.word_ == b;
+  }
+  const std::string& text() const { return text_; }
+  void assign(const std::string& text) {
+    is_name_ = !word_.assign(text);
+    text_ = text;
+  }
+
+ private:
+  one_of<List> word_;
+  bool is_name_ = false;
+  std::string text_;
+};
+
+/// Whom a setting is for; settings.def says what that means.
+enum class audience : std::uint8_t { users, experts, measured, tests };
+
 struct settings {
   template <literal>
   using boolean = bool;
@@ -82,16 +104,19 @@ struct settings {
   using duration = duration_us;
   template <literal List>
   using choice = one_of<List>;
+  template <literal List>
+  using word = word_or_name<List>;
   template <literal>
   using text = std::string;
 
-#define TELPHER_SETTING(type, name, default_text, allowed, folder, help) type<allowed> name{};
+#define TELPHER_SETTING(who, type, name, default_text, allowed, folder, help) type<allowed> name{};
 #include "base/settings.def"
 #undef TELPHER_SETTING
 };
 
 /// One row of the registry, as `telpher info` prints it.
 struct setting_row {
+  audience who;
   const char* type;
   const char* name;  // "eager_limit"; the variable is TELPHER_EAGER_LIMIT
   const char* default_text;
@@ -100,7 +125,6 @@ struct setting_row {
   const char* help;
   std::string value;  // the value in force
   bool from_environment;
-  bool for_users;  // settings_for_users.def
 };
 
 /// The settings in force. The first call reads the environment.
@@ -141,6 +165,9 @@ struct named_value {
 
 /// Whether there is such a setting and the text is a value that it may have.
 bool is_value(const named_value& v);
+
+/// Whether a tuned table may set it: it is in the table of measured costs.
+bool is_measured(std::string_view name) noexcept;
 
 /// Puts other defaults in force: those of a tuned table (base/tuning.hpp). What the environment
 /// names stays. An empty list puts the built-in ones back. Not while others read settings.

@@ -11,9 +11,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
+#include "base/lasting.hpp"
 #include "base/library.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -28,10 +30,12 @@ constexpr std::size_t flush_bytes = 64 << 10;
 
 // --- the file ---
 
-std::mutex guard;
-// Both outlive static destructors.
-auto& file = *new descriptor;
-auto& pending = *new std::string;  // lines that are not written yet
+struct output {
+  std::mutex guard;
+  descriptor file;
+  std::vector<char> pending;  // lines that are not written yet
+};
+constinit lasting<output> out;
 
 std::atomic<int> threads{0};
 int thread_number() noexcept {
@@ -40,7 +44,8 @@ int thread_number() noexcept {
 }
 
 void flush() noexcept {
-  const int to = file.get();
+  std::vector<char>& pending = out->pending;
+  const int to = out->file.get();
   if (to < 0) errno = EBADF;
   for (std::size_t done = 0; done < pending.size();) {
     const ssize_t n = to < 0 ? -1 : ::write(to, pending.data() + done, pending.size() - done);
@@ -49,7 +54,7 @@ void flush() noexcept {
       continue;
     }
     TELPHER_WARN("cannot write the trace: %m; it ends here");
-    file = {};
+    out->file = {};
     break;
   }
   pending.clear();
@@ -62,10 +67,10 @@ void flush() noexcept {
   const int bytes = std::vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   if (bytes < 0 || bytes >= static_cast<int>(sizeof line)) return;
-  std::lock_guard lock(guard);
-  if (!file) return;
-  pending.append(line, static_cast<std::size_t>(bytes));
-  if (pending.size() >= flush_bytes) flush();
+  std::lock_guard lock(out->guard);
+  if (!out->file) return;
+  out->pending.insert(out->pending.end(), line, line + bytes);
+  if (out->pending.size() >= flush_bytes) flush();
 }
 
 std::string first_line(const char* path) {
@@ -86,9 +91,9 @@ bool open_file(std::string path, int rank) noexcept {
     path.replace(at, 2, std::to_string(rank));
   else
     path += '.' + std::to_string(rank);
-  file = descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file) TELPHER_WARN("cannot open %s: %m; no trace is written", path.c_str());
-  return static_cast<bool>(file);
+  out->file = descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!out->file) TELPHER_WARN("cannot open %s: %m; no trace is written", path.c_str());
+  return static_cast<bool>(out->file);
 }
 
 // Ranks with the same boot id read the same clock.
@@ -151,10 +156,10 @@ void begin(int rank, int size) noexcept {
 
 void end() noexcept {
   if (!active.exchange(false)) return;
-  std::lock_guard lock(guard);
-  if (!file) return;
+  std::lock_guard lock(out->guard);
+  if (!out->file) return;
   flush();
-  file = {};
+  out->file = {};
 }
 
 // --- events ---

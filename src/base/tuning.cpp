@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::string_view first_line = "telpher-table 1";
 
-// What a table may set: bounds between ways that all give the same bytes.
-constexpr std::string_view tunable[] = {"mapped_limit", "batch_limit", "linger_limit",
-                                        "coll_mapped_threshold"};
-
 std::string hexadecimal(std::uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
@@ -41,8 +37,7 @@ bool number(const std::string& text, Number& value) {
 
 bool take_setting(const std::vector<std::string>& words, table& out) {
   if (words.size() != 3) return false;
-  if (std::find(std::begin(tunable), std::end(tunable), words[1]) == std::end(tunable))
-    return false;
+  if (!is_measured(words[1])) return false;
   out.settings.push_back({words[1], words[2]});
   return is_value(out.settings.back());
 }

@@ -29,7 +29,7 @@ struct choice {
 struct choices {
   choice f32, f64, other;
 
-  const choice& of(element kind) const noexcept {
+  const choice& for_kind(element kind) const noexcept {
     return kind == element::f32 ? f32 : kind == element::f64 ? f64 : other;
   }
   bool any() const noexcept {

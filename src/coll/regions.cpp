@@ -65,7 +65,7 @@ int group::out_degree() const noexcept {
   return neighbours().out;
 }
 
-MPI_Count rank_count::of(const group& g) const noexcept {
+MPI_Count rank_count::in(const group& g) const noexcept {
   switch (question_) {
     case question::size:
       return g.size();

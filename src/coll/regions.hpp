@@ -44,7 +44,7 @@ class rank_count {
   constexpr rank_count(question asked) noexcept
       : question_(asked) {}  // NOLINT: implicit on purpose
 
-  MPI_Count of(const group& g) const noexcept;
+  MPI_Count in(const group& g) const noexcept;
   question asked() const noexcept { return question_; }
 
  private:
@@ -87,7 +87,7 @@ struct uniform {
   rank_count multiple;
 
   void evaluate(const group& g, plan& p) const {
-    p.add(0, count * multiple.of(g), type);
+    p.add(0, count * multiple.in(g), type);
     p.expect_blocks_from(multiple, g);
   }
 };
@@ -104,7 +104,7 @@ struct ragged {
   MPI_Datatype type;
 
   void evaluate(const group& g, plan& p) const {
-    const auto n = static_cast<std::size_t>(ranks.of(g));
+    const auto n = static_cast<std::size_t>(ranks.in(g));
     const std::int64_t extent = n ? extent_of(type) : 0;
     for (std::size_t i = 0; i < n; ++i) p.add(displacements[i] * extent, counts[i], type);
     p.expect_blocks_from(ranks, g);
@@ -123,7 +123,7 @@ struct ragged_w {
   const MPI_Datatype* types;
 
   void evaluate(const group& g, plan& p) const {
-    const auto n = static_cast<std::size_t>(ranks.of(g));
+    const auto n = static_cast<std::size_t>(ranks.in(g));
     for (std::size_t i = 0; i < n; ++i) p.add(displacements[i], counts[i], types[i]);
     p.expect_blocks_from(ranks, g);
   }

@@ -20,7 +20,7 @@ status move_blocks(const elements& e, void* contiguous, bool packs) noexcept {
       unpack_host(e.type, contiguous, 0, e.bytes(), e.at.data);
     return status::ok;
   }
-  auto s = memory::stream(where, memory::lane::kernel);
+  auto s = memory::stream(where, memory::stream_role::kernel);
   TELPHER_TRY(s);
   if (packs)
     TELPHER_TRY(pack(*where.owner, e.type, e.at.data, e.count, contiguous, *s));

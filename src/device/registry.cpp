@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -25,8 +26,8 @@ namespace {
 /// The emulated device needs neither; it is opened only when named.
 struct candidate {
   const char* name;
-  std::vector<const char*> nodes;      // one of them exists
-  std::vector<const char*> libraries;  // one of them opens
+  std::array<const char*, 2> nodes;      // one of them exists
+  std::array<const char*, 4> libraries;  // one of them opens
   bool must_be_named;
   // When named, it needs no device node: its runtime has other kinds of devices (SYCL), or the
   // plug-in of its name serves another vendor's devices (HIP on CUDA).
@@ -35,7 +36,7 @@ struct candidate {
   bool comes_with_program = false;
 };
 
-const auto& candidates = *new std::vector<candidate>{
+constexpr candidate candidates[] = {
     {"cuda", {"/dev/nvidiactl", "/dev/nvidia0"}, {"libcuda.so.1"}, false},
     {"hip",
      {"/dev/kfd"},
@@ -65,9 +66,9 @@ discovery& found() {
 }
 
 bool node_exists(const candidate& c, std::string& why) {
-  if (c.nodes.empty()) return true;
+  if (!c.nodes[0]) return true;
   for (const char* node : c.nodes)
-    if (::access(node, F_OK) == 0) return true;
+    if (node && ::access(node, F_OK) == 0) return true;
   why = std::string("there is no ") + c.nodes.front();
   return false;
 }
@@ -75,15 +76,16 @@ bool node_exists(const candidate& c, std::string& why) {
 // A vendor's library may already be mapped under another path; otherwise the loader searches for
 // it. Opening it only runs its constructors. The runtime starts with the program's first call.
 bool library_opens(const candidate& c, std::string& why) {
-  if (c.libraries.empty()) return true;
+  if (!c.libraries[0]) return true;
   if (c.comes_with_program) {
     for (const char* name : c.libraries)
-      if (library::already_open(name)) return true;
+      if (name && library::already_open(name)) return true;
     why = std::string("the program does not use ") + c.libraries.front();
     return false;
   }
   for (const char* name : c.libraries) {
     std::string one_why;
+    if (!name) break;
     if (library::open(name, one_why)) return true;
     if (why.empty()) why = one_why;
   }

@@ -34,8 +34,8 @@ class attribute_key {
 template <class T>
 class comm_attribute {
  public:
-  T* of(MPI_Comm comm) noexcept { return static_cast<T*>(key_.get(comm)); }
-  bool give(MPI_Comm comm, std::unique_ptr<T> value) noexcept {
+  T* find(MPI_Comm comm) noexcept { return static_cast<T*>(key_.get(comm)); }
+  bool attach(MPI_Comm comm, std::unique_ptr<T> value) noexcept {
     return key_.set(comm, value.get()) && (static_cast<void>(value.release()), true);
   }
 

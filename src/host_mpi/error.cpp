@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 
 namespace telpher::host_mpi {
@@ -78,10 +79,7 @@ class freed_handles {
 };
 
 std::atomic<std::uint64_t> frees{0};
-freed_handles& freed() {
-  static auto* one = new freed_handles;
-  return *one;
-}
+constinit lasting<freed_handles> freed;
 
 // --- codes with a text ---
 
@@ -108,7 +106,7 @@ kept_comm::kept_comm(MPI_Comm comm) noexcept
 bool kept_comm::is_freed() const noexcept {
   if (frees.load(std::memory_order_relaxed) == since_) return false;
   const std::lock_guard lock(guard);
-  return freed().last_free(comm_) > since_;
+  return freed->last_free(comm_) > since_;
 }
 
 error_owner kept_comm::owner() const noexcept {
@@ -121,7 +119,7 @@ MPI_Comm kept_comm::get() const noexcept {
 
 void note_freed(MPI_Comm comm) noexcept {
   const std::lock_guard lock(guard);
-  freed().note(comm, frees.fetch_add(1, std::memory_order_relaxed) + 1);
+  freed->note(comm, frees.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
 void error_owner::call_handler(int code) const noexcept {

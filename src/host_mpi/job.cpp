@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "base/clock.hpp"
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/tuning.hpp"
@@ -28,7 +29,7 @@ namespace {
 // --- which ranks share the node ---
 
 bool same_pretended_node(const job& j, int peer) {
-  const long nodes = config().pretended_nodes;
+  const long nodes = config().test_pretended_nodes;
   return nodes == 0 || j.rank * nodes / j.size == peer * nodes / j.size;
 }
 
@@ -93,10 +94,7 @@ status meet_node(job& j) {
 
 // --- who is in the job ---
 
-roll_call& calling() {
-  static auto* one = new roll_call;
-  return *one;
-}
+constinit lasting<roll_call> calling;
 
 std::string text_of(const std::vector<int>& ranks) {
   constexpr std::size_t most = 8;
@@ -252,7 +250,7 @@ void explain_alone(const job& j, const std::vector<int>& absent) {
 }  // namespace
 
 void announce() noexcept {
-  calling().announce();
+  calling->announce();
 }
 
 status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment_bytes)(),
@@ -261,7 +259,7 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
   pmpi::Comm_size(world, &j.world_size);
   log::set_rank(j.world_rank, j.world_size);
   if (!enabled) return status::ok;
-  roll_call& call = calling();
+  roll_call& call = *calling;
   const roll_call::answer found = call.ask(j.world_rank, j.world_size);
   if (found == roll_call::answer::some_here) {
     TELPHER_ERROR(
@@ -292,7 +290,7 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
 }
 
 void leave(job& j) noexcept {
-  calling().end();
+  calling->end();
   attribute_key::free_all();
   if (j.control == MPI_COMM_NULL) return;
   pmpi::Comm_free(&j.control);

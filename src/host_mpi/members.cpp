@@ -81,9 +81,9 @@ std::mutex making;
 
 member_list listed(const job& j, MPI_Comm comm) noexcept {
   std::lock_guard lock(making);
-  if (const translation* made = translations.of(comm)) return made->of;
+  if (const translation* made = translations.find(comm)) return made->of;
   auto found = std::make_shared<const members>(members_of(j, comm));
-  if (!translations.give(comm, std::make_unique<translation>(found)))
+  if (!translations.attach(comm, std::make_unique<translation>(found)))
     new member_list(found);  // nobody will say when the communicator ends
   return found;
 }

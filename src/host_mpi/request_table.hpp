@@ -17,7 +17,9 @@ namespace telpher::host_mpi {
 template <class Value>
 class request_table {
  public:
-  request_table() : places_(std::make_unique<place[]>(64)), mask_(63) {}
+  constexpr request_table() noexcept = default;
+  request_table(const request_table&) = delete;
+  request_table& operator=(const request_table&) = delete;
 
   std::size_t size() const noexcept { return used_; }
 
@@ -107,14 +109,19 @@ class request_table {
 
   void grow() {
     const std::size_t before = mask_ + 1;
-    auto old = std::exchange(places_, std::make_unique<place[]>(2 * before));
+    auto larger = std::make_unique<place[]>(2 * before);
+    const place* const old = std::exchange(places_, larger.get());
     mask_ = 2 * before - 1;
     for (std::size_t i = 0; i < before; ++i)
       if (old[i].key != 0) places_[probe(old[i].key)] = old[i];
+    grown_ = std::move(larger);
   }
 
-  std::unique_ptr<place[]> places_;
-  std::size_t mask_;
+  static constexpr std::size_t first = 64;
+  place few_[first]{};
+  std::unique_ptr<place[]> grown_;  // in place of them, once they do not do
+  place* places_ = few_;
+  std::size_t mask_ = first - 1;
   std::size_t used_ = 0;
 };
 

@@ -28,7 +28,7 @@ class roll_call {
     unknown,
   };
 
-  roll_call() = default;
+  constexpr roll_call() = default;
   ~roll_call() { end(); }
   roll_call(const roll_call&) = delete;
   roll_call& operator=(const roll_call&) = delete;

@@ -11,9 +11,10 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <set>
 #include <string>
+#include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "host_mpi/objects.hpp"
@@ -53,10 +54,11 @@ class undefined_names {
 
 // A library that refers to no PMPI function at all may be anything, for example a stub MPI.
 void report_left_out(const char* path, const char* name, bool is_tool) noexcept {
-  static auto* const mutex = new std::mutex;
-  static auto* const reported = new std::set<std::string>;
-  std::lock_guard lock(*mutex);
-  if (!reported->insert(path).second) return;
+  static constinit lasting<std::mutex> guard;
+  static constinit lasting<std::vector<std::string>> reported;
+  const std::lock_guard lock(*guard);
+  if (std::find(reported->begin(), reported->end(), path) != reported->end()) return;
+  reported->emplace_back(path);
   log::write(is_tool ? log::level::warn : log::level::info, TELPHER_SUBSYSTEM,
              "%s has an %s, but comes after Telpher and does not call P%s by that name: it does "
              "not see the program's calls; if it is a profiling tool, put it in front of Telpher "

@@ -2,7 +2,7 @@
 // How an exchange kernel stays on the device for later calls, which then need no launch. A later
 // call may use fewer blocks: the first ones of the kernel.
 //
-// Protocol. The commands of one lane are numbered in order. A launch is told the smallest number
+// Protocol. The commands of one mailbox are numbered in order. A launch is told the smallest number
 // that it may take (first_command); it is larger than all earlier ones.
 //   host: writes command s when all earlier ones are done: every word of the command, and after
 //     each word (release) the number beside it.

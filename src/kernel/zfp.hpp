@@ -218,12 +218,12 @@ TELPHER_DEVICE void encode(W w, const zfp_array& a) {
   for (std::uint64_t t = w.block(); t * tile::blocks < a.blocks; t += w.blocks()) {
     for (unsigned i = w.id(); i < spread_size(tile_words); i += w.size()) words[i] = 0;
     w.barrier();
-    for (unsigned lane = w.id(); lane < tile::blocks; lane += w.size()) {
-      const std::uint64_t block = t * tile::blocks + lane;
+    for (unsigned in_tile = w.id(); in_tile < tile::blocks; in_tile += w.size()) {
+      const std::uint64_t block = t * tile::blocks + in_tile;
       if (block >= a.blocks) break;
       S v[block_values(dims)];
       gather<S, dims>(a, place_block<dims>(a, block), values, v);
-      bit_sink out(words, lane * a.block_bits, a.block_bits);
+      bit_sink out(words, in_tile * a.block_bits, a.block_bits);
       const std::uint32_t bound = encode_block<S, dims>(v, out);
       out.finish();
       mine = bound > mine ? bound : mine;
@@ -252,10 +252,10 @@ TELPHER_DEVICE void decode(W w, const zfp_array& a) {
     for (unsigned i = w.id(); i < tile_words + 2; i += w.size())
       words[spread(i)] = i < count ? stream[first + i] : 0;
     w.barrier();
-    for (unsigned lane = w.id(); lane < tile::blocks; lane += w.size()) {
-      const std::uint64_t block = t * tile::blocks + lane;
+    for (unsigned in_tile = w.id(); in_tile < tile::blocks; in_tile += w.size()) {
+      const std::uint64_t block = t * tile::blocks + in_tile;
       if (block >= a.blocks) break;
-      bit_source in(words, lane * a.block_bits, a.block_bits);
+      bit_source in(words, in_tile * a.block_bits, a.block_bits);
       S v[block_values(dims)];
       decode_block<S, dims>(in, v);
       scatter<S, dims>(a, place_block<dims>(a, block), v, values);

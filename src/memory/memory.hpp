@@ -35,8 +35,19 @@ place classify(const void* address, device::pointer_info& info) noexcept;
 result<device::pointer_info> describe(const place& p, const void* address) noexcept;
 
 /// One of our streams on a device. Created at first use and kept until shut_down().
-enum class lane { in, out, copy, kernel, linger, batch_a, batch_b, batch_c, batch_d, count_ };
-result<device::stream> stream(const place& p, lane l) noexcept;
+enum class stream_role {
+  in,
+  out,
+  copy,
+  kernel,
+  linger,
+  batch_a,
+  batch_b,
+  batch_c,
+  batch_d,
+  count_
+};
+result<device::stream> stream(const place& p, stream_role r) noexcept;
 
 /// Copies between any two kinds of memory and waits. `p` is the place of the device side.
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our streams and events: one stream for each lane of a device, created at first use, and a free
+// Our streams and events: one stream for each role on a device, created at first use, and a free
 // list of events. All live until shut_down.
 #include "memory/streams.hpp"
 
@@ -14,11 +14,11 @@
 namespace telpher::memory {
 namespace {
 
-constexpr auto lanes = static_cast<std::size_t>(lane::count_);
+constexpr auto roles = static_cast<std::size_t>(stream_role::count_);
 
 struct device_objects {
   place where;
-  std::array<device::stream, lanes> streams;
+  std::array<device::stream, roles> streams;
   std::vector<device::event> free_events;
 };
 
@@ -34,9 +34,9 @@ device_objects& objects_of(const place& p) {
 
 }  // namespace
 
-result<device::stream> stream(const place& p, lane l) noexcept {
+result<device::stream> stream(const place& p, stream_role r) noexcept {
   std::lock_guard lock(guard);
-  device::stream& s = objects_of(p).streams[static_cast<std::size_t>(l)];
+  device::stream& s = objects_of(p).streams[static_cast<std::size_t>(r)];
   if (s) return s;
   auto made = p.owner->create_stream(p.device);
   if (!made) return made.error();
@@ -45,7 +45,7 @@ result<device::stream> stream(const place& p, lane l) noexcept {
 }
 
 status make_streams(const place& p) noexcept {
-  for (std::size_t l = 0; l < lanes; ++l) TELPHER_TRY(stream(p, static_cast<lane>(l)));
+  for (std::size_t l = 0; l < roles; ++l) TELPHER_TRY(stream(p, static_cast<stream_role>(l)));
   return status::ok;
 }
 
@@ -73,7 +73,7 @@ void pooled_event::give_back() noexcept {
 
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return status::ok;
-  auto s = stream(p, lane::copy);
+  auto s = stream(p, stream_role::copy);
   TELPHER_TRY(s);
   const std::uint64_t begin_ns = trace::on() ? now_ns() : 0;
   TELPHER_TRY(p.owner->copy(to, from, bytes, *s));
@@ -86,15 +86,15 @@ status copy_and_wait(const place& p, void* to, const void* from, std::size_t byt
 }
 
 status clear_and_wait(const place& p, void* from, std::size_t bytes) noexcept {
-  auto s = stream(p, lane::copy);
+  auto s = stream(p, stream_role::copy);
   TELPHER_TRY(s);
   TELPHER_TRY(p.owner->fill(from, 0, bytes, *s));
   return p.owner->synchronise(*s);
 }
 
-void wait_for(const place& p, lane l) noexcept {
+void wait_for(const place& p, stream_role r) noexcept {
   [[maybe_unused]] status ignored = status::ok;
-  if (auto s = stream(p, l)) ignored = p.owner->synchronise(*s);
+  if (auto s = stream(p, r)) ignored = p.owner->synchronise(*s);
 }
 
 void release_streams() noexcept {

@@ -43,7 +43,7 @@ status clear_and_wait(const place& p, void* from, std::size_t bytes) noexcept;
 
 /// Waits until one of our streams is idle; used when cleaning up after an error. If the wait itself
 /// fails, the stream has failed as a whole and nothing runs on it.
-void wait_for(const place& p, lane l) noexcept;
+void wait_for(const place& p, stream_role r) noexcept;
 
 /// Destroys every stream and pooled event; part of shut_down.
 void release_streams() noexcept;

@@ -9,7 +9,7 @@
 #include "datatype/datatype.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 #include "mpi/send.hpp"
 
 namespace telpher::mpi::by_messages {
@@ -81,7 +81,7 @@ int check(const call_site& s, const exchange_plan& p) noexcept {
 // --- a round ---
 
 /// One exchange: done when all its messages are.
-class round final : public operation {
+class round final : public request_object {
  public:
   explicit round(const call_site& s) noexcept
       : call_(s.call), errors_(s.comm), channel_(s.channel) {}
@@ -100,8 +100,8 @@ class round final : public operation {
   /// failed as well never takes them.
   void withdraw(ticket::held_lock& held) noexcept;
 
-  bool check() noexcept override { return reach(&operation::check); }
-  bool conclude() noexcept override { return reach(&operation::conclude); }
+  bool check() noexcept override { return reach(&request_object::check); }
+  bool conclude() noexcept override { return reach(&request_object::conclude); }
   int finish(MPI_Status* out) noexcept override;
   void finish_quietly() noexcept override {
     for (auto& part : parts_) part->finish_quietly();
@@ -111,11 +111,11 @@ class round final : public operation {
   void leave_handle() noexcept override { request_ = MPI_REQUEST_NULL; }
 
  private:
-  bool reach(bool (operation::*done)()) noexcept {
+  bool reach(bool (request_object::*done)()) noexcept {
     while (done_ < parts_.size() && (*parts_[done_].*done)()) ++done_;
     return done_ == parts_.size();
   }
-  void add(std::unique_ptr<operation> part) {
+  void add(std::unique_ptr<request_object> part) {
     if (part) parts_.push_back(std::move(part));
   }
   int detach(const exchange_plan& p) noexcept;
@@ -124,7 +124,7 @@ class round final : public operation {
   const char* call_;
   host_mpi::kept_comm errors_;
   message_channel::pointer channel_;
-  std::vector<std::unique_ptr<operation>> parts_;
+  std::vector<std::unique_ptr<request_object>> parts_;
   std::vector<std::optional<detached_bytes>> copies_;  // of an exchange in place, by index
   std::size_t done_ = 0;                               // parts that are, from the first on
   std::size_t receives_ = 0;                           // parts that are; they come first
@@ -211,7 +211,7 @@ std::unique_ptr<round> begin_round(ticket::held_lock& held, const call_site& s,
 // --- persistent ---
 
 /// Keeps the call's arguments; each start is a round.
-class persistent_exchange final : public operation {
+class persistent_exchange final : public request_object {
  public:
   persistent_exchange(const call_site& s, exchange_plan&& p, int tags, MPI_Request place)
       : site_(s), plan_(std::move(p)), tags_(tags), place_(place) {

@@ -8,12 +8,12 @@
 
 #include "mpi/entry.hpp"
 #include "mpi/host_requests.hpp"
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 
 namespace telpher::requests {
 
 using mpi::by_host;
-using mpi::operation;
+using mpi::request_object;
 using ticket::progress;
 using ticket::progress_engine;
 
@@ -29,7 +29,7 @@ inline void set_error(MPI_Status* status, int error) noexcept {
 }
 
 /// Ends an operation that is done: the program's handle becomes null, or inactive if persistent.
-inline int finish(MPI_Request* request, operation& op, MPI_Status* status) noexcept {
+inline int finish(MPI_Request* request, request_object& op, MPI_Status* status) noexcept {
   if (op.persistent()) return op.finish(status);
   auto owned = mpi::remove(*request);
   *request = MPI_REQUEST_NULL;
@@ -39,7 +39,7 @@ inline int finish(MPI_Request* request, operation& op, MPI_Status* status) noexc
 /// Nothing of ours is under way or known to the program, and no other thread can change that.
 inline bool all_native() noexcept {
   const progress_engine& e = progress();
-  return !e.threaded() && e.idle() && mpi::operations() == 0 && mpi::abandoned() == 0;
+  return !e.threaded() && e.idle() && mpi::open_requests() == 0 && mpi::abandoned() == 0;
 }
 
 struct scope : ticket::visit {
@@ -48,7 +48,7 @@ struct scope : ticket::visit {
 };
 
 inline bool any_ours(int count, const MPI_Request* requests) noexcept {
-  return mpi::operations() > 0 && std::any_of(requests, requests + count, [](MPI_Request r) {
+  return mpi::open_requests() > 0 && std::any_of(requests, requests + count, [](MPI_Request r) {
            return mpi::find(r) != nullptr;
          });
 }

@@ -43,17 +43,21 @@ def how(function, file):
 
 
 def test_text(name):
-    """The source of a test, with the headers of test/mpi that it includes."""
-    source = TESTS / f"{name}.cpp"
-    declared = re.findall(r"NAME (\S+)|foreach\(program ([^)]*)\)", (TESTS / "CMakeLists.txt").read_text())
+    """The sources of a test, with the headers of test/mpi that they include."""
+    cmake = (TESTS / "CMakeLists.txt").read_text()
+    declared = re.findall(r"NAME (\S+)|foreach\(program ([^)]*)\)", cmake)
     names = {word for pair in declared for text in pair for word in text.split()}
-    if not source.is_file() or not any(n == name or n.startswith(name + "-") for n in names):
+    if not any(n == name or n.startswith(name + "-") for n in names):
         raise SystemExit(f"api.toml names the test '{name}', which test/mpi does not have")
-    text = source.read_text()
-    for header in re.findall(r'#include "(\w+\.hpp)"', text):
-        if (TESTS / header).is_file():
-            text += (TESTS / header).read_text()
-    return text
+    program = re.search(rf"telpher_mpi_program\(test_{name} ([^)]*)\)", cmake)
+    files = re.findall(r"\w+\.cpp", program[1]) if program else [f"{name}.cpp"]
+    texts = {}
+    while files:
+        file = files.pop()
+        if file not in texts and (TESTS / file).is_file():
+            texts[file] = (TESTS / file).read_text()
+            files += re.findall(r'#include "(\w+\.hpp)"', texts[file])
+    return "".join(texts.values())
 
 
 def called(name, text):

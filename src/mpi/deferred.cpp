@@ -5,7 +5,7 @@
 
 #include "host_mpi/error.hpp"
 #include "mpi/handles.hpp"
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 
 namespace telpher::mpi {
 
@@ -25,18 +25,18 @@ int end(const coll::deferred_call& d, const host_mpi::kept_comm& errors, MPI_Sta
 // --- non-blocking ---
 
 // What was staged stands in the table under the host MPI's request, which the program never sees.
-bool deferred_operation::check() noexcept {
+bool deferred_request::check() noexcept {
   if (call_->now() != state::on_host) return call_->now() == state::done;
   if (!on_host_) on_host_ = remove(call_->native());
   if (!on_host_) on_host_ = std::make_unique<native_send>(call_->native(), memory::buffer());
   return on_host_->check();
 }
 
-deferred_operation::~deferred_operation() {
+deferred_request::~deferred_request() {
   if (place_ != MPI_REQUEST_NULL) give_handle(place_);
 }
 
-int deferred_operation::finish(MPI_Status* out) noexcept {
+int deferred_request::finish(MPI_Status* out) noexcept {
   return on_host_ ? on_host_->finish(out) : end(*call_, errors_, out);
 }
 
@@ -44,7 +44,7 @@ int hold(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm, MPI_Request* 
   auto held = ticket::progress().lock();
   const int code = take_handle(request);
   if (code == MPI_SUCCESS)
-    enter(std::make_unique<deferred_operation>(std::move(call), comm, *request));
+    enter(std::make_unique<deferred_request>(std::move(call), comm, *request));
   return code;
 }
 

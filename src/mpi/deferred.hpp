@@ -14,12 +14,12 @@ namespace telpher::mpi {
 
 /// A call that coll::exchange or coll::between moves, and the host MPI's operation once it has been
 /// left to it.
-class deferred_operation final : public operation {
+class deferred_request final : public request_object {
  public:
-  deferred_operation(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm,
-                     MPI_Request place) noexcept
+  deferred_request(std::shared_ptr<coll::deferred_call> call, MPI_Comm comm,
+                   MPI_Request place) noexcept
       : call_(std::move(call)), errors_(comm), place_(place) {}
-  ~deferred_operation() override;
+  ~deferred_request() override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void fill(MPI_Status* out) noexcept override { fill_empty(out); }
@@ -30,7 +30,7 @@ class deferred_operation final : public operation {
   std::shared_ptr<coll::deferred_call> call_;
   host_mpi::kept_comm errors_;
   MPI_Request place_;
-  std::unique_ptr<operation> on_host_;
+  std::unique_ptr<request_object> on_host_;
 };
 
 /// Gives the program a request for `call`.
@@ -42,7 +42,7 @@ class persistent_collective final : public stream_request {
   /// `staged` is what staging attached to `native`, or null.
   persistent_collective(const char* call, MPI_Comm comm,
                         std::unique_ptr<coll::persistent_rounds> rounds, MPI_Request native,
-                        std::unique_ptr<operation> staged) noexcept
+                        std::unique_ptr<request_object> staged) noexcept
       : stream_request(comm),
         call_(call),
         rounds_(std::move(rounds)),
@@ -73,7 +73,7 @@ class persistent_collective final : public stream_request {
   const char* call_;
   std::unique_ptr<coll::persistent_rounds> rounds_;
   MPI_Request native_;
-  std::unique_ptr<operation> staged_;
+  std::unique_ptr<request_object> staged_;
   std::shared_ptr<coll::deferred_call> round_;  // null: the host's from the start
   bool started_ = false;
 };

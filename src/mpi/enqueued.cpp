@@ -76,12 +76,12 @@ bool gather(int count, MPI_Request* requests, std::vector<MPI_Request>& all, boo
   void* native = nullptr;
   auto held = ticket::progress().lock();
   for (int i = 0; i < count; ++i) {
-    operation* const op = find(requests[i]);
+    request_object* const op = find(requests[i]);
     if (op && !op->persistent() && !op->enqueued_in(native)) return false;
   }
   for (int i = 0; i < count; ++i) {
     all.push_back(requests[i]);
-    const operation* const op = find(requests[i]);
+    const request_object* const op = find(requests[i]);
     if (!op || op->persistent()) continue;
     requests[i] = MPI_REQUEST_NULL;
     ends = true;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 #include "mpi/requests.hpp"
 #include "stream/proxy.hpp"
 
@@ -93,7 +93,7 @@ class enqueued_with_request final : public stream::operation {
 };
 
 /// Its request. The error handler has been called by the operation's body.
-class enqueued_request final : public operation {
+class enqueued_request final : public request_object {
  public:
   enqueued_request(std::shared_ptr<ending> end, void* native, MPI_Request place) noexcept
       : end_(std::move(end)), native_(native), place_(place) {}

@@ -15,7 +15,7 @@
 #include "mpi/handles.hpp"
 #include "mpi/lineage.hpp"
 #include "mpi/message_channel.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/sessions.hpp"
 #include "mpi/tuned.hpp"

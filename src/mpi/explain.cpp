@@ -18,7 +18,7 @@
 namespace telpher::explain {
 namespace {
 
-void say(const std::string& line) noexcept {
+void print_line(const std::string& line) noexcept {
   std::fprintf(stderr, "[telpher %d] %s\n", ticket::job().world_rank, line.c_str());
 }
 
@@ -42,38 +42,39 @@ void explain_devices() {
     for (int d = 0; d < b->device_count(); ++d) {
       device::device_properties p{};
       if (b->properties(d, p) == status::ok)
-        say(std::string(b->name()) + " device " + std::to_string(d) + ": " + p.name);
+        print_line(std::string(b->name()) + " device " + std::to_string(d) + ": " + p.name);
     }
-  for (const char* why : device::absent_reasons()) say(std::string("not used: ") + why);
+  for (const char* why : device::absent_reasons()) print_line(std::string("not used: ") + why);
 }
 
 void explain_table() {
   std::string facts;
   for (const std::string& line : tuned::machine()) facts += (facts.empty() ? "" : "; ") + line;
-  say("machine: " + facts);
+  print_line("machine: " + facts);
   const tuning::table* t = tuning::in_force();
-  if (!t) return say("table: built-in");
-  say("table: " + t->file + ", " + std::to_string(t->choices.size()) + " choices");
-  for (const named_value& v : t->settings) say("  " + v.name + ' ' + v.text);
+  if (!t) return print_line("table: built-in");
+  print_line("table: " + t->file + ", " + std::to_string(t->choices.size()) + " choices");
+  for (const named_value& v : t->settings) print_line("  " + v.name + ' ' + v.text);
 }
 
 void explain_paths() {
   const settings& s = config();
   if (path::forced() != path::kind::none)
-    say(std::string("path forced: ") + to_string(path::forced()));
-  say("device messages go the first of these ways that can serve them:");
+    print_line(std::string("path forced: ") + to_string(path::forced()));
+  print_line("device messages go the first of these ways that can serve them:");
   for (const path::record& r : path::all_paths()) {
     std::string sizes;
     if (r.sizes.least) sizes = " from " + size_text(config().*r.sizes.least);
     if (r.sizes.most) sizes += " up to " + size_text(config().*r.sizes.most);
-    say("  " + std::string(to_string(r.name)) + sizes + ": " + r.how);
+    print_line("  " + std::string(to_string(r.name)) + sizes + ": " + r.how);
   }
-  say(std::string("  below 480 B: ") +
-      (ticket::peers().small_tickets() ? "announced too" : "eager (not every rank has a device)"));
+  print_line(std::string("  below 480 B: ") + (ticket::peers().small_tickets()
+                                                   ? "announced too"
+                                                   : "eager (not every rank has a device)"));
   if (codec::configured().any())
-    say("  compressed by " + s.compression + " from " + size_text(s.compression_threshold) +
-        (s.compression_force ? " on" : " on, where the model says that it pays"));
-  say("sends up to " + size_text(s.eager_limit) + " do not wait for a late receiver");
+    print_line("  compressed by " + s.compression + " from " + size_text(s.compression_threshold) +
+               (s.compression_force ? " on" : " on, where the model says that it pays"));
+  print_line("sends up to " + size_text(s.eager_limit) + " do not wait for a late receiver");
 }
 
 }  // namespace
@@ -85,11 +86,11 @@ void started() noexcept {
         "%s; %s", host_mpi_version().c_str(),
         job.any_device ? "active" : "no device in this job: calls go straight to the host MPI");
   if (!config().explain || job.world_rank != 0) return;
-  say("host MPI: " + host_mpi_version());
-  say(std::to_string(job.world_size) + " ranks, " + std::to_string(job.node.size()) +
-      " on this node");
+  print_line("host MPI: " + host_mpi_version());
+  print_line(std::to_string(job.world_size) + " ranks, " + std::to_string(job.node.size()) +
+             " on this node");
   if (!job.any_device)
-    return say("no device in this job: every call goes straight to the host MPI");
+    return print_line("no device in this job: every call goes straight to the host MPI");
   explain_devices();
   explain_table();
   explain_paths();
@@ -101,7 +102,7 @@ void explain_compression() {
     const std::string line = codec::summary(m);
     if (line.empty()) continue;
     if (config().statistics)
-      say("compression, " + line);
+      print_line("compression, " + line);
     else
       TELPHER_INFO("compression, %s", line.c_str());
   }
@@ -114,13 +115,13 @@ void ending() noexcept {
     const auto kind = static_cast<path::kind>(k);
     const path::usage u = path::used(kind);
     if (u.messages == 0) continue;
-    say(std::string(to_string(kind)) + ": " + std::to_string(u.messages) + " messages, " +
-        std::to_string(u.bytes) + " bytes");
+    print_line(std::string(to_string(kind)) + ": " + std::to_string(u.messages) + " messages, " +
+               std::to_string(u.bytes) + " bytes");
   }
   const auto c = memory::allocations::instance().count(memory::facet::kind::imported);
-  say("ipc cache: " + std::to_string(c.hits) + " hits, " + std::to_string(c.opens) + " opened, " +
-      std::to_string(c.closes) + " closed, " + std::to_string(c.ended) + " stale, " +
-      std::to_string(memory::refused_imports()) + " refused");
+  print_line("ipc cache: " + std::to_string(c.hits) + " hits, " + std::to_string(c.opens) +
+             " opened, " + std::to_string(c.closes) + " closed, " + std::to_string(c.ended) +
+             " stale, " + std::to_string(memory::refused_imports()) + " refused");
 }
 
 }  // namespace telpher::explain

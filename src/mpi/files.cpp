@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "coll/pending.hpp"
-#include "coll/staging.hpp"
+#include "coll/host_images.hpp"
 #include "datatype/datatype.hpp"
 #include "datatype/type_contents.hpp"
 #include "host_mpi/error.hpp"
@@ -65,7 +65,7 @@ class image final : public coll::pending {
   status finish(std::uint64_t bytes) noexcept {
     if (!reads_ || bytes == 0) return status::ok;
     if (bytes < this->bytes()) TELPHER_TRY(restore_after(bytes));
-    return staging_.copy_out();
+    return images_.copy_out();
   }
 
   status after_completion() noexcept override { return finish(bytes()); }
@@ -75,7 +75,7 @@ class image final : public coll::pending {
 
  private:
   explicit image(const access& a) noexcept
-      : staging_(path::kind::none),
+      : images_(path::kind::none),
         file_(a.file),
         reads_(a.way == direction::read),
         count_(a.count) {}
@@ -90,10 +90,10 @@ class image final : public coll::pending {
     const auto layout = datatype::layout_of(a.type);
     TELPHER_TRY(layout);
     layout_ = datatype::hold(*layout);
-    const auto address = staging_.add(a.buffer, p);
+    const auto address = images_.add(a.buffer, p);
     TELPHER_TRY(address);
     data_ = *address;
-    return reads_ && !keeps ? status::ok : staging_.copy_in();
+    return reads_ && !keeps ? status::ok : images_.copy_in();
   }
 
   // What the file did not fill becomes what the device holds.
@@ -101,12 +101,12 @@ class image final : public coll::pending {
     auto kept = memory::buffer::host(bytes, nullptr);
     TELPHER_TRY(kept);
     datatype::pack_host(*layout_, data_, 0, bytes, kept->data());
-    TELPHER_TRY(staging_.copy_in());
+    TELPHER_TRY(images_.copy_in());
     datatype::unpack_host(*layout_, kept->data(), 0, bytes, data_);
     return status::ok;
   }
 
-  coll::staging staging_;
+  coll::host_images images_;
   MPI_File file_;
   bool reads_;
   MPI_Count count_;
@@ -162,7 +162,8 @@ class pipeline {
 
   status prepare() noexcept {
     const bool reads = access_.way == direction::read;
-    auto s = memory::stream(cut_.where, reads ? memory::lane::copy : memory::lane::in);
+    auto s =
+        memory::stream(cut_.where, reads ? memory::stream_role::copy : memory::stream_role::in);
     TELPHER_TRY(s);
     stream_ = *s;
     for (memory::buffer& b : blocks_) {

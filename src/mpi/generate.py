@@ -106,7 +106,7 @@ def communicator_of(function):
 
 
 def staged_body(function, request="request"):
-    lines = [f'coll::staged call("{function.mpi_name}", {communicator_of(function)});']
+    lines = [f'coll::host_collective call("{function.mpi_name}", {communicator_of(function)});']
     replaced = {"request": request}
     for word, rest in function.words_of("input", "output", "inout", "broadcast"):
         buffer, local, statements = staged_buffer(function, word, rest)

@@ -5,7 +5,7 @@
 
 #include "base/lasting.hpp"
 #include "host_mpi/received.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::mpi {
@@ -38,14 +38,14 @@ int end(void* state) noexcept {
 
 int cancel(void* state, int complete) noexcept {
   auto held = ticket::progress().lock();
-  operation* const op = complete ? nullptr : find(static_cast<handle*>(state)->request);
+  request_object* const op = complete ? nullptr : find(static_cast<handle*>(state)->request);
   if (op) op->cancel();
   return MPI_SUCCESS;
 }
 
 /// An operation that is done, and whose handle other code waits for, ends.
 bool end_natively(handle& h) noexcept {
-  operation* const there = find(h.request);
+  request_object* const there = find(h.request);
   if (!there || !there->check()) return false;
   auto op = remove(h.request);
   op->leave_handle();
@@ -113,7 +113,7 @@ constexpr unsigned many = 256;
 
 int while_host_progresses() noexcept {
   using ticket::held_lock;
-  if (held_lock::inside() || ++held_lock::passed_by() % many != 0 || operations() == 0) return 0;
+  if (held_lock::inside() || ++held_lock::passed_by() % many != 0 || open_requests() == 0) return 0;
   if (ticket::peers().own().header().blocked.load(std::memory_order_relaxed) != 0) return 0;
   const unsigned passed = held_lock::passed_by();
   int ended = 0;

@@ -5,7 +5,7 @@
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/matching.hpp"
-#include "mpi/partitioned_operation.hpp"
+#include "mpi/partitioned_request.hpp"
 
 namespace telpher::partitioned {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/settings.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
-#include "mpi/partitioned_operation.hpp"
+#include "mpi/partitioned_request.hpp"
 #include "path/matched_partitions.hpp"
 
 namespace telpher::partitioned {

@@ -2,7 +2,7 @@
 // Sends and receives that are matched once and run in streams: telpher_match, and what the calls
 // that start and wait in streams do with such requests (path/matched.hpp moves the bytes).
 //
-// The requests are partitioned ones (partitioned_operation.hpp), so that which send meets which
+// The requests are partitioned ones (partitioned_request.hpp), so that which send meets which
 // receive is known without a message of the program's; those of telpher_matched_send_init and
 // telpher_matched_recv_init have one partition, which is ready with the start. telpher_match says
 // for each pair whether it goes by the devices alone:

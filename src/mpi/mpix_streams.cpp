@@ -123,7 +123,7 @@ bool own_stream(MPI_Comm comm, void*& native) noexcept {
 bool stream_of_request(MPI_Request request, void*& native) noexcept {
   if (!entry::active()) return false;
   auto held = ticket::progress().lock();
-  const mpi::operation* const op = mpi::find(request);
+  const mpi::request_object* const op = mpi::find(request);
   return op && op->enqueued_in(native);
 }
 

@@ -10,17 +10,12 @@
 #include "mpi/entry.hpp"
 #include "mpi/lineage.hpp"
 #include "mpi/matching.hpp"
-#include "mpi/partitioned_operation.hpp"
+#include "mpi/partitioned_request.hpp"
 #include "mpi/send.hpp"
 
 namespace telpher::partitioned {
 
 namespace {
-
-MPI_Comm& control() noexcept {
-  static MPI_Comm one = MPI_COMM_NULL;  // at its first use: no host MPI is asked at load
-  return one;
-}
 
 // --- tags ---
 
@@ -28,11 +23,6 @@ struct tags_to_peer {
   int next = 0;
   std::map<int, int> taken;  // first tag and how many, of channels that live
 };
-
-std::map<int, tags_to_peer>& tags() {
-  static auto* const one = new std::map<int, tags_to_peer>;
-  return *one;
-}
 
 /// The end of what is taken there, or `first` if nothing of [first, first + count) is.
 int free_from(const tags_to_peer& t, int first, int count) noexcept {
@@ -84,8 +74,19 @@ class meeting final : public ticket::worker {
   std::map<channel, hello> heard_;  // whose receiver has not been started
 };
 
-meeting& hellos() {
-  static auto* const one = new meeting;
+// --- all of it ---
+
+struct parts {
+  MPI_Comm control = MPI_COMM_NULL;  // while the job runs
+  std::map<int, tags_to_peer> tags;  // by peer
+  meeting hellos;
+  // Calls of each kind with the same communicator, peer and tag.
+  std::map<std::tuple<bool, bool, std::uint64_t, int, int>, std::uint64_t> calls;
+};
+
+// Made at its first use: no host MPI is asked at load.
+parts& all() noexcept {
+  static auto* const one = new parts;
   return *one;
 }
 
@@ -93,9 +94,7 @@ meeting& hellos() {
 
 // The n-th of its kind at this rank. Those that telpher_match may match are a kind of their own.
 std::uint64_t next_number(const init_args& a, bool sends, std::uint64_t comm, int peer) noexcept {
-  static auto& calls =
-      *new std::map<std::tuple<bool, bool, std::uint64_t, int, int>, std::uint64_t>;
-  return calls[{a.whole, sends, comm, peer, a.tag}]++ | std::uint64_t{a.whole} << 63;
+  return all().calls[{a.whole, sends, comm, peer, a.tag}]++ | std::uint64_t{a.whole} << 63;
 }
 
 int refuse_matched(const end& e, const char* call, const char* other) noexcept {
@@ -127,7 +126,7 @@ int make_place(const init_args& a, bool sends, MPI_Request* place) noexcept {
 
 /// Whether the communicator is one on which we serve both ends.
 bool is_ours(MPI_Comm comm) noexcept {
-  return control() != MPI_COMM_NULL && comm != MPI_COMM_NULL &&
+  return all().control != MPI_COMM_NULL && comm != MPI_COMM_NULL &&
          host_mpi::is_ours(ticket::job(), comm) && mpi::lineage::name_of(comm) != 0;
 }
 
@@ -182,7 +181,7 @@ int ready(const char* call, MPI_Request request, const host_call& host, const Li
 }  // namespace
 
 MPI_Comm own_comm() noexcept {
-  return control();
+  return all().control;
 }
 
 // The two highest tags: messages have those below.
@@ -194,7 +193,7 @@ int card_tag() noexcept {
 }
 
 int take_tags(int peer, int messages) noexcept {
-  tags_to_peer& t = tags()[peer];
+  tags_to_peer& t = all().tags[peer];
   const int count = std::max(messages, 1);
   for (int turns = 0; turns < 2; ++turns, t.next = 0) {
     for (int first = t.next; first <= card_tag() - count;) {
@@ -211,28 +210,28 @@ int take_tags(int peer, int messages) noexcept {
 }
 
 void give_tags(int peer, int first) noexcept {
-  tags()[peer].taken.erase(first);
+  all().tags[peer].taken.erase(first);
 }
 
 void await_hello(receiver& r) noexcept {
-  hellos().add(r);
+  all().hellos.add(r);
 }
 
 void await_no_more(receiver& r) noexcept {
-  hellos().remove(r);
+  all().hellos.remove(r);
 }
 
 int start() noexcept {
-  const int rc = pmpi::Comm_dup(ticket::job().control, &control());
-  if (rc == MPI_SUCCESS) pmpi::Comm_set_errhandler(control(), MPI_ERRORS_RETURN);
+  const int rc = pmpi::Comm_dup(ticket::job().control, &all().control);
+  if (rc == MPI_SUCCESS) pmpi::Comm_set_errhandler(all().control, MPI_ERRORS_RETURN);
   return rc;
 }
 
 void stop() noexcept {
-  if (control() == MPI_COMM_NULL) return;
-  hellos().clear();
+  if (all().control == MPI_COMM_NULL) return;
+  all().hellos.clear();
   forget_cards();
-  pmpi::Comm_free(&control());
+  pmpi::Comm_free(&all().control);
 }
 
 int send_init(const init_args& a, MPI_Request* request, const host_call& host) noexcept {

@@ -6,7 +6,7 @@
 
 #include "host_mpi/received.hpp"
 #include "mpi/entry.hpp"
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -21,7 +21,7 @@ using ticket::ticket_bytes;
                                               MPI_Status* status) noexcept {
   ticket::progress_engine& e = ticket::progress();
   auto held = e.lock();
-  receive_operation op(a.call);
+  receive_request op(a.call);
   ticket::receive& r = op.receive();
   if (const int rc = prepare_receive(r, a)) return rc;
   r.take(bytes, count, envelope);

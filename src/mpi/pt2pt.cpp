@@ -6,7 +6,7 @@
 #include "memory/windows.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 #include "mpi/plain_receive.hpp"
 #include "mpi/send.hpp"
 #include "mpi/trace_facts.hpp"
@@ -15,7 +15,7 @@
 
 namespace telpher::pt2pt {
 
-using mpi::operation;
+using mpi::request_object;
 using ticket::held_lock;
 using ticket::progress;
 using ticket::progress_engine;
@@ -24,7 +24,7 @@ using ticket::visit;
 namespace {
 
 /// Waits for an operation and ends it.
-int wait_for(progress_engine& e, held_lock& held, operation& op, const char* call,
+int wait_for(progress_engine& e, held_lock& held, request_object& op, const char* call,
              MPI_Status* status) noexcept {
   e.wait_until(held, call, [&] { return op.conclude(); });
   return op.finish(status);
@@ -48,7 +48,7 @@ int send_beside(progress_engine& e, held_lock& held, const send_args& a) noexcep
 
 // Hands an operation to the program as a request. A native send that is complete at once needs no
 // record, and must have none: hosts give one shared handle to all sends of that kind.
-int publish(std::unique_ptr<operation> op, MPI_Request* request) noexcept {
+int publish(std::unique_ptr<request_object> op, MPI_Request* request) noexcept {
   *request = op->request();
   if (op->may_share_handle() && op->check()) return MPI_SUCCESS;
   mpi::enter(std::move(op));
@@ -66,7 +66,7 @@ int make_persistent(const Arguments& a, MPI_Request* request,
   if (rc == MPI_SUCCESS) rc = host_mpi::started(rc, *request);
   if (rc != MPI_SUCCESS) return rc;
   auto held = progress().lock();
-  mpi::enter(std::make_unique<mpi::persistent_operation>(a, *request));
+  mpi::enter(std::make_unique<mpi::persistent_request>(a, *request));
   return MPI_SUCCESS;
 }
 
@@ -114,7 +114,7 @@ int recv(const receive_args& a, MPI_Status* status) noexcept {
   held_lock& held = v.held;
   if (mpi::may_block() && ticket::stash::instance().empty()) {
     if (int rc; mpi::receive_plain(a, nullptr, status, &rc)) return rc;
-    mpi::receive_operation op(a.call);
+    mpi::receive_request op(a.call);
     ticket::receive& r = op.receive();
     if (const int rc = mpi::prepare_receive(r, a)) return rc;
     if (const int rc = r.post_blocking(a.source, a.tag)) return rc;
@@ -148,13 +148,14 @@ int recv_init(const receive_args& a, MPI_Request* request) noexcept {
 namespace {
 
 struct pair {
-  std::unique_ptr<operation> send;
-  std::unique_ptr<operation> receive;
+  std::unique_ptr<request_object> send;
+  std::unique_ptr<request_object> receive;
 };
 
 // Ends the receive beside a send that could not start, so that it takes no later message. One that
 // has a message already keeps it.
-void withdraw(progress_engine& e, held_lock& held, operation& receive, const char* call) noexcept {
+void withdraw(progress_engine& e, held_lock& held, request_object& receive,
+              const char* call) noexcept {
   receive.cancel();
   wait_for(e, held, receive, call, MPI_STATUS_IGNORE);
 }
@@ -181,7 +182,7 @@ int wait_pair(progress_engine& e, held_lock& held, pair& p, const char* call,
 int publish_pair(pair& p, MPI_Request* request) noexcept {
   if (const int rc = mpi::take_handle(request)) return rc;
   mpi::enter(
-      std::make_unique<mpi::pair_operation>(std::move(p.send), std::move(p.receive), *request));
+      std::make_unique<mpi::sendrecv_request>(std::move(p.send), std::move(p.receive), *request));
   return MPI_SUCCESS;
 }
 
@@ -293,10 +294,10 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 
 namespace {
 
-std::unique_ptr<mpi::receive_operation> start_matched(const char* call, void* buffer,
-                                                      MPI_Count count, MPI_Datatype type,
-                                                      MPI_Message* message, int* rc) noexcept {
-  auto op = std::make_unique<mpi::receive_operation>(call);
+std::unique_ptr<mpi::receive_request> start_matched(const char* call, void* buffer, MPI_Count count,
+                                                    MPI_Datatype type, MPI_Message* message,
+                                                    int* rc) noexcept {
+  auto op = std::make_unique<mpi::receive_request>(call);
   ticket::stash& matched = ticket::stash::instance();
   const MPI_Comm comm = matched.comm_of(*message);
   *rc = mpi::prepare_receive(op->receive(), {call, buffer, count, type, 0, 0, comm});

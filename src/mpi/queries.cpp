@@ -11,7 +11,7 @@
 #include "device/registry.hpp"
 #include "host_mpi/objects.hpp"
 #include "mpi/entry.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 #include "path/path.hpp"
 #include "telpher/telpher.h"
 #include "ticket/progress.hpp"
@@ -111,7 +111,8 @@ long telpher_outstanding(void) {
   ticket::progress().poll();
   mpi::sweep();
   const ticket::tally t = ticket::progress().outstanding();
-  return static_cast<long>(t.sends + t.posted + t.arriving + mpi::operations() + mpi::abandoned());
+  return static_cast<long>(t.sends + t.posted + t.arriving + mpi::open_requests() +
+                           mpi::abandoned());
 }
 
 /// For tests: a well-formed ticket of 480 or 48 bytes that names nothing; what they do with it is

@@ -28,10 +28,10 @@ int wait_native(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
 // False: the request is the host MPI's. One of ours has left the table while it is waited for: its
 // handle may end, and be given out again, while its bytes are still on their way.
 bool wait_ours(scope& s, MPI_Request* request, MPI_Status* status, int* rc) noexcept {
-  if (mpi::operations() == 0) return false;
-  operation* const op = mpi::take_for_waiting(*request);
+  if (mpi::open_requests() == 0) return false;
+  request_object* const op = mpi::take_for_waiting(*request);
   if (!op) return false;
-  std::unique_ptr<operation> owned;
+  std::unique_ptr<request_object> owned;
   if (!op->persistent()) {
     owned.reset(op);
     *request = MPI_REQUEST_NULL;
@@ -47,7 +47,7 @@ int wait_one(scope& s, MPI_Request* request, MPI_Status* status) noexcept {
 }
 
 bool is_native(MPI_Request r) noexcept {
-  return r != MPI_REQUEST_NULL && (mpi::operations() == 0 || !mpi::find(r));
+  return r != MPI_REQUEST_NULL && (mpi::open_requests() == 0 || !mpi::find(r));
 }
 
 // Until no message of these is missing. To ask for all costs the host MPI a look at each. So while
@@ -69,13 +69,13 @@ void conclude(scope& s, std::span<ticket::receive* const> all) noexcept {
 // Ours and the null ones of at most `at_once`; the host MPI's are left. MPI_Waitall's code. The
 // messages of receives are asked for together.
 int wait_few_ours(scope& s, int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
-  std::array<operation*, at_once> ops;
+  std::array<request_object*, at_once> ops;
   std::array<ticket::receive*, at_once> receives;
   std::size_t posted = 0;
   for (int i = 0; i < count; ++i) {
-    operation* const op = mpi::operations() > 0 && requests[i] != MPI_REQUEST_NULL
-                              ? mpi::take_for_waiting(requests[i])
-                              : nullptr;
+    request_object* const op = mpi::open_requests() > 0 && requests[i] != MPI_REQUEST_NULL
+                                   ? mpi::take_for_waiting(requests[i])
+                                   : nullptr;
     ops[static_cast<std::size_t>(i)] = op;
     if (!op) {
       if (requests[i] == MPI_REQUEST_NULL) {
@@ -90,9 +90,9 @@ int wait_few_ours(scope& s, int count, MPI_Request* requests, MPI_Status* status
   if (posted > 1) conclude(s, {receives.data(), posted});
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
-    operation* const op = ops[static_cast<std::size_t>(i)];
+    request_object* const op = ops[static_cast<std::size_t>(i)];
     if (!op) continue;
-    const std::unique_ptr<operation> owned(op->persistent() ? nullptr : op);
+    const std::unique_ptr<request_object> owned(op->persistent() ? nullptr : op);
     if (!op->conclude()) s.e.wait_until(s.held, "MPI_Waitall", [&] { return op->conclude(); });
     const int rc = op->finish(at(statuses, i));
     set_error(at(statuses, i), rc);
@@ -159,7 +159,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
   if (all_native()) return by_host(request, by_test);
   scope s;
   s.e.poll();
-  operation* op = mpi::find(*request);
+  request_object* op = mpi::find(*request);
   if (!op) return by_host(request, by_test);
   *flag = op->check();
   return *flag ? finish(request, *op, status) : MPI_SUCCESS;
@@ -168,7 +168,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
 int get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept {
   scope s;
   s.e.poll();
-  operation* op = mpi::find(request);
+  request_object* op = mpi::find(request);
   if (!op) return pmpi::Request_get_status(request, flag, status);
   *flag = op->check();
   if (*flag) op->fill(status);
@@ -182,7 +182,7 @@ namespace {
   stream::used u;
   {
     const auto held = progress().lock();
-    if (const operation* const op = mpi::find(request)) u = op->used_by_start();
+    if (const request_object* const op = mpi::find(request)) u = op->used_by_start();
   }
   stream::settle(u);
 }
@@ -194,7 +194,7 @@ int start(MPI_Request* request) noexcept {
   if (stream::must_settle()) [[unlikely]]
     settle_start(*request);
   scope s;
-  operation* op = mpi::find(*request);
+  request_object* op = mpi::find(*request);
   return op && op->persistent() ? op->start() : pmpi::Start(request);
 }
 
@@ -206,7 +206,7 @@ int startall(int count, MPI_Request requests[]) noexcept {
 
 int cancel(MPI_Request* request) noexcept {
   scope s;
-  operation* op = mpi::find(*request);
+  request_object* op = mpi::find(*request);
   if (!op) return pmpi::Cancel(request);
   op->cancel();
   return MPI_SUCCESS;

@@ -22,7 +22,7 @@ class split {
   split(int count, const MPI_Request* requests, bool room_for_statuses) {
     for (int i = 0; i < count; ++i) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
-      if (operation* op = mpi::find(requests[i])) {
+      if (request_object* op = mpi::find(requests[i])) {
         if (op->active()) ours.push_back({i, op});
       } else {
         native_index_.push_back(i);
@@ -34,7 +34,7 @@ class split {
 
   struct member {
     int index;
-    operation* op;
+    request_object* op;
   };
   std::vector<member> ours;
   std::vector<MPI_Request> natives;

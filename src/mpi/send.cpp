@@ -113,7 +113,7 @@ void address(const send_args& a, const datatype::layout& l, ticket::message& m) 
 status pack(const send_args& a, const datatype::layout& l, const memory::place& where,
             memory::buffer& to, stream::work_before& before,
             memory::pooled_event& packed) noexcept {
-  const auto own = memory::stream(where, memory::lane::kernel);
+  const auto own = memory::stream(where, memory::stream_role::kernel);
   TELPHER_TRY(own);
   const auto give = [&](device::stream s) {
     return datatype::pack(*where.owner, l, a.buffer, a.count, to.data(), s);
@@ -127,7 +127,7 @@ status pack(const send_args& a, const datatype::layout& l, const memory::place& 
   TELPHER_TRY(packing);
   TELPHER_TRY(give(*own));
   const status recorded = packing->record(*own);
-  if (failed(recorded)) memory::wait_for(where, memory::lane::kernel);
+  if (failed(recorded)) memory::wait_for(where, memory::stream_role::kernel);
   packed = std::move(*packing);
   return recorded;
 }
@@ -138,7 +138,7 @@ status gather(const send_args& a, outgoing&& o, ticket::message& m) noexcept {
   if (!datatype::is_committed(*l, a.type, ticket::job().control)) return status::invalid_argument;
   stream::work_before before(a.ordered_by == MPI_COMM_NULL ? a.comm : a.ordered_by);
   if (o.mixed) return static_cast<void>(wait_for(before.event)), status::not_supported;
-  m.lease = std::move(o.lease);
+  m.cached = std::move(o.cached);
   address(a, *l, m);
   const auto bytes = static_cast<std::size_t>(a.count) * l->size;
   auto* data = const_cast<std::byte*>(static_cast<const std::byte*>(a.buffer));
@@ -189,8 +189,9 @@ status start_eager(const path::record& by, path::send_end& e) noexcept {
   return by.start_send(e);
 }
 
-std::unique_ptr<operation> send_eager(const char* call, send_mode mode, ticket::message& m,
-                                      const path::record& by, path::send_end& e, int* rc) noexcept {
+std::unique_ptr<request_object> send_eager(const char* call, send_mode mode, ticket::message& m,
+                                           const path::record& by, path::send_end& e,
+                                           int* rc) noexcept {
   status s = complete(m);
   if (s == status::ok) s = start_eager(by, e);
   if (s != status::ok) {
@@ -223,8 +224,8 @@ path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
   return e;
 }
 
-std::unique_ptr<operation> send_device(const char* call, send_mode mode, ticket::message&& m,
-                                       bool for_program, int* rc) noexcept {
+std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ticket::message&& m,
+                                            bool for_program, int* rc) noexcept {
   const int peer = host_mpi::world_rank(ticket::job(), m.comm, m.destination);
   path::send_end end = end_of(m, mode, peer);
   if (const path::record* by = path::choose_eager(end))
@@ -261,13 +262,13 @@ outgoing inspect(const send_args& a) noexcept {
   o.layout = layout_of(a.type);
   if (!o.layout || o.layout->blocks.empty()) return o;  // PMPI says what is wrong with the type
   const auto* first = static_cast<const std::byte*>(a.buffer) + o.layout->blocks.front().offset;
-  o.where = memory::classify(first, o.info, o.lease);
+  o.where = memory::classify(first, o.info, o.cached);
   o.mixed = a.buffer == MPI_BOTTOM && datatype::mixes_places(*o.layout, a.buffer);
   return o;
 }
 
-std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, bool for_program,
-                                             int* rc) noexcept {
+std::unique_ptr<request_object> start_device_send(const send_args& a, outgoing&& o,
+                                                  bool for_program, int* rc) noexcept {
   ticket::message m;
   if ((*rc = entry::refuse_if_short(a.comm, a.call)) != MPI_SUCCESS) return nullptr;
   const bool may_wait = o.may_wait;
@@ -280,7 +281,7 @@ std::unique_ptr<operation> start_device_send(const send_args& a, outgoing&& o, b
   return send_device(a.call, a.mode, std::move(m), for_program, rc);
 }
 
-std::unique_ptr<operation> start_send(const send_args& a, bool for_program, int* rc) noexcept {
+std::unique_ptr<request_object> start_send(const send_args& a, bool for_program, int* rc) noexcept {
   outgoing o = inspect(a);
   if (!o.on_device()) {
     MPI_Request native = MPI_REQUEST_NULL;
@@ -303,8 +304,8 @@ int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept {
   return entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
 }
 
-std::unique_ptr<receive_operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
-  auto op = std::make_unique<receive_operation>(a.call);
+std::unique_ptr<receive_request> start_receive(const pt2pt::receive_args& a, int* rc) noexcept {
+  auto op = std::make_unique<receive_request>(a.call);
   ticket::receive& r = op->receive();
   // MPI does not look at the buffer of a receive from nobody, which may be no memory at all.
   *rc = a.source == MPI_PROC_NULL ? prepare_receive(r, {a.call, nullptr, 0, MPI_BYTE, 0, 0, a.comm})
@@ -347,8 +348,8 @@ std::optional<detached_bytes> detach_bytes(const send_args& a, int* rc) noexcept
   return std::nullopt;
 }
 
-std::unique_ptr<operation> start_detached(const send_args& a, detached_bytes&& bytes,
-                                          int* rc) noexcept {
+std::unique_ptr<request_object> start_detached(const send_args& a, detached_bytes&& bytes,
+                                               int* rc) noexcept {
   if (bytes.payload.where.on_device()) {
     auto info = memory::describe(bytes.payload.where, bytes.payload.data);
     if (!info) {

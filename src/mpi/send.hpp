@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 #include "mpi/pt2pt.hpp"
 
 namespace telpher::mpi {
@@ -16,7 +16,7 @@ struct outgoing {
   const datatype::layout* layout = nullptr;
   memory::place where;
   device::pointer_info info;  // of a device buffer
-  memory::lease lease;
+  memory::cached_pointer cached;
   bool may_wait = false;  // the call returns when the message is complete
   bool mixed = false;     // its blocks lie in several kinds of memory
   bool on_device() const noexcept { return mixed || where.on_device(); }
@@ -30,8 +30,8 @@ outgoing inspect(const pt2pt::send_args& a) noexcept;
 
 /// Starts the send of a device buffer; null and an MPI error code in `rc` on failure.
 /// `for_program`: the operation carries a request.
-std::unique_ptr<operation> start_device_send(const pt2pt::send_args& a, outgoing&& o,
-                                             bool for_program, int* rc) noexcept;
+std::unique_ptr<request_object> start_device_send(const pt2pt::send_args& a, outgoing&& o,
+                                                  bool for_program, int* rc) noexcept;
 
 /// MPI_SUCCESS, or the error that the host MPI raises for the arguments of a send that is not
 /// started yet.
@@ -49,7 +49,7 @@ struct detached_bytes {
   memory::buffer keep;
 };
 std::optional<detached_bytes> detach_bytes(const pt2pt::send_args& a, int* rc) noexcept;
-std::unique_ptr<operation> start_detached(const pt2pt::send_args& a, detached_bytes&& bytes,
-                                          int* rc) noexcept;
+std::unique_ptr<request_object> start_detached(const pt2pt::send_args& a, detached_bytes&& bytes,
+                                               int* rc) noexcept;
 
 }  // namespace telpher::mpi

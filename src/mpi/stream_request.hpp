@@ -7,11 +7,11 @@
 
 #include "host_mpi/error.hpp"
 #include "memory/memory.hpp"
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 
 namespace telpher::mpi {
 
-class stream_request : public operation {
+class stream_request : public request_object {
  public:
   /// The device whose streams start it; null: it is not matched.
   virtual const memory::place* matched_at() const noexcept = 0;

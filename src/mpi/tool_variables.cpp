@@ -10,7 +10,7 @@
 
 #include "base/settings.hpp"
 #include "memory/allocations.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 #include "path/path.hpp"
 
 namespace telpher::mpi_t {
@@ -83,7 +83,7 @@ const std::vector<counter>& counters_list() {
                       i});
     all->push_back({{"telpher_requests", "requests of the program that Telpher completes"},
                     true,
-                    [](int) -> value { return mpi::operations(); },
+                    [](int) -> value { return mpi::open_requests(); },
                     0});
     return all;
   }();
@@ -168,7 +168,7 @@ int cvar_get_info(int index, char* name, int* name_len, int* verbosity, MPI_Data
                                  type, enumtype, desc, desc_len, bind, scope);
   if (const int code = ready(); code != MPI_SUCCESS) return code;
   const auto at = static_cast<std::size_t>(index);
-  const bool for_users = setting_rows()[at].for_users;
+  const bool for_users = setting_rows()[at].who == audience::users;
   give(settings_list()[at].name, name, name_len);
   give(settings_list()[at].help, desc, desc_len);
   set(verbosity, for_users ? int{MPI_T_VERBOSITY_USER_BASIC} : int{MPI_T_VERBOSITY_TUNER_ALL});

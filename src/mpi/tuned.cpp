@@ -78,14 +78,14 @@ std::string take(const std::string& file, const std::vector<std::string>& own) {
 }
 
 void look_for_one() {
-  const std::string& wanted = config().table;
-  if (wanted == "off" || wanted.empty()) return;
+  const auto& wanted = config().table;
+  if (wanted == "off" || wanted.text().empty()) return;
   std::vector<std::string> places;
   if (wanted == "auto" && (places = folders()).empty()) return;  // devices are not asked
   device::discover();
   const auto own = machine();
   if (own.size() <= 2) return;  // no device
-  std::string file = wanted;
+  std::string file = wanted.text();
   if (wanted == "auto") {
     file.clear();
     for (const std::string& folder : places)

@@ -41,7 +41,7 @@ result<std::unique_ptr<facet>> enrol(fabric& f, const memory::place& where,
   return std::unique_ptr<facet>(std::move(made));
 }
 
-const registered& of(const allocations::held& held) noexcept {
+const registered& registered_in(const allocations::held& held) noexcept {
   return static_cast<const registered&>(*held.what());
 }
 
@@ -57,11 +57,11 @@ result<registered_use> registered_use::acquire(fabric& f, const memory::place& w
 }
 
 const registration& registered_use::held() const noexcept {
-  return *of(facet_).held;
+  return *registered_in(facet_).held;
 }
 
 std::byte* registered_use::reach(const void* device_address) const noexcept {
-  const registered& r = of(facet_);
+  const registered& r = registered_in(facet_);
   return r.base + (reinterpret_cast<std::uintptr_t>(device_address) - r.info.base);
 }
 

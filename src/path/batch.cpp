@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t slot_count = 32;
 constexpr int threads = 512;
-constexpr memory::lane lanes[] = {memory::lane::batch_a, memory::lane::batch_b,
-                                  memory::lane::batch_c, memory::lane::batch_d};
+constexpr memory::stream_role roles[] = {memory::stream_role::batch_a, memory::stream_role::batch_b,
+                                         memory::stream_role::batch_c,
+                                         memory::stream_role::batch_d};
 // A block moves about this much before another block pays off (results/: 8 to 16 blocks fill an
 // NVLink).
 constexpr std::uint64_t block_bytes = 16 * 1024;
@@ -24,14 +25,14 @@ constexpr std::size_t capacity = kernel::copy_batch::capacity;
 
 }  // namespace
 
-status batch_engine::prepare() noexcept {
+status batched_copier::prepare() noexcept {
   if (!slots_.empty()) return status::ok;
   constexpr std::size_t bytes = slot_count * capacity * sizeof(std::uint32_t);
   auto flags = memory::buffer::host(bytes, where_.owner, true);
   TELPHER_TRY(flags);
   auto counters = memory::buffer::device(where_, bytes);
   TELPHER_TRY(counters);
-  auto s = memory::stream(where_, memory::lane::kernel);
+  auto s = memory::stream(where_, memory::stream_role::kernel);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->fill(counters->data(), 0, bytes, *s));
   TELPHER_TRY(where_.owner->synchronise(*s));  // launches go to several streams
@@ -47,14 +48,14 @@ status batch_engine::prepare() noexcept {
   return status::ok;
 }
 
-result<std::size_t> batch_engine::free_slot() noexcept {
+result<std::size_t> batched_copier::free_slot() noexcept {
   for (std::size_t i = 0; i < slots_.size(); ++i)
     if (slots_[i].outstanding == 0 && !slots_[i].lost) return i;
   return status::would_block;
 }
 
-result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piece* pieces,
-                                                  std::size_t count) noexcept {
+result<batched_copier::ticket> batched_copier::launch(const kernel::copy_batch::piece* pieces,
+                                                      std::size_t count) noexcept {
   TELPHER_TRY(prepare());
   auto index = free_slot();
   TELPHER_TRY(index);
@@ -67,7 +68,7 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
   k.done_value = ++free.round;
   const int blocks = kernel::deal_blocks(k, 2 * processors_, block_bytes);
   // Streams in turn: between two kernels of the same stream a link is idle for 6 us.
-  auto s = memory::stream(where_, lanes[turn_++ % std::size(lanes)]);
+  auto s = memory::stream(where_, roles[turn_++ % std::size(roles)]);
   TELPHER_TRY(s);
   TELPHER_TRY(where_.owner->launch(kernel::id::copy_batch, &k, blocks, threads, *s));
   free.pieces = free.outstanding = count;
@@ -79,12 +80,12 @@ result<batch_engine::ticket> batch_engine::launch(const kernel::copy_batch::piec
 }
 
 // The acquire load pairs with the kernel's release store (system scope) after the piece's bytes.
-bool batch_engine::arrived(const slot& s, std::uint16_t piece) const noexcept {
+bool batched_copier::arrived(const slot& s, std::uint16_t piece) const noexcept {
   return std::atomic_ref(s.done[piece]).load(std::memory_order_acquire) == s.round;
 }
 
 // Whether the kernel has ended without setting all its flags, so that they will never be set.
-bool batch_engine::is_lost(slot& s) noexcept {
+bool batched_copier::is_lost(slot& s) noexcept {
   if (s.lost || s.watch.poll(where_, s.stream) == status::would_block) return s.lost;
   for (std::size_t i = 0; i < s.pieces; ++i) s.lost |= !arrived(s, static_cast<std::uint16_t>(i));
   if (s.lost)
@@ -92,7 +93,7 @@ bool batch_engine::is_lost(slot& s) noexcept {
   return s.lost;
 }
 
-status batch_engine::poll(const ticket& t, std::size_t bytes) noexcept {
+status batched_copier::poll(const ticket& t, std::size_t bytes) noexcept {
   slot& s = slots_[t.batch];
   if (!arrived(s, t.piece) && !is_lost(s)) return status::would_block;
   bytes_in_flight_ -= bytes;

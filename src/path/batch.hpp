@@ -14,14 +14,14 @@
 
 namespace telpher::path {
 
-class batch_engine {
+class batched_copier {
  public:
   struct ticket {
     std::uint16_t batch;
     std::uint16_t piece;
   };
 
-  explicit batch_engine(const memory::place& where) noexcept : where_(where) {}
+  explicit batched_copier(const memory::place& where) noexcept : where_(where) {}
 
   /// Starts one kernel for `count` pieces (1 to copy_batch::capacity). Returns the ticket of the
   /// first piece; those of the others follow it. After an error nothing was started.

@@ -34,8 +34,8 @@ block_plan::block_plan(std::size_t bytes, std::size_t block_bytes, std::size_t b
 
 block_plan block_plan::of(std::size_t bytes) noexcept {
   const settings& s = config();
-  return {bytes, s.staged_block, static_cast<std::size_t>(s.staged_blocks), s.staged_threshold,
-          s.staged_shape == "even"};
+  return {bytes, s.staged_block, static_cast<std::size_t>(s.test_staged_blocks), s.staged_threshold,
+          s.test_staged_shape == "even"};
 }
 
 block_plan block_plan::from(std::size_t bytes, const numbers& told) noexcept {

@@ -8,7 +8,7 @@
 namespace telpher::path {
 
 result<compressed_payload> compress(const region& from, const codec::plan& p) noexcept {
-  auto s = memory::stream(from.where, memory::lane::kernel);
+  auto s = memory::stream(from.where, memory::stream_role::kernel);
   TELPHER_TRY(s);
   codec::encoder one(from.where, p);
   const status started = one.start(from.data, *s);
@@ -60,10 +60,11 @@ status compressed_receive::decode() noexcept {
 }
 
 status compressed_receive::decode_on_device(void* to) noexcept {
-  auto s = memory::stream(to_.where, memory::lane::in);
+  auto s = memory::stream(to_.where, memory::stream_role::in);
   TELPHER_TRY(s);
   const status started = start_decoding(to, *s);
-  if (started != status::ok) memory::wait_for(to_.where, memory::lane::in);  // a part may run
+  if (started != status::ok)
+    memory::wait_for(to_.where, memory::stream_role::in);  // a part may run
   return started;
 }
 

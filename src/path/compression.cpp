@@ -24,7 +24,7 @@ host_mpi::comm_attribute<codec::choices> own_choices;
 }  // namespace
 
 codec::choices choices_of(MPI_Comm comm) noexcept {
-  if (const codec::choices* own = own_choices.of(comm)) return *own;
+  if (const codec::choices* own = own_choices.find(comm)) return *own;
   return codec::configured();
 }
 
@@ -62,7 +62,7 @@ codec::plan plan_for(MPI_Comm comm, MPI_Datatype type, std::size_t bytes) noexce
   const codec::choices c = choices_of(comm);
   if (!c.any()) return {};
   const element kind = element_of(type);
-  const codec::plan p = codec::plan_for(c.of(kind), kind, bytes);
+  const codec::plan p = codec::plan_for(c.for_kind(kind), kind, bytes);
   return p && (config().compression_force || codec::pays(p)) ? p : codec::plan{};
 }
 
@@ -78,7 +78,7 @@ void choose_by(MPI_Info info, MPI_Comm comm) noexcept {
     return;
   }
   auto own = std::unique_ptr<codec::choices>(new (std::nothrow) codec::choices(c));
-  if (!own || !own_choices.give(comm, std::move(own)))
+  if (!own || !own_choices.attach(comm, std::move(own)))
     TELPHER_ERROR("info key %s cannot be kept for the communicator", key);
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 enum permission : int { no = 0, measured = 1, always = 2 };
 
 struct state {
-  permission granted = no;
+  permission permitted = no;
   measured_choice choice;
 };
 lasting<state> the_state;
@@ -96,16 +96,16 @@ class handed_over final : public mover {
 void direct::start(MPI_Comm control) noexcept {
   int mine = own_permission(), all = 0;
   if (pmpi::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, control) != MPI_SUCCESS) all = no;
-  the_state->granted = static_cast<permission>(all);
+  the_state->permitted = static_cast<permission>(all);
   if (all != no) TELPHER_DEBUG("device pointers may go to the host MPI between nodes");
 }
 
 bool direct::serves() noexcept {
-  return the_state->granted != no && allowed(kind::direct);
+  return the_state->permitted != no && allowed(kind::direct);
 }
 
 measured_choice::way direct::choose(std::size_t bytes) noexcept {
-  if (the_state->granted == always || forced() == kind::direct) return measured_choice::second;
+  if (the_state->permitted == always || forced() == kind::direct) return measured_choice::second;
   return the_state->choice.next(bytes);
 }
 

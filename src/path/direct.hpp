@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // direct: between nodes, if the host MPI itself accepts device pointers (Cray MPICH, an Open MPI
 // over a GPU-aware UCX). The data phase of a message then passes the program's buffers to the host
-// MPI. It uses the exchange of path/rdma.hpp: ticket, reply, and the sender's grant, which says
+// MPI. It uses the exchange of path/rdma.hpp: ticket, reply, and the sender's choice, which says
 // `direct`.
 //
 // TELPHER_DIRECT=auto uses it if the host MPIs of all ranks say that they accept memory of their

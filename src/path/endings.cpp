@@ -3,7 +3,7 @@
 
 namespace telpher::path {
 
-void endings::hear(std::int32_t process, std::uint64_t& seen) noexcept {
+void endings::close_ended(std::int32_t process, std::uint64_t& seen) noexcept {
   const std::uint64_t now = count.load(std::memory_order_acquire);
   if (now == seen) return;
   auto& all = memory::allocations::instance();

@@ -35,7 +35,7 @@ struct endings {
   }
 
   /// Closes what `process`, whose ring this is, has posted since `seen`.
-  void hear(std::int32_t process, std::uint64_t& seen) noexcept;
+  void close_ended(std::int32_t process, std::uint64_t& seen) noexcept;
 };
 
 }  // namespace telpher::path

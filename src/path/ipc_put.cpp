@@ -24,10 +24,10 @@ status put_wait::poll() noexcept {
   }
 }
 
-put_push::put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept
-    : cell_(cell), epoch_(epoch), puller_(puller::of(from.where)), opened_(open(from, receiver)) {}
+put_copy::put_copy(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept
+    : cell_(cell), epoch_(epoch), copier_(copier::on(from.where)), opened_(open(from, receiver)) {}
 
-status put_push::open(const region& from, int receiver) noexcept {
+status put_copy::open(const region& from, int receiver) noexcept {
   const exported_memory& to = cell_.target;
   if (!to.holds(from.bytes)) return status::corrupt;
   auto importer = importer_for(to, from.where);
@@ -38,13 +38,13 @@ status put_push::open(const region& from, int receiver) noexcept {
   job_.to = mapping_.base() + (to.address - to.base);
   job_.from = from.data;
   job_.bytes = from.bytes;
-  puller_.enqueue(job_);
+  copier_.enqueue(job_);
   return status::ok;
 }
 
-status put_push::poll() noexcept {
+status put_copy::poll() noexcept {
   TELPHER_TRY(opened_);
-  TELPHER_TRY(puller_.poll(job_));
+  TELPHER_TRY(copier_.poll(job_));
   cell_.set(epoch_, slot_state::put_done);
   return status::ok;
 }
@@ -60,8 +60,8 @@ status ask_for_put(receive_end& e) noexcept {
   return status::ok;
 }
 
-std::unique_ptr<transfer> push(const send_end& e) noexcept {
-  return std::make_unique<put_push>(*e.cell, e.epoch, e.from, e.peer);
+std::unique_ptr<transfer> start_put(const send_end& e) noexcept {
+  return std::make_unique<put_copy>(*e.cell, e.epoch, e.from, e.peer);
 }
 
 }  // namespace telpher::path

@@ -3,7 +3,8 @@
 // States claimed → put_asked → put_done → done. After refused the receiver asks for staging.
 #pragma once
 
-#include "path/pull.hpp"
+#include "path/copier.hpp"
+#include "path/exported.hpp"
 #include "path/table.hpp"
 #include "path/segment.hpp"
 
@@ -25,9 +26,9 @@ class put_wait final : public transfer {
 
 /// The sender's half; made when the state is put_asked. Sets the state put_done. If poll returns an
 /// error, the state is still put_asked and the offer then refuses.
-class put_push final : public transfer {
+class put_copy final : public transfer {
  public:
-  put_push(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept;
+  put_copy(slot& cell, std::uint32_t epoch, const region& from, int receiver) noexcept;
   status poll() noexcept override;
   kind moved_by() const noexcept override { return kind::ipc_put; }
 
@@ -36,7 +37,7 @@ class put_push final : public transfer {
 
   slot& cell_;
   std::uint32_t epoch_;
-  puller& puller_;
+  copier& copier_;
   memory::mapping mapping_;
   copy_job job_;
   status opened_;
@@ -44,6 +45,6 @@ class put_push final : public transfer {
 
 /// Functions that the table of paths refers to.
 status ask_for_put(receive_end& e) noexcept;
-std::unique_ptr<transfer> push(const send_end& e) noexcept;
+std::unique_ptr<transfer> start_put(const send_end& e) noexcept;
 
 }  // namespace telpher::path

@@ -58,7 +58,7 @@ void burst::permit(bool permitted) noexcept {
   permitted_here = permitted;
 }
 
-status linger_engine::prepare() noexcept {
+status lingering_copier::prepare() noexcept {
   if (mailbox_) return status::ok;
   auto m = memory::buffer::host(memory_bytes, where_.owner, true);
   TELPHER_TRY(m);
@@ -71,17 +71,17 @@ status linger_engine::prepare() noexcept {
   return status::ok;
 }
 
-std::uint32_t linger_engine::done() const noexcept {
+std::uint32_t lingering_copier::done() const noexcept {
   return load(done_);
 }
 
-status linger_engine::launch(std::uint32_t first) noexcept {
+status lingering_copier::launch(std::uint32_t first) noexcept {
   running_ = false;
   std::atomic_ref(*gone_).store(0, std::memory_order_release);
   const auto patience_ns = static_cast<std::uint64_t>(config().linger_time.value * 1e3);
   const kernel::linger parameters{
       mailbox_, done_, gone_, first, depth, patience_ns, most_stays * patience_ns};
-  auto s = memory::stream(where_, memory::lane::linger);
+  auto s = memory::stream(where_, memory::stream_role::linger);
   broken_ = s ? where_.owner->launch(kernel::id::linger, &parameters, 1, threads, *s) : error_of(s);
   TELPHER_TRY(broken_);
   stream_ = *s;
@@ -90,8 +90,8 @@ status linger_engine::launch(std::uint32_t first) noexcept {
   return status::ok;
 }
 
-result<std::uint32_t> linger_engine::submit(void* to, const void* from,
-                                            std::size_t bytes) noexcept {
+result<std::uint32_t> lingering_copier::submit(void* to, const void* from,
+                                               std::size_t bytes) noexcept {
   TELPHER_TRY(broken_);
   if (next_ >= last_sequence) return status::not_supported;
   TELPHER_TRY(prepare());
@@ -107,7 +107,7 @@ result<std::uint32_t> linger_engine::submit(void* to, const void* from,
   return sequence;
 }
 
-status linger_engine::poll(std::uint32_t sequence) noexcept {
+status lingering_copier::poll(std::uint32_t sequence) noexcept {
   if (reached(done(), sequence)) return status::ok;
   TELPHER_TRY(broken_);
   const std::uint32_t gone = load(gone_);
@@ -118,7 +118,7 @@ status linger_engine::poll(std::uint32_t sequence) noexcept {
 }
 
 // A kernel that has ended either left by the protocol or will never write again.
-status linger_engine::look_for_kernel(std::uint32_t sequence) noexcept {
+status lingering_copier::look_for_kernel(std::uint32_t sequence) noexcept {
   if (watch_.poll(where_, stream_) == status::would_block) return status::would_block;
   if (reached(done(), sequence)) return status::ok;
   if (load(gone_) != 0) return status::would_block;
@@ -127,7 +127,7 @@ status linger_engine::look_for_kernel(std::uint32_t sequence) noexcept {
   return broken_ = status::device_error;
 }
 
-linger_engine::~linger_engine() {
+lingering_copier::~lingering_copier() {
   if (!running_) return;
   // The kernel leaves by itself. Its mailbox must not be freed before.
   const std::uint64_t begin = now_ns();

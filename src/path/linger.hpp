@@ -32,10 +32,10 @@ class burst {
   std::uint64_t last_ns_ = 0;
 };
 
-class linger_engine {
+class lingering_copier {
  public:
-  explicit linger_engine(const memory::place& where) noexcept : where_(where) {}
-  ~linger_engine();
+  explicit lingering_copier(const memory::place& where) noexcept : where_(where) {}
+  ~lingering_copier();
 
   /// Gives a copy to the kernel; launches the kernel if it is not running. Returns the command's
   /// number, or would_block if the mailbox is full.

@@ -8,7 +8,7 @@
 #include "base/settings.hpp"
 #include "kernel/copy_batch.hpp"
 #include "path/matched_launch.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::path {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "path/matched_launch.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 #include "telpher/device_partitions.h"
 
 namespace telpher::path {

@@ -12,7 +12,7 @@
 #include "memory/held_streams.hpp"
 #include "memory/memory.hpp"
 #include "memory/streams.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::path {
 

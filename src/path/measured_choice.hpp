@@ -27,7 +27,7 @@ class measured_choice {
     double best_ns_per_byte = 0;
   };
   using ways = std::array<record, 2>;
-  ways& of(std::size_t bytes) noexcept;
+  ways& ways_for(std::size_t bytes) noexcept;
 
   std::array<ways, 3> classes_;
 };

@@ -51,7 +51,7 @@ pipelined_send::pipelined_send(const wire& w, const region& from, const intent& 
       plan_(plan_of(from.bytes)),
       meant_(meant),
       decided_(!meant.announces()),
-      copies_(from.where, memory::lane::out) {
+      copies_(from.where, memory::stream_role::out) {
   pmpi::Irecv(&answer_, sizeof answer_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
 
@@ -72,7 +72,7 @@ status pipelined_send::read_answer() noexcept {
   return answer_.magic == reply_magic ? status::ok : status::corrupt;
 }
 
-// The sender decides with one message how the bytes go. A pushing sender grants blocks, because
+// The sender decides with one message how the bytes go. A pushing sender chooses blocks, because
 // nobody may access its memory any more.
 status pipelined_send::decide() noexcept {
   if (decided_ || (!asked_ && !pushes_)) return status::ok;
@@ -80,13 +80,13 @@ status pipelined_send::decide() noexcept {
   const bool may_reach = asked_ && !pushes_;
   const bool hands_over = may_reach && meant_.hands_over();
   if (hands_over)
-    grant_.how = grant::direct;
+    choice_.how = protocol_choice::direct;
   else
-    mover_ = grant_rdma(wire_, from_, answer_.target, may_reach && answer_.writable, grant_);
-  if (pmpi::Isend(&grant_, sizeof grant_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
-                  &grant_request_) != MPI_SUCCESS)
+    mover_ = choose_rdma(wire_, from_, answer_.target, may_reach && answer_.writable, choice_);
+  if (pmpi::Isend(&choice_, sizeof choice_, MPI_BYTE, wire_.peer, wire_.block_tag(), wire_.control,
+                  &choice_request_) != MPI_SUCCESS)
     return status::host_mpi_error;
-  if (hands_over) mover_ = send_direct(wire_, from_);  // after its grant
+  if (hands_over) mover_ = send_direct(wire_, from_);  // after its choice
   return status::ok;
 }
 
@@ -189,8 +189,8 @@ status pipelined_send::poll() noexcept {
   else if (heard != status::ok && heard != status::would_block)
     return heard;
   TELPHER_TRY(decide());
-  if (grant_request_ != MPI_REQUEST_NULL) {
-    const status s = test(grant_request_);
+  if (choice_request_ != MPI_REQUEST_NULL) {
+    const status s = test(choice_request_);
     if (s != status::ok && (mover_ || s != status::would_block)) return s;
   }
   if (mover_) {
@@ -234,14 +234,14 @@ pipelined_receive::pipelined_receive(const wire& w, const region& to, bool annou
     : wire_(w),
       to_(to),
       plan_(plan_of(to.bytes)),
-      granted_(!announced),
-      copies_(to.where, memory::lane::in) {
+      chosen_(!announced),
+      copies_(to.where, memory::stream_role::in) {
   answer_ = {reply_magic, 0, {}};
   if (announced) {
     target_ = reachable::of(to);
     if (target_) answer_ = {reply_magic, 1, target_.name()};
-    pmpi::Irecv(&grant_, sizeof grant_, MPI_BYTE, w.peer, w.block_tag(), w.control,
-                &grant_request_);
+    pmpi::Irecv(&choice_, sizeof choice_, MPI_BYTE, w.peer, w.block_tag(), w.control,
+                &choice_request_);
   }
   pmpi::Isend(&answer_, sizeof answer_, MPI_BYTE, w.peer, w.reply_tag, w.control, &reply_request_);
 }
@@ -250,24 +250,25 @@ pipelined_receive::~pipelined_receive() {
   if (reply_request_ != MPI_REQUEST_NULL) pmpi::Wait(&reply_request_, MPI_STATUS_IGNORE);
 }
 
-status pipelined_receive::read_grant() noexcept {
-  if (granted_) return status::ok;
-  TELPHER_TRY(test(grant_request_));
-  if (grant_.how == grant::direct && !to_.data) {
+status pipelined_receive::read_choice() noexcept {
+  if (chosen_) return status::ok;
+  TELPHER_TRY(test(choice_request_));
+  if (choice_.how == protocol_choice::direct && !to_.data) {
     auto b = memory::buffer::host(to_.bytes, nullptr);
     if (!b) return status::would_block;  // the sender waits; try again at the next poll
     nowhere_ = std::move(*b);
     to_.data = static_cast<std::byte*>(nowhere_.data());
   }
-  granted_ = true;
+  chosen_ = true;
   clock_.moved();
-  if (grant_.how == grant::blocks) return status::ok;
-  if (grant_.how == grant::direct) {
+  if (choice_.how == protocol_choice::blocks) return status::ok;
+  if (choice_.how == protocol_choice::direct) {
     mover_ = receive_direct(wire_, to_);
     return status::ok;
   }
-  if ((grant_.how != grant::read && grant_.how != grant::write) || !target_) return status::corrupt;
-  mover_ = accept_rdma(wire_, to_.bytes, std::move(target_), grant_);
+  if ((choice_.how != protocol_choice::read && choice_.how != protocol_choice::write) || !target_)
+    return status::corrupt;
+  mover_ = accept_rdma(wire_, to_.bytes, std::move(target_), choice_);
   return status::ok;
 }
 
@@ -342,10 +343,10 @@ void pipelined_receive::fail(status why) noexcept {
 }
 
 status pipelined_receive::poll() noexcept {
-  if (const status s = read_grant(); s != status::ok && s != status::would_block) return s;
+  if (const status s = read_choice(); s != status::ok && s != status::would_block) return s;
   if (mover_ && landed_ < plan_.count()) {
     TELPHER_TRY(poll_mover());
-  } else if (granted_ && !mover_) {
+  } else if (chosen_ && !mover_) {
     const status s = advance_blocks();
     if (s == status::host_mpi_error) return s;
     if (s != status::ok && outcome_ == status::ok) fail(s);

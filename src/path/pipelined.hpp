@@ -51,7 +51,7 @@ struct intent {
   std::optional<measured_choice::way> tried;  // blocks or path/direct.hpp, if both can serve
 
   static intent of(int peer, std::size_t bytes) noexcept;
-  /// Whether a grant precedes the bytes; the ticket says so.
+  /// Whether a choice of the protocol precedes the bytes; the ticket says so.
   bool announces() const noexcept { return rdma || hands_over(); }
   bool hands_over() const noexcept { return tried == measured_choice::second; }
 };
@@ -67,7 +67,7 @@ class pipelined_send final : public transfer {
   kind moved_by() const noexcept override { return mover_ ? mover_->moved_by() : kind::pipelined; }
 
   bool asked() const noexcept { return asked_; }
-  /// Whether the ticket said that a grant comes first.
+  /// Whether the ticket said that the sender's choice comes first.
   bool announced() const noexcept { return meant_.announces(); }
   /// From the next poll on nothing waits for the receiver. On error (no memory) nothing has
   /// changed.
@@ -104,7 +104,7 @@ class pipelined_send final : public transfer {
   status feed() noexcept;
   status reap() noexcept;
   bool gone() const noexcept {
-    return sent_ == plan_.count() && flying_.empty() && grant_request_ == MPI_REQUEST_NULL;
+    return sent_ == plan_.count() && flying_.empty() && choice_request_ == MPI_REQUEST_NULL;
   }
   void learn() const noexcept;
 
@@ -118,8 +118,8 @@ class pipelined_send final : public transfer {
   intent meant_;
   std::uint64_t since_ns_ = now_ns();
   bool decided_;  // the blocks may be sent, or `mover_` moves the bytes
-  grant grant_{};
-  MPI_Request grant_request_ = MPI_REQUEST_NULL;
+  protocol_choice choice_{};
+  MPI_Request choice_request_ = MPI_REQUEST_NULL;
   std::unique_ptr<mover> mover_;
   std::size_t moved_ = 0;
   block_copies copies_;
@@ -145,7 +145,7 @@ class pipelined_receive final : public transfer {
   /// ok, or the error of either end, when every block has arrived.
   status poll() noexcept override;
   bool quiet() const noexcept override {
-    return !mover_ && posted_.empty() && grant_request_ == MPI_REQUEST_NULL &&
+    return !mover_ && posted_.empty() && choice_request_ == MPI_REQUEST_NULL &&
            reply_request_ == MPI_REQUEST_NULL;
   }
   kind moved_by() const noexcept override { return mover_ ? mover_->moved_by() : kind::pipelined; }
@@ -156,7 +156,7 @@ class pipelined_receive final : public transfer {
     MPI_Request request;
     std::size_t index;
   };
-  status read_grant() noexcept;
+  status read_choice() noexcept;
   status advance_blocks() noexcept;
   status poll_mover() noexcept;
   status post() noexcept;
@@ -168,9 +168,9 @@ class pipelined_receive final : public transfer {
   block_plan plan_;
   clear_to_send answer_{};
   MPI_Request reply_request_ = MPI_REQUEST_NULL;
-  bool granted_;
-  grant grant_{};
-  MPI_Request grant_request_ = MPI_REQUEST_NULL;
+  bool chosen_;
+  protocol_choice choice_{};
+  MPI_Request choice_request_ = MPI_REQUEST_NULL;
   reachable target_;
   std::unique_ptr<mover> mover_;
   memory::buffer nowhere_;  // used if a mover needs memory and there is no destination

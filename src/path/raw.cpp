@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "path/eager.hpp"
-#include "path/puller.hpp"
+#include "path/copier.hpp"
 
 namespace telpher::path {
 namespace {
@@ -12,15 +12,15 @@ namespace {
 // So a small message that landed elsewhere is copied there first.
 class landed_copy final : public transfer {
  public:
-  explicit landed_copy(const receive_end& e) noexcept : puller_(puller::of(e.to.where)) {
+  explicit landed_copy(const receive_end& e) noexcept : copier_(copier::on(e.to.where)) {
     job_.to = e.to.data;
     job_.from = e.landed;
     job_.bytes = e.to.bytes;
     job_.engine_only = !e.landed_pinned;
     if (job_.engine_only && job_.bytes <= config().landing_pinned_limit) pin(e);
-    puller_.enqueue(job_);
+    copier_.enqueue(job_);
   }
-  status poll() noexcept override { return puller_.poll(job_); }
+  status poll() noexcept override { return copier_.poll(job_); }
   kind moved_by() const noexcept override { return kind::raw; }
   bool in_order() const noexcept override { return true; }
 
@@ -34,7 +34,7 @@ class landed_copy final : public transfer {
     job_.engine_only = false;
   }
 
-  puller& puller_;
+  copier& copier_;
   memory::buffer pinned_;
   copy_job job_;
 };
@@ -70,7 +70,7 @@ status raw_send_by_kernel(send_end& e) noexcept {
   job.to = e.keep.data();
   job.from = e.from.data;
   job.bytes = e.from.bytes;
-  TELPHER_TRY(puller::of(e.from.where).copy_by_linger(job));
+  TELPHER_TRY(copier::on(e.from.where).copy_by_linger(job));
   return copied(e);
 }
 

@@ -138,7 +138,7 @@ class writer final : public one_sided {
         from_(from),
         to_(to),
         finished_(w, w.block_tag()),
-        copies_(from.where, memory::lane::out) {}
+        copies_(from.where, memory::stream_role::out) {}
   status poll() noexcept override {
     TELPHER_TRY(fill());
     TELPHER_TRY(launch());
@@ -222,7 +222,7 @@ void rdma::start(MPI_Comm control, int ranks) noexcept {
   state& s = *the_state;
   net::address own{};
   if (config().rdma != "off") {
-    if (auto f = net::fabric::open(config().rdma.c_str())) {
+    if (auto f = net::fabric::open(config().rdma.text().c_str())) {
       s.fabric = std::move(*f);
       own = s.fabric->own();
     }
@@ -268,26 +268,27 @@ reachable reachable::of(const region& r) noexcept {
 
 // --- the two decisions ---
 
-std::unique_ptr<mover> grant_rdma(const wire& w, const region& from,
-                                  const net::remote_memory& target, bool writable,
-                                  grant& out) noexcept {
-  out = {grant::blocks, 0, {}};
+std::unique_ptr<mover> choose_rdma(const wire& w, const region& from,
+                                   const net::remote_memory& target, bool writable,
+                                   protocol_choice& out) noexcept {
+  out = {protocol_choice::blocks, 0, {}};
   if (!writable) return nullptr;
   if (config().rdma_direction != "write") {
     if (reachable source = reachable::of(from)) {
-      out.how = grant::read;
+      out.how = protocol_choice::read;
       out.from = source.name();
       return std::make_unique<lent>(w, w.reply_tag, std::move(source));
     }
     if (config().rdma_direction == "read") return nullptr;
   }
-  out.how = grant::write;
+  out.how = protocol_choice::write;
   return std::make_unique<writer>(w, from, target);
 }
 
 std::unique_ptr<mover> accept_rdma(const wire& w, std::size_t bytes, reachable target,
-                                   const grant& g) noexcept {
-  if (g.how == grant::read) return std::make_unique<reader>(w, bytes, std::move(target), g.from);
+                                   const protocol_choice& c) noexcept {
+  if (c.how == protocol_choice::read)
+    return std::make_unique<reader>(w, bytes, std::move(target), c.from);
   return std::make_unique<lent>(w, w.block_tag(), std::move(target));
 }
 

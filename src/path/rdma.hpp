@@ -3,15 +3,15 @@
 //
 //   ticket (announces)  →
 //                       ←  reply: where the receiver's memory can be written, if it can
-//   grant               →  how the bytes go; from here on both know:
-//     blocks               the pipelined path, as without a grant
+//   protocol choice     →  how the bytes go; from here on both know:
+//     blocks               the pipelined path, as without a choice
 //     read                 the receiver reads the sender's registered memory, sends `finished`
 //     write                the sender stages blocks on the host and writes them into the receiver's
 //                          registered memory, then sends `finished`
 //     direct               path/direct.hpp
 //
-// Only the sender decides, with one message. So it can still push (and grant `blocks`) as long as
-// it has granted nothing else, and nobody accesses memory that its owner may have taken back.
+// Only the sender decides, with one message. So it can still push (and choose `blocks`) as long as
+// it has chosen nothing else, and nobody accesses memory that its owner may have taken back.
 //
 // Tested over the tcp provider with the emulated device. InfiniBand, Slingshot and the registration
 // of a vendor's device memory (FI_HMEM) are written but have not been run.
@@ -28,7 +28,7 @@ namespace telpher::path {
 struct wire;
 
 /// The sender's decision.
-struct grant {
+struct protocol_choice {
   enum : std::uint32_t { blocks = 1, read = 2, write = 3, direct = 4 };
   std::uint32_t how;
   std::uint32_t reserved;
@@ -57,7 +57,7 @@ struct reachable {
   net::remote_memory name() const noexcept { return memory.held().name(data); }
 };
 
-/// One end of a message, if the grant is not `blocks`.
+/// One end of a message, if the choice is not `blocks`.
 class mover : public transfer {
  public:
   /// Increases whenever something moves.
@@ -67,13 +67,13 @@ class mover : public transfer {
 };
 
 /// The sender's decision. `target` is the memory in the receiver's reply, `writable` whether there
-/// is one. Null: `out` grants blocks.
-std::unique_ptr<mover> grant_rdma(const wire& w, const region& from,
-                                  const net::remote_memory& target, bool writable,
-                                  grant& out) noexcept;
+/// is one. Null: `out` says blocks.
+std::unique_ptr<mover> choose_rdma(const wire& w, const region& from,
+                                   const net::remote_memory& target, bool writable,
+                                   protocol_choice& out) noexcept;
 
-/// The receiver's half of a grant other than blocks; `target` is its memory.
+/// The receiver's half of a choice other than blocks; `target` is its memory.
 std::unique_ptr<mover> accept_rdma(const wire& w, std::size_t bytes, reachable target,
-                                   const grant& g) noexcept;
+                                   const protocol_choice& c) noexcept;
 
 }  // namespace telpher::path

@@ -14,7 +14,7 @@
 //   claimed    receiver  compare-and-swap from offered: the receiver sees to the bytes; whether it
 //                        needs the sender is not known until it has tried to open the memory, which
 //                        it does at once
-//   pulling    receiver  store(release) from claimed: the memory is open, the receiver moves the
+//   getting    receiver  store(release) from claimed: the memory is open, the receiver moves the
 //                        bytes and asks for nothing
 //   staging    sender    compare-and-swap from offered: the sender copies the bytes to shared
 //                        memory
@@ -60,7 +60,7 @@ enum class slot_state : std::uint8_t {
   preparing,
   offered,
   claimed,
-  pulling,
+  getting,
   staging,
   staged,
   pipe_asked,

@@ -32,7 +32,7 @@ status block_copies::start(void* to, const void* from, std::size_t bytes,
 
 status block_copies::enqueue(void* to, const void* from, std::size_t bytes,
                              std::size_t uncut) noexcept {
-  auto s = memory::stream(mover_, lane_);
+  auto s = memory::stream(mover_, role_);
   TELPHER_TRY(s);
   auto e = memory::pooled_event::acquire(mover_);
   TELPHER_TRY(e);
@@ -63,7 +63,7 @@ result<std::size_t> block_copies::finished() noexcept {
 }
 
 void block_copies::stop() noexcept {
-  if (mover_.on_device()) memory::wait_for(mover_, lane_);
+  if (mover_.on_device()) memory::wait_for(mover_, role_);
   running_.clear();
 }
 
@@ -76,7 +76,7 @@ staged_receive::staged_receive(segment& sender, slot& cell, std::uint32_t epoch,
       epoch_(epoch),
       to_(to),
       source_(sender, cell),
-      copies_(to.where, memory::lane::in) {
+      copies_(to.where, memory::stream_role::in) {
   if (cell.state_in(epoch) == slot_state::claimed)
     sender.answer(cell, epoch, slot_state::pipe_asked);
 }
@@ -160,7 +160,7 @@ staged_feed::staged_feed(own_segment& own, slot& cell, std::uint32_t epoch,
       epoch_(epoch),
       from_(from),
       plan_(block_plan::of(from.bytes)),
-      copies_(from.where, memory::lane::out) {}
+      copies_(from.where, memory::stream_role::out) {}
 
 // A ring as deep as the arena has room for.
 std::unique_ptr<staging_piece> staged_feed::room_for(std::size_t block) noexcept {
@@ -207,7 +207,7 @@ staged_whole::staged_whole(slot& cell, std::uint32_t epoch, const region& from,
     : cell_(cell),
       epoch_(epoch),
       room_(std::move(room)),
-      copies_(from.where, memory::lane::out),
+      copies_(from.where, memory::stream_role::out),
       started_(copies_.start(room_->data(), from.data, from.bytes, room_->uncut(0))) {
   room_->tell(cell);
 }

@@ -26,8 +26,8 @@ namespace telpher::path {
 /// started.
 class block_copies {
  public:
-  explicit block_copies(const memory::place& mover, memory::lane lane) noexcept
-      : mover_(mover), lane_(lane) {}
+  explicit block_copies(const memory::place& mover, memory::stream_role role) noexcept
+      : mover_(mover), role_(role) {}
   ~block_copies() {
     if (!running_.empty()) stop();
   }
@@ -46,7 +46,7 @@ class block_copies {
   status enqueue(void* to, const void* from, std::size_t bytes, std::size_t uncut) noexcept;
 
   memory::place mover_;
-  memory::lane lane_;
+  memory::stream_role role_;
   std::deque<memory::pooled_event> running_;
   std::size_t started_ = 0;
   std::size_t finished_ = 0;

@@ -3,9 +3,9 @@
 
 #include <iterator>
 
+#include "path/copier.hpp"
 #include "path/eager.hpp"
 #include "path/ipc_put.hpp"
-#include "path/pull.hpp"
 #include "path/staged.hpp"
 
 namespace telpher::path {
@@ -35,7 +35,7 @@ constexpr record table[] = {
             "between nodes, copied to the host; any size where nothing can be announced",
             raw_serves, raw_send, raw_receive, raw_send_by_kernel),
     near(kind::ipc_put, node, if_forced, "the sender's copy engine, where it is forced",
-         ask_for_put, slot_state::put_asked, push),
+         ask_for_put, slot_state::put_asked, start_put),
     near(kind::local, process, always, "one copy inside the process", get_local),
     near(kind::ipc_get, node, always, "the receiver's device copies, where it can open the memory",
          get_imported),

@@ -19,7 +19,7 @@ enum reach : unsigned {
   process = 2,     // announced, two processes of a node: they agree in a slot
   node = 4,        // announced, two processes of a node: they agree in a slot
   network = 8,     // announced, between nodes: they agree by messages (path/pipelined.hpp)
-  by_copier = 16,  // how the copies of `process` and `node` are made (path/puller.hpp)
+  by_copier = 16,  // how the copies of `process` and `node` are made (path/copier.hpp)
 };
 
 enum class use : std::uint8_t {

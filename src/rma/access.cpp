@@ -21,7 +21,7 @@ bool on_device(const buffer& b) noexcept {
 }
 
 // The host memory that stands for the buffer; filled if the operation reads the buffer.
-status stand_in(coll::staging& images, const buffer& b, bool reads, void*& out) {
+status stand_in(coll::host_images& images, const buffer& b, bool reads, void*& out) {
   out = const_cast<void*>(b.address);
   if (!on_device(b)) return status::ok;
   coll::plan p{.segments = {{0, b.count, b.type}}, .copy_in = reads, .copy_out = !reads};

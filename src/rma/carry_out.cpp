@@ -96,7 +96,7 @@ status copy_by_kernel(const elements& from, const elements& to) noexcept {
   job.bytes = from.bytes();
   {
     const auto held = ticket::progress().lock();
-    TELPHER_TRY(path::puller::of(device).copy_by_linger(job));
+    TELPHER_TRY(path::copier::on(device).copy_by_linger(job));
   }
   return target->store();
 }

@@ -8,7 +8,7 @@
 #include "api/api.hpp"
 #include "base/log.hpp"
 #include "host_mpi/error.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 #include "rma/rma.hpp"
 #include "rma/window.hpp"
 #include "ticket/blocking_call.hpp"

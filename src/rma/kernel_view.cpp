@@ -11,7 +11,7 @@
 #include "base/log.hpp"
 #include "device/registry.hpp"
 #include "host_mpi/error.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 #include "rma/rma.hpp"
 #include "rma/window.hpp"
 #include "ticket/blocking_call.hpp"

@@ -47,7 +47,7 @@ result<std::uint64_t> under_way::start(int target, const elements& from, const e
   }
   wait_for_room();
   const auto held = ticket::progress().lock();
-  const path::puller::outlook outlook = outlook_for(bytes);
+  const path::copier::outlook outlook = outlook_for(bytes);
   moving& m = at(target).copies.emplace_back();
   m.job.to = writes_host ? pinned.data() : run_of(to);
   m.job.from = reads_host ? pinned.data() : run_of(from);
@@ -56,7 +56,7 @@ result<std::uint64_t> under_way::start(int target, const elements& from, const e
   m.pinned = std::move(pinned);
   m.mapping = std::move(mapping);
   m.told = std::move(told);
-  m.by = &path::puller::of(device);
+  m.by = &path::copier::on(device);
   m.by->enqueue(m.job);
   m.by->flush(outlook);
   ++count_;
@@ -67,7 +67,7 @@ result<std::uint64_t> under_way::start(int target, const elements& from, const e
 // Where the copy before was alone the next one probably is, too, and starts at once. Where others
 // came behind it, the start of the first one would cost a launch of its own. Beside others even a
 // single large one goes by a kernel: later ones are gathered behind it, as messages are.
-path::puller::outlook under_way::outlook_for(std::size_t bytes) noexcept {
+path::copier::outlook under_way::outlook_for(std::size_t bytes) noexcept {
   const bool first = count_ == 0;
   const bool alone = first && run_ == 1;
   run_ = first ? 1 : run_ + 1;
@@ -110,7 +110,7 @@ void under_way::give_up(int target, answer& told) noexcept {
 }
 
 void under_way::look() noexcept {
-  path::puller::flush_all({});
+  path::copier::flush_all({});
   if (!advance()) ticket::progress().dismiss(*this);
 }
 

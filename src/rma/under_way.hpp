@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts and gets of a direct window that are under way. MPI_Put and MPI_Get ask the device's puller
+// Puts and gets of a direct window that are under way. MPI_Put and MPI_Get ask the device's copier
 // for their copies. It starts large ones at once and gathers small ones, so that one launch serves
 // many. The calls that complete operations wait for them.
 //
@@ -7,7 +7,7 @@
 //   finish()   flush, flush_local, unlock, fence, complete, free. They call it before another rank
 //              can learn of the end by a word of words.hpp, or from the program.
 //   ended()    a request's check.
-//   advance()  a progress pass. While a kernel of the puller has pieces that nobody has seen end,
+//   advance()  a progress pass. While a kernel of the copier has pieces that nobody has seen end,
 //              messages may be gathered behind it, so the ends are looked for in each pass.
 //
 // Each target has a list, so that who waits for one target waits for no other. Its copies are
@@ -26,7 +26,7 @@
 
 #include "datatype/move.hpp"
 #include "memory/imported.hpp"
-#include "path/puller.hpp"
+#include "path/copier.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::rma {
@@ -67,7 +67,7 @@ class under_way final : public ticket::worker {
  private:
   struct moving {
     path::copy_job job;
-    path::puller* by = nullptr;
+    path::copier* by = nullptr;
     memory::buffer pinned;    // in place of host memory of the program
     void* to_host = nullptr;  // where the pinned bytes go in the end
     memory::mapping mapping;
@@ -84,7 +84,7 @@ class under_way final : public ticket::worker {
     }
   };
   list& at(int target) noexcept { return targets_[static_cast<std::size_t>(target)]; }
-  path::puller::outlook outlook_for(std::size_t bytes) noexcept;
+  path::copier::outlook outlook_for(std::size_t bytes) noexcept;
   void look() noexcept;
   void wait_for_room() noexcept;
   status finish_one(int target, const char* call) noexcept;

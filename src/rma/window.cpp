@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 #include "rma/rma.hpp"
 
 namespace telpher::rma {
@@ -22,7 +22,7 @@ status staged_operation::finish() noexcept {
   const std::lock_guard lock(guard_);
   if (finished()) return status::ok;
   const status s = images.copy_out();
-  images = coll::staging(path::kind::none);
+  images = coll::host_images(path::kind::none);
   finished_.store(true, std::memory_order_release);
   return s;
 }

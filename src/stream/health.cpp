@@ -5,7 +5,7 @@ namespace telpher::stream {
 
 bool health::failed() noexcept {
   if (!asked_) {
-    const auto own = memory::stream(where_, memory::lane::copy);
+    const auto own = memory::stream(where_, memory::stream_role::copy);
     auto event = memory::pooled_event::acquire(where_);
     if (!own || !event) return !own && own.error() == status::device_error;
     if (const status s = event->record(*own); telpher::failed(s)) return s == status::device_error;

@@ -5,7 +5,7 @@
 
 #include "base/log.hpp"
 #include "host_mpi/error.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 #include "ticket/sends.hpp"
 
 namespace telpher::ticket {
@@ -46,7 +46,7 @@ status offer::send() noexcept {
   t.slot = no_slot;
   t.reply_tag = -1;
   if (near) {
-    if (!peers_.of(peer_).announce_ticket(message_.tag)) return status::would_block;
+    if (!peers_.segment_of(peer_).announce_ticket(message_.tag)) return status::would_block;
     TELPHER_TRY(take_slot());
     t.slot = use_.index;
     t.epoch = use_.epoch;
@@ -63,7 +63,7 @@ status offer::send() noexcept {
   seal(t, peers_.job().nonce, size);
   if (!near || trace::on()) since_ns_ = now_ns();
   TELPHER_TRY(send_carrier(wire_bytes, static_cast<int>(size)));
-  if (near) peers_.of(peer_).ring();
+  if (near) peers_.segment_of(peer_).ring();
   return status::ok;
 }
 

@@ -7,7 +7,7 @@
 #include "host_mpi/error.hpp"
 #include "host_mpi/received.hpp"
 #include "path/direct.hpp"
-#include "path/puller.hpp"
+#include "path/copier.hpp"
 #include "ticket/plain_receives.hpp"
 #include "ticket/receives.hpp"
 #include "ticket/sends.hpp"
@@ -43,7 +43,7 @@ void stop() noexcept {
   plain().forget_all();
   peers().stop_bell();
   path::rdma::stop();
-  path::puller::shut_down();
+  path::copier::shut_down();
   datatype::shut_down();
   peers().leave();
 }

@@ -70,7 +70,7 @@ bool receive::enter_range(bool exposes) noexcept {
 
 status receive::find_place() noexcept {
   device::pointer_info info;
-  where_ = memory::classify(user_ + layout_->blocks.front().offset, info, lease_);
+  where_ = memory::classify(user_ + layout_->blocks.front().offset, info, cached_);
   return user_ == MPI_BOTTOM && datatype::mixes_places(*layout_, user_) ? status::not_supported
                                                                         : status::ok;
 }

@@ -259,7 +259,7 @@ void offer::complete(status outcome) noexcept {
   complete_ = true;
   if (trace::on()) complete_ns_ = now_ns();
   outcome_ = outcome;
-  message_.lease.release();
+  message_.cached.release();
   // After an error of the host MPI the device may still be writing it.
   if (message_.ready) [[maybe_unused]]
     auto* kept = new (std::nothrow) memory::buffer(std::move(message_.packed));

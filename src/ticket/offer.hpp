@@ -12,7 +12,7 @@
 #include "base/recycled.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/host_mpi.hpp"
-#include "memory/lease.hpp"
+#include "memory/pointer_cache.hpp"
 #include "memory/streams.hpp"
 #include "path/compressed.hpp"
 #include "path/pipelined.hpp"
@@ -25,12 +25,12 @@ namespace telpher::ticket {
 /// A message in device memory, as the program sent it.
 struct message {
   path::region payload;
-  device::pointer_info info;   // of the payload's address
-  memory::lease lease;         // of the program's buffer, until the send is complete
-  memory::buffer packed;       // keeps the payload alive where it is a packed copy
-  memory::pooled_event ready;  // if any: the payload is complete once it has passed
-  datatype::hold packs;        // what its packing reads, until then
-  int destination;             // rank in comm
+  device::pointer_info info;      // of the payload's address
+  memory::cached_pointer cached;  // of the program's buffer, until the send is complete
+  memory::buffer packed;          // keeps the payload alive where it is a packed copy
+  memory::pooled_event ready;     // if any: the payload is complete once it has passed
+  datatype::hold packs;           // what its packing reads, until then
+  int destination;                // rank in comm
   int tag;
   MPI_Comm comm;
   std::size_t element_bytes;  // of the datatype; 0: what it consists of is not known
@@ -56,7 +56,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   message take_back() noexcept { return std::move(message_); }
   /// The program will not ask for this send again, and may free the buffer when it knows otherwise
   /// that the message has arrived.
-  void abandon() noexcept { message_.lease.release(); }
+  void abandon() noexcept { message_.cached.release(); }
   /// Does what can be done now. True if the receiver has answered since the last time.
   bool advance(std::uint64_t now) noexcept;
   /// This rank is about to block: makes the send complete without the receiver if that is possible

@@ -26,26 +26,26 @@ void peer_table::open() noexcept {
   std::vector<const path::segment_header*> all, others;
   for (int r : job_.node) {
     if (r != job_.rank) segments_[at(r)] = path::segment(job_.segment(r));
-    of(r).take_doorbell();
-    all.push_back(&of(r).header());
+    segment_of(r).take_doorbell();
+    all.push_back(&segment_of(r).header());
     if (r != job_.rank) others.push_back(all.back());
   }
   crowded_ = path::neighbours::crowded(all);
   neighbours_ = std::make_unique<path::neighbours>(own_.header(), std::move(others));
   path::set_neighbours(neighbours_.get());
   takes_.assign(ranks, taking::unknown);
-  endings_heard_.assign(ranks, 0);
+  endings_seen_.assign(ranks, 0);
   memory::allocations::instance().tell_peers_by(
       [](const memory::allocation& a) { peers().own().header().ended.post(a); });
   answered_ns_.assign(ranks, 0);
-  small_tickets_ = job_.all_devices && config().small_tickets;
+  small_tickets_ = job_.all_devices && config().test_small_tickets;
   all_near_ = job_.node.size() == ranks && !path::between_nodes(path::forced());
 }
 
 void peer_table::tidy() noexcept {
   for (const int r : job_.node)
-    if (r != job_.rank && at(r) < endings_heard_.size())
-      of(r).header().ended.hear(r, endings_heard_[at(r)]);
+    if (r != job_.rank && at(r) < endings_seen_.size())
+      segment_of(r).header().ended.close_ended(r, endings_seen_[at(r)]);
   memory::allocations::instance().tidy();
 }
 

@@ -34,10 +34,10 @@ class peer_table {
   path::own_segment& own() noexcept { return own_; }
   const path::own_segment& own() const noexcept { return own_; }
   /// The segment of a rank of this node; empty for others.
-  path::segment& of(int world_rank) noexcept {
+  path::segment& segment_of(int world_rank) noexcept {
     return world_rank == job_.rank ? own_ : segments_[at(world_rank)];
   }
-  bool shares_node(int world_rank) noexcept { return static_cast<bool>(of(world_rank)); }
+  bool shares_node(int world_rank) noexcept { return static_cast<bool>(segment_of(world_rank)); }
   /// Whether messages to a rank go the ways of a node.
   bool near(int world_rank) noexcept {
     return shares_node(world_rank) && !path::between_nodes(path::forced());
@@ -55,7 +55,7 @@ class peer_table {
     return own_.header().blocked.load(std::memory_order_relaxed) != 0;
   }
   bool blocked(int world_rank) noexcept {
-    return of(world_rank).header().blocked.load(std::memory_order_acquire) != 0;
+    return segment_of(world_rank).header().blocked.load(std::memory_order_acquire) != 0;
   }
   /// Says that this rank has come to a meeting of the node's ranks; the meeting's number.
   std::uint32_t arrive() noexcept;
@@ -106,7 +106,7 @@ class peer_table {
   host_mpi::job job_;
   path::own_segment own_;
   std::vector<path::segment> segments_;
-  std::vector<std::uint64_t> endings_heard_;  // of each rank's (path/endings.hpp)
+  std::vector<std::uint64_t> endings_seen_;  // of each rank's (path/endings.hpp)
   std::unique_ptr<path::neighbours> neighbours_;
   std::vector<taking> takes_;
   std::vector<std::uint64_t> answered_ns_;

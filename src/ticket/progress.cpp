@@ -48,7 +48,7 @@ void progress_engine::poll(bool waiting) noexcept {
     w->find(p);
     if (passes_ != mine) return;
   }
-  path::puller::flush_all(p.outlook);
+  path::copier::flush_all(p.outlook);
   for (worker* w = workers_.first(); w;) {
     const bool stays = w->advance();
     if (passes_ != mine) return;

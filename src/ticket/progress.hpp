@@ -21,7 +21,7 @@
 #include "base/log.hpp"
 #include "base/thread_local.hpp"
 #include "base/trace.hpp"
-#include "path/puller.hpp"
+#include "path/copier.hpp"
 #include "ticket/peers.hpp"
 
 namespace telpher::ticket {
@@ -61,7 +61,7 @@ struct pass {
   bool waiting;  // it is followed by another one at once
   /// Now and then everything is looked at, whatever the bells say.
   bool thorough() const noexcept { return number % 16 == 0; }
-  path::puller::outlook outlook{};  // for the copies that were asked for, from who expects more
+  path::copier::outlook outlook{};  // for the copies that were asked for, from who expects more
 };
 
 /// What is under way, for the stall report.

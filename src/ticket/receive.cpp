@@ -133,7 +133,7 @@ bool receive::advance() noexcept {
   }
   const bool owes_answer = more_->transfer->owes_answer();
   if (s == status::not_supported && put_refused()) {
-    path::segment& sender = peers_.of(told().sender);
+    path::segment& sender = peers_.segment_of(told().sender);
     path::slot& cell = sender.cell(told().slot);
     cell.set(told().epoch, slot_state::claimed);
     const path::region to{
@@ -169,10 +169,11 @@ status receive::scatter() noexcept {
     write_host(more_->packed.data(), bytes_);
     return status::ok;
   }
-  auto s = memory::stream(where_, memory::lane::kernel);
+  auto s = memory::stream(where_, memory::stream_role::kernel);
   TELPHER_TRY(s);
   const status started = start_unpacking(*s);
-  if (started != status::ok) memory::wait_for(where_, memory::lane::kernel);  // for a part of it
+  if (started != status::ok)
+    memory::wait_for(where_, memory::stream_role::kernel);  // for a part of it
   return started;
 }
 
@@ -200,7 +201,7 @@ void receive::settle(status outcome) noexcept {
   outcome_ = outcome;
   phase_ = phase::settled;
   if (entered_) leave_range();
-  lease_.release();
+  cached_.release();
   if (!more_) return;
   if (more_->packed) more_->packed = {};
   if (more_->arrived_ns != 0 && trace::on()) [[unlikely]]

@@ -28,7 +28,7 @@
 #include "base/recycled.hpp"
 #include "datatype/datatype.hpp"
 #include "host_mpi/error.hpp"
-#include "memory/lease.hpp"
+#include "memory/pointer_cache.hpp"
 #include "memory/streams.hpp"
 #include "path/segment.hpp"
 #include "path/transfer.hpp"
@@ -113,7 +113,7 @@ class receive : public linked_list<receive>::link {
   void cancel() noexcept;
   /// The program will not ask for this receive again, and may free the buffer when it knows
   /// otherwise that the message is there.
-  void abandon() noexcept { lease_.release(); }
+  void abandon() noexcept { cached_.release(); }
 
   /// After it has settled: frees the native request and fills the status (which may be ignored).
   /// Returns PMPI's code; outcome() is for the caller to raise.
@@ -202,7 +202,7 @@ class receive : public linked_list<receive>::link {
   std::size_t capacity_ = 0;
   host_mpi::kept_comm errors_;
   memory::place where_;
-  memory::lease lease_;  // of a device buffer's allocation, until the receive has settled
+  memory::cached_pointer cached_;  // of a device buffer's allocation, until the receive has settled
 
   // the host MPI's part
   MPI_Request native_ = MPI_REQUEST_NULL;

@@ -14,7 +14,7 @@ constexpr std::uint32_t look_anyway_every = 16384;
 constexpr std::size_t quiet_in_a_row = 1;
 // Looks at everything for one ring: a bell may overtake its ticket.
 constexpr std::uint32_t scans_for_a_bell = 3;
-// Copies that may end in any order: the lanes of the copy engine, and of the kernels.
+// Copies that may end in any order: the streams of the copy engine, and of the kernels.
 constexpr std::size_t copies_side_by_side = 2;
 // Posted receives looked at beside when nothing says that one of them has a ticket.
 constexpr std::size_t window = 64;
@@ -124,7 +124,7 @@ bool receive_list::scan(const pass& p) noexcept {
   const bool all = thorough_ && (told || posted_.size() <= window);
   const bool part = thorough_ && !all;
   if (all && full_scans_ > 0) --full_scans_;
-  const std::size_t enough = path::puller::bytes_to_start_with();
+  const std::size_t enough = path::copier::bytes_to_start_with();
   std::size_t quiet = 0, bytes = 0;
   linked_list<receive> found;
   receive* r = part ? posted_.cursor() : posted_.first();
@@ -157,7 +157,7 @@ bool receive_list::advance() noexcept {
   advance(moving_, moving_.size());
   advance(unpacking_, 1);
   for (const owed_rings& o : owed_)
-    peers_.of(o.world_rank).header().answers.fetch_add(o.count, std::memory_order_release);
+    peers_.segment_of(o.world_rank).header().answers.fetch_add(o.count, std::memory_order_release);
   owed_.clear();
   return !empty();
 }

@@ -47,7 +47,7 @@ void receive::redeem(const std::byte* bytes) noexcept {
   if (s != status::ok) return settle(s);
   if (told().slot != no_slot) {
     all_.saw_ticket();
-    if (const path::segment& sender = peers_.of(told().sender))
+    if (const path::segment& sender = peers_.segment_of(told().sender))
       prefetch_to_write(&sender.cell(told().slot));
   }
   bytes_ = told().bytes;
@@ -65,7 +65,7 @@ void receive::start() noexcept {
 // The sender's device is still at work on the payload, which nobody may claim yet.
 bool receive::sender_prepares() const noexcept {
   if (told().slot == no_slot) return false;
-  const path::segment& sender = peers_.of(told().sender);
+  const path::segment& sender = peers_.segment_of(told().sender);
   return sender && sender.cell(told().slot).state_in(told().epoch) == slot_state::preparing;
 }
 
@@ -81,7 +81,7 @@ status receive::claim() noexcept {
 }
 
 status receive::choose_path(const path::region& to) noexcept {
-  path::segment& sender = peers_.of(told().sender);
+  path::segment& sender = peers_.segment_of(told().sender);
   if (!sender) return status::corrupt;
   path::slot& cell = sender.cell(told().slot);
   if (cell.take(told().epoch, slot_state::claimed)) {
@@ -128,7 +128,7 @@ void receive::discard(status why) noexcept {
   if (why == status::corrupt) return settle(why);
   outcome_ = why;
   if (told().slot != no_slot) {
-    path::segment& sender = peers_.of(told().sender);
+    path::segment& sender = peers_.segment_of(told().sender);
     if (!sender) return settle(status::corrupt);
     more_->transfer = std::make_unique<discarded>(sender, sender.cell(told().slot), told().epoch);
     return;
@@ -141,11 +141,12 @@ void receive::discard(status why) noexcept {
 // The sender could not push.
 bool receive::put_refused() const noexcept {
   return by_ticket_ && told().slot != no_slot &&
-         peers_.of(told().sender).cell(told().slot).state_in(told().epoch) == slot_state::refused;
+         peers_.segment_of(told().sender).cell(told().slot).state_in(told().epoch) ==
+             slot_state::refused;
 }
 
 void receive::release_sender() noexcept {
-  peers_.of(told().sender).cell(told().slot).set(told().epoch, slot_state::done);
+  peers_.segment_of(told().sender).cell(told().slot).set(told().epoch, slot_state::done);
   all_.owe_ring(told().sender);
 }
 

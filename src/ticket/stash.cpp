@@ -29,7 +29,7 @@ void stash::note_ticket(entry& e) noexcept {
     return;
   pmpi::Status_set_elements_x(&e.envelope, MPI_BYTE, static_cast<MPI_Count>(t.bytes));
   if (t.slot == no_slot) return;
-  if (const path::segment& sender = peers_.of(t.sender))
+  if (const path::segment& sender = peers_.segment_of(t.sender))
     sender.cell(t.slot).probed.store(t.epoch, std::memory_order_release);
 }
 

@@ -23,18 +23,18 @@ Word load(const std::uint8_t* from) noexcept {
   return word;
 }
 
-// FNV-1a over 8-byte words in four lanes, whose multiplications overlap: finds damage, not malice
+// FNV-1a over 8-byte words in four chains, whose multiplications overlap: finds damage, not malice
 // (the nonce keeps strangers out).
 std::uint32_t checksum_of(const ticket& t, std::size_t size) noexcept {
   constexpr std::uint64_t prime = 1099511628211u;
-  constexpr std::size_t lanes = 4;
-  std::uint64_t sum[lanes] = {14695981039346656037u, 1, 2, 3};
+  constexpr std::size_t chains = 4;
+  std::uint64_t sum[chains] = {14695981039346656037u, 1, 2, 3};
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&t);
   const std::size_t end = checked_to(size);
   std::size_t i = checked_from;
-  for (; i + 8 * lanes <= end; i += 8 * lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      sum[lane] = (sum[lane] ^ load<std::uint64_t>(bytes + i + 8 * lane)) * prime;
+  for (; i + 8 * chains <= end; i += 8 * chains)
+    for (std::size_t chain = 0; chain < chains; ++chain)
+      sum[chain] = (sum[chain] ^ load<std::uint64_t>(bytes + i + 8 * chain)) * prime;
   for (; i + 4 <= end; i += 4) sum[0] = (sum[0] ^ load<std::uint32_t>(bytes + i)) * prime;
   std::uint64_t all = 0;
   for (const std::uint64_t s : sum) all = (all ^ s ^ s >> 32) * prime;

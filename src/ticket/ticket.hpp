@@ -44,7 +44,8 @@ struct ticket {
   std::uint32_t epoch;        // of the slot's use; the last of a short ticket
   std::uint64_t coded_bytes;  // what travels, where `coding` compresses it
   codec::plan coding;
-  std::uint32_t announces;  // 1: a grant comes in front of the blocks (path/rdma.hpp)
+  std::uint32_t
+      announces;  // 1: the choice of the protocol comes in front of the blocks (path/rdma.hpp)
   std::uint32_t reserved;
   std::uint8_t unused[ticket_bytes - short_ticket_bytes - 8 - sizeof(codec::plan) - 8];
 };

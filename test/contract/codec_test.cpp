@@ -92,7 +92,7 @@ bytes zfp_on_cpu(const codec::plan& p, bytes content) {
 codec::plan planned(const char* text, element kind, std::size_t count) {
   codec::choices c;
   CHECK_EQ(codec::parse(text, c), "");
-  const codec::plan p = codec::plan_for(c.of(kind), kind, count * codec::size_of(kind));
+  const codec::plan p = codec::plan_for(c.for_kind(kind), kind, count * codec::size_of(kind));
   CHECK(p);
   CHECK(codec::sound(p, count * codec::size_of(kind), codec::most_bytes(p)));
   return p;

@@ -47,7 +47,7 @@ bool allowed(unsigned who, std::uint64_t before, std::uint64_t next) {
       return sender && from == s::offered;
     case s::staged:
       return sender && from == s::staging;
-    case s::pulling:
+    case s::getting:
     case s::pipe_asked:
     case s::put_asked:
       return !sender && from == s::claimed;
@@ -186,7 +186,7 @@ void receive(node& n, std::uint32_t epoch, int message) {
   expect(c.payload.address == static_cast<std::uint64_t>(message), "the payload's description");
   switch (option(n, epoch, 3)) {
     case 0:
-      c.set(epoch, slot_state::pulling);
+      c.set(epoch, slot_state::getting);
       expect(n.payload == message, "pulled bytes");
       break;
     case 1:

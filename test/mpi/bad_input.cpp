@@ -126,7 +126,7 @@ void refused_calls(suite& s) {
   MPI_Info_free(&info);
 }
 
-/// Right bytes under injected faults (TELPHER_EMU_FAULTS is set by the test's row).
+/// Right bytes under injected faults (TELPHER_TEST_EMU_FAULTS is set by the test's row).
 void right_in_spite_of_faults(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;

@@ -75,11 +75,11 @@ class Driver:
         self.setting("bad number", {"TELPHER_SLOTS": "many"}, ["TELPHER_SLOTS", "many"])
         self.setting("number out of range", {"TELPHER_SLOTS": "3"}, ["TELPHER_SLOTS", "16"])
         self.setting("bad size", {"TELPHER_EAGER_LIMIT": "4x"}, ["TELPHER_EAGER_LIMIT", "4x"])
-        self.setting("bad fault list", {"TELPHER_EMU_FAULTS": "no_such_call:1"},
+        self.setting("bad fault list", {"TELPHER_TEST_EMU_FAULTS": "no_such_call:1"},
                      ["no_such_call"])
         for label, faults in (("IPC refused", "ipc_open:1+"), ("IPC refused once", "ipc_open:1"),
                               ("IPC refused later", "ipc_open:3+")):
-            code, text, _ = self.run(["right in spite"], {"TELPHER_EMU_FAULTS": faults},
+            code, text, _ = self.run(["right in spite"], {"TELPHER_TEST_EMU_FAULTS": faults},
                                      self.options.preload)
             self.case(label, code == 0, text)
         code, text, _ = self.run(["refused"], {}, self.options.preload)

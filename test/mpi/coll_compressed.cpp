@@ -253,7 +253,7 @@ class checks {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2);
-  const char* pretended = std::getenv("TELPHER_PRETENDED_NODES");
+  const char* pretended = std::getenv("TELPHER_TEST_PRETENDED_NODES");
   const int nodes = pretended ? std::atoi(pretended) : 1;
   checks<double> doubles(s, MPI_DOUBLE);
   checks<float> floats(s, MPI_FLOAT);

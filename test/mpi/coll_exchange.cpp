@@ -92,9 +92,9 @@ void check_many(suite& s, int count) {
   formula_call sum(world, call_kind::allreduce, 1000, 0, 1, kind::device, kind::device);
   sum.run();
   const long long before = held();
-  // A rank that comes late may find the lane busy: three more, each with a workspace and the
-  // peers'.
-  constexpr long long of_other_lanes = 40;
+  // A rank that comes late may find the kernel's stream busy: three more, each with a workspace and
+  // the peers'.
+  constexpr long long of_other_streams = 40;
   std::vector<MPI_Comm> alive(static_cast<std::size_t>(count));
   const auto use = [&](MPI_Comm& c, int call) {
     MPI_Comm_dup(MPI_COMM_WORLD, &c);
@@ -103,7 +103,8 @@ void check_many(suite& s, int count) {
     sum.refill(call);
     sum.run();
     s.expect_none(sum.wrong());
-    if (held() > before + of_other_lanes) s.fail("communicator %d takes memory of a device", call);
+    if (held() > before + of_other_streams)
+      s.fail("communicator %d takes memory of a device", call);
   };
   for (int i = 0; i < count; ++i) {
     if (i % 64 == 0) s.still_alive();
@@ -113,7 +114,7 @@ void check_many(suite& s, int count) {
     MPI_Comm_free(&passing);
   }
   for (MPI_Comm& c : alive) MPI_Comm_free(&c);
-  if (held() > before + of_other_lanes) s.fail("freed communicators hold memory of a device");
+  if (held() > before + of_other_streams) s.fail("freed communicators hold memory of a device");
 }
 
 void check_threads(suite& s, int count) {

@@ -351,7 +351,7 @@ void check_faults(suite& s) {
 void spare_other_ranks() {
   const char* rank = std::getenv("PMI_RANK");
   if (rank == nullptr) rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  if (rank != nullptr && std::strcmp(rank, "1") != 0) ::unsetenv("TELPHER_EMU_FAULTS");
+  if (rank != nullptr && std::strcmp(rank, "1") != 0) ::unsetenv("TELPHER_TEST_EMU_FAULTS");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ inline long long counted(const char* name) {
   return counter ? counter(name) : -1;
 }
 
-/// From here on these calls fail (syntax of TELPHER_EMU_FAULTS).
+/// From here on these calls fail (syntax of TELPHER_TEST_EMU_FAULTS).
 inline void set_faults(const char* text) {
   static auto* const set = emulated<void(const char*)>("telpher_emu_faults");
   if (set == nullptr) memory_failure("telpher_emu_faults", 0, TELPHER_ERR_MEMORY);

@@ -72,7 +72,8 @@ class kernel_window {
 };
 
 template <class... P, class... A>
-void launch(suite& s, const lane& stream, unsigned blocks, void (*kernel)(P...), A... arguments) {
+void launch(suite& s, const test_stream& stream, unsigned blocks, void (*kernel)(P...),
+            A... arguments) {
   expect_ok(s, telpher_launch(kernel, blocks, block_threads, stream, arguments...), "the launch");
   expect_ok(s, telpher_stream_synchronize(stream), "the kernel");
 }
@@ -80,7 +81,7 @@ void launch(suite& s, const lane& stream, unsigned blocks, void (*kernel)(P...),
 // --- cases ---
 
 void moves(suite& s) {
-  const lane stream;
+  const test_stream stream;
   kernel_window w(s, 1024, 1);
   device_words own(1024), good(1);
   auto* const memory = reinterpret_cast<unsigned char*>(own.for_kernels());
@@ -118,7 +119,7 @@ void moves(suite& s) {
 /// Until the ring has done all rounds; how many launches that took. Rank 0 may begin when the other
 /// ranks' first kernels have waited in vain.
 int run_ring(suite& s, std::uint64_t rounds, std::uint64_t polls, bool late) {
-  const lane stream;
+  const test_stream stream;
   kernel_window w(s, 2 + 2 * message);
   device_words own(message), state(2);
   state.write({1, 0});
@@ -144,7 +145,7 @@ void paused(suite& s) {
 }
 
 void additions(suite& s) {
-  const lane stream;
+  const test_stream stream;
   kernel_window w(s, 8);
   device_words found(2);
   constexpr std::uint64_t times = 50;
@@ -160,7 +161,7 @@ void additions(suite& s) {
 
 // More than queues to other nodes hold, in small and in large pieces. MPI's call completes it.
 void floods(suite& s) {
-  const lane stream;
+  const test_stream stream;
   constexpr std::size_t count = 30'000, bytes = 8 * count;
   kernel_window w(s, count, 1);
   device_words own(count), got(count), refused(1);
@@ -199,7 +200,7 @@ int complete_puts(MPI_Win win) {
 void relay_fails(suite& s) {
   static auto* const set_faults = emulated<void(const char*)>("telpher_emu_faults");
   if (!set_faults || !std::getenv("TEST_NODES")) return;
-  const lane stream;
+  const test_stream stream;
   constexpr std::size_t bytes = 4000;
   kernel_window w(s, bytes / 8, 1);
   device_words own(bytes / 8), refused(1);
@@ -220,7 +221,7 @@ void relay_fails(suite& s) {
 }
 
 void wrong(suite& s) {
-  const lane stream;
+  const test_stream stream;
   kernel_window w(s, 64);
   device_words own(2), refused(1);
   launch(s, stream, 1, wrong_calls, w.handle, own.for_kernels(), refused.for_kernels());
@@ -231,7 +232,7 @@ void wrong(suite& s) {
 
 // While a kernel of each rank waits, device memory goes around by MPI; then the signal comes.
 void beside(suite& s) {
-  const lane waiting, stream;
+  const test_stream waiting, stream;
   kernel_window w(s, 8);
   device_words found(2), sent(5000), got(5000);
   const words wanted(5000, static_cast<std::uint64_t>(left(s)));
@@ -251,7 +252,7 @@ void beside(suite& s) {
 
 // One rank exposes nothing, units differ, the handle stays, and MPI's calls see the same bytes.
 void shapes(suite& s) {
-  const lane stream;
+  const test_stream stream;
   device_words memory(64), out(1), good(1);
   out.write({42});
   MPI_Win win = MPI_WIN_NULL;

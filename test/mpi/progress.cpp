@@ -4,173 +4,11 @@
 // buffers that change as soon as the send has returned.
 #include <deque>
 
-#include "forms.hpp"
+#include "progress.hpp"
 
-using namespace mpi_test;
+using namespace progress_test;
 
 namespace {
-
-constexpr std::size_t large = 600000;
-
-std::uint64_t identity(const suite& s, int sender, int step) {
-  return mix(s.opt.seed) + static_cast<std::uint64_t>(step * 256 + sender);
-}
-
-void nap() {
-  usleep(50000);
-}
-
-enum class blocker {
-  recv,
-  barrier,
-  allreduce,
-  comm_dup,
-  comm_split,
-  sendrecv,
-  probe,
-  buffer_detach,
-  file_seek_shared,
-  file_set_info
-};
-constexpr blocker blockers[] = {
-    blocker::recv,         blocker::barrier,       blocker::allreduce,
-    blocker::comm_dup,     blocker::comm_split,    blocker::sendrecv,
-    blocker::probe,        blocker::buffer_detach, blocker::file_seek_shared,
-    blocker::file_set_info};
-const char* name(blocker b) {
-  static constexpr const char* names[] = {
-      "Recv",     "Barrier", "Allreduce",     "Comm_dup",         "Comm_split",
-      "Sendrecv", "Probe",   "Buffer_detach", "File_seek_shared", "File_set_info"};
-  return names[static_cast<int>(b)];
-}
-/// Of two ranks; the others are of all.
-bool is_pairwise(blocker b) {
-  return b == blocker::recv || b == blocker::probe || b == blocker::sendrecv ||
-         b == blocker::buffer_detach;
-}
-
-MPI_File common_file = MPI_FILE_NULL;
-
-void open_common_file(const suite& s) {
-  char path[] = "/tmp/telpher-test-XXXXXX";
-  if (s.rank == 0) close(mkstemp(path));
-  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, s.control);
-  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
-  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                &common_file);
-}
-
-/// Blocks in a call that ends only when `peer` calls it as well.
-void block(blocker b, int peer, bool first) {
-  MPI_Comm made = MPI_COMM_NULL;
-  int in = 1, out = 0;
-  switch (b) {
-    case blocker::recv:
-    case blocker::probe:
-      if (first) {
-        if (b == blocker::probe) MPI_Probe(peer, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Recv(&in, 1, MPI_INT, peer, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      } else {
-        MPI_Send(&in, 1, MPI_INT, peer, 50, MPI_COMM_WORLD);
-      }
-      break;
-    case blocker::barrier:
-      MPI_Barrier(MPI_COMM_WORLD);
-      break;
-    case blocker::allreduce:
-      MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-      break;
-    case blocker::comm_dup:
-      MPI_Comm_dup(MPI_COMM_WORLD, &made);
-      break;
-    case blocker::comm_split:
-      MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
-      break;
-    case blocker::sendrecv:
-      MPI_Sendrecv(&in, 1, MPI_INT, peer, 51, &out, 1, MPI_INT, peer, 51, MPI_COMM_WORLD,
-                   MPI_STATUS_IGNORE);
-      break;
-    case blocker::buffer_detach: {
-      std::vector<unsigned char> bytes(large);
-      if (first) {  // the end of `attached` waits until the bytes have left it
-        attached_buffer attached(large + MPI_BSEND_OVERHEAD);
-        MPI_Bsend(bytes.data(), as_int(large), MPI_BYTE, peer, 52, MPI_COMM_WORLD);
-      } else {
-        MPI_Recv(bytes.data(), as_int(large), MPI_BYTE, peer, 52, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-      }
-      break;
-    }
-    case blocker::file_seek_shared:
-      MPI_File_seek_shared(common_file, 0, MPI_SEEK_SET);
-      break;
-    case blocker::file_set_info: {
-      MPI_Info info;
-      MPI_Info_create(&info);
-      MPI_File_set_info(common_file, info);
-      MPI_Info_free(&info);
-      break;
-    }
-  }
-  if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
-}
-
-/// Rank 0 has posted a receive and blocks elsewhere; rank 1 is blocked in a synchronous send to it
-/// and joins only afterwards. The last rank takes part in collective blockers with nothing of its
-/// own.
-void receiver_blocked(suite& s, blocker b) {
-  for (kind from : kinds())
-    for (kind to : kinds())
-      for (std::size_t bytes : {std::size_t{100}, std::size_t{480}, large}) {
-        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
-        if (s.rank == 0) {
-          buffer in(to, bytes);
-          in.clear();
-          MPI_Request request;
-          MPI_Irecv(in.data(), as_int(bytes), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
-          block(b, 1, true);
-          MPI_Status status;
-          MPI_Wait(&request, &status);
-          s.expect_status(status, 1, 1, bytes);
-          s.expect_none(in.compare(identity(s, 1, 1), bytes));
-        } else if (s.rank == 1) {
-          buffer out(from, bytes);
-          out.fill(identity(s, 1, 1));
-          MPI_Ssend(out.data(), as_int(bytes), MPI_BYTE, 0, 1, MPI_COMM_WORLD);
-          out.fill(0);
-          block(b, 0, false);
-        } else if (!is_pairwise(b)) {
-          block(b, 0, false);
-        }
-      }
-}
-
-/// Rank 0 has sends under way and blocks elsewhere; rank 1 receives them first and then joins.
-void sender_blocked(suite& s, blocker b) {
-  for (kind from : kinds())
-    for (kind to : kinds())
-      for (std::size_t bytes : {std::size_t{100}, std::size_t{480}, large}) {
-        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
-        if (s.rank == 0) {
-          buffer out(from, bytes);
-          out.fill(identity(s, 0, 2));
-          MPI_Request request;
-          MPI_Isend(out.data(), as_int(bytes), MPI_BYTE, 1, 2, MPI_COMM_WORLD, &request);
-          block(b, 1, true);
-          MPI_Wait(&request, MPI_STATUS_IGNORE);
-        } else if (s.rank == 1) {
-          buffer in(to, bytes);
-          in.clear();
-          MPI_Status status;
-          MPI_Recv(in.data(), as_int(bytes), MPI_BYTE, 0, 2, MPI_COMM_WORLD, &status);
-          s.expect_status(status, 0, 2, bytes);
-          s.expect_none(in.compare(identity(s, 0, 2), bytes));
-          block(b, 0, false);
-        } else if (!is_pairwise(b)) {
-          block(b, 0, false);
-        }
-      }
-}
 
 /// Both ranks send before either receives. Host MPIs buffer small messages, and programs rely on
 /// it; device messages up to the eager limit must be as good on a node.
@@ -180,7 +18,7 @@ void head_to_head(suite& s) {
   constexpr int host_limit = 2048;  // what both host MPIs buffer
   const char* path = std::getenv("TELPHER_PATH");
   const bool raw = path && std::string_view(path) == "raw";
-  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr && !raw;
+  const bool node = std::getenv("TELPHER_TEST_PRETENDED_NODES") == nullptr && !raw;
   for (kind from : kinds())
     for (std::size_t bytes : {0, 8, 479, 480, 2048, 16384}) {
       if ((from != kind::device || !node) && as_int(bytes) > host_limit) continue;
@@ -481,7 +319,7 @@ void probed_synchronous_send(suite& s, bool blocks) {
   const int peer = s.rank ^ 1;
   const bool sends = s.rank % 2 == 0;
   const char* path = std::getenv("TELPHER_PATH");
-  const bool node = std::getenv("TELPHER_PRETENDED_NODES") == nullptr &&
+  const bool node = std::getenv("TELPHER_TEST_PRETENDED_NODES") == nullptr &&
                     !(path && std::string_view(path) == "pipelined");
   for (kind from : kinds())
     for (std::size_t bytes : {1000, 4000, 100000}) {
@@ -526,11 +364,7 @@ void set_unlike() {
 int main(int argc, char** argv) {
   if (std::getenv("TEST_UNLIKE")) set_unlike();
   suite s(&argc, &argv, 2);
-  open_common_file(s);
-  for (blocker b : blockers) {
-    s.run(std::string("receiver blocked in ") + name(b), [&] { receiver_blocked(s, b); });
-    s.run(std::string("sender blocked in ") + name(b), [&] { sender_blocked(s, b); });
-  }
+  blocked_ranks(s);
   s.run("head to head", [&] { head_to_head(s); });
   s.run("late receiver", [&] { late_receiver(s); });
   s.run("late burst", [&] { late_burst(s); });
@@ -546,6 +380,5 @@ int main(int argc, char** argv) {
     s.run(blocks ? "probed synchronous send, Barrier" : "probed synchronous send",
           [&] { probed_synchronous_send(s, blocks); });
   s.run("tested now and then", [&] { tested_now_and_then(s); });
-  MPI_File_close(&common_file);
   return s.finish();
 }

@@ -5,15 +5,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "forms.hpp"
+#include "pt2pt.hpp"
 
-using namespace mpi_test;
+using namespace pt2pt_test;
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t sizes[] = {0,   1,    7,    8,     48,           479,         480,
-                                 481, 1000, 4096, 65536, mebibyte + 3, 5 * mebibyte};
 constexpr std::size_t large = 65536;  // from here on the combinations are always thinned
 
 struct shape {
@@ -40,20 +37,20 @@ class tester {
   }
 
  private:
-  struct lane {
+  struct route {
     bool sends;
     int peer;
     std::size_t from, to;  // indices of the kinds
   };
 
-  bool thinned(std::size_t size, std::size_t variant, const lane& l) const {
+  bool thinned(std::size_t size, std::size_t variant, const route& l) const {
     if (s_.opt.full || (sizes[size] < large && !thinned_)) return false;
     const std::size_t pairs = outgoing_.size() * incoming_.size();
     const std::size_t pair = l.from * incoming_.size() + l.to;
     return variant != case_ % std::size(shapes) || (pair + size + case_) % pairs != 0;
   }
 
-  void all_sizes(const send_form& sf, receive_form rf, const lane& l) {
+  void all_sizes(const send_form& sf, receive_form rf, const route& l) {
     for (std::size_t size = 0; size < std::size(sizes); ++size)
       for (std::size_t variant = 0; variant < std::size(shapes); ++variant) {
         if (thinned(size, variant, l)) continue;
@@ -200,163 +197,6 @@ void restarts(suite& s, const send_form& sf) {
   }
 }
 
-enum class both { sendrecv, sendrecv_replace, isendrecv, isendrecv_replace };
-
-constexpr both combined_forms[] = {
-    both::sendrecv,
-    both::sendrecv_replace,
-#if MPI_TEST_HAS_ISENDRECV
-    both::isendrecv,
-    both::isendrecv_replace,
-#endif
-};
-
-const char* name(both f) {
-  static constexpr const char* names[] = {"Sendrecv", "Sendrecv_replace", "Isendrecv",
-                                          "Isendrecv_replace"};
-  return names[static_cast<int>(f)];
-}
-
-MPI_Status exchange(both f, buffer& out, buffer& in, int peer, int tag) {
-  const int sent = as_int(out.bytes());
-  const int room = as_int(in.bytes());
-  MPI_Status status{};
-  MPI_Comm comm = MPI_COMM_WORLD;
-  switch (f) {
-    case both::sendrecv:
-      MPI_Sendrecv(out.data(), sent, MPI_BYTE, peer, tag, in.data(), room, MPI_BYTE, peer, tag,
-                   comm, &status);
-      break;
-    case both::sendrecv_replace:
-      MPI_Sendrecv_replace(in.data(), sent, MPI_BYTE, peer, tag, peer, tag, comm, &status);
-      break;
-#if MPI_TEST_HAS_ISENDRECV
-    case both::isendrecv: {
-      MPI_Request request;
-      MPI_Isendrecv(out.data(), sent, MPI_BYTE, peer, tag, in.data(), room, MPI_BYTE, peer, tag,
-                    comm, &request);
-      MPI_Wait(&request, &status);
-      break;
-    }
-    case both::isendrecv_replace: {
-      MPI_Request request;
-      MPI_Isendrecv_replace(in.data(), sent, MPI_BYTE, peer, tag, peer, tag, comm, &request);
-      MPI_Wait(&request, &status);
-      break;
-    }
-#else
-    default:
-      break;
-#endif
-  }
-  return status;
-}
-
-bool replaces(both f) {
-  return f == both::sendrecv_replace || f == both::isendrecv_replace;
-}
-
-bool blocks(both f) {
-  return f == both::sendrecv || f == both::sendrecv_replace;
-}
-
-/// Ranks exchange with `peer` (which may be the rank itself) in the combined forms.
-void combined(suite& s, both f, int peer) {
-  if (peer >= s.ranks) return;
-  for (kind from : kinds())
-    for (kind to : kinds()) {
-      if (replaces(f) && from != to) continue;
-      for (std::size_t bytes : sizes) {
-        if (bytes > mebibyte + 3 && !s.opt.full) continue;
-        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
-        const std::uint64_t id = s.opt.seed * 1000 + bytes;
-        buffer out(from, bytes, 5), in(to, bytes, 2);
-        out.fill(id + static_cast<std::uint64_t>(s.rank));
-        in.clear();
-        if (replaces(f)) in.fill(id + static_cast<std::uint64_t>(s.rank));
-        const MPI_Status status = exchange(f, out, in, peer, 12);
-        // MPICH 5.0.2 leaves the status of Isendrecv as it was, also between host buffers.
-        if (blocks(f) || !s.mpich) s.expect_status(status, peer, 12, bytes);
-        s.expect_none(in.compare(id + static_cast<std::uint64_t>(peer), bytes));
-      }
-    }
-}
-
-/// Messages to oneself, the send first and the receive first.
-void to_self(suite& s, const send_form& sf, receive_form rf) {
-  if (sf.ready && !posts(rf)) return;
-  for (kind from : kinds())
-    for (kind to : kinds())
-      for (std::size_t bytes :
-           {std::size_t{0}, std::size_t{9}, std::size_t{480}, std::size_t{100000}}) {
-        s.note("%s to %s, %zu bytes", name(from), name(to), bytes);
-        buffer out(from, bytes, 1), in(to, bytes + 33);
-        out.fill(s.opt.seed + bytes);
-        in.clear();
-        const envelope e{s.rank, 5, MPI_COMM_WORLD};
-        probed_size probed;
-        pending sent, received;
-        if (posts(rf)) received = start(rf, in.data(), in.bytes(), e, probed);
-        sent = start(sf, out.data(), bytes, e);
-        if (!posts(rf)) received = start(rf, in.data(), in.bytes(), e, probed);
-        finish(received);
-        finish(sent);
-        if (probed.got >= 0)
-          s.expect_equal(probed.got, static_cast<long long>(bytes), "probed size");
-        s.expect_status(received.status, s.rank, 5, bytes);
-        s.expect_none(in.compare(s.opt.seed + bytes, bytes));
-      }
-}
-
-void expect_empty(suite& s, const MPI_Status& status) {
-  s.expect_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
-}
-
-void proc_null(suite& s) {
-  for (kind k : kinds()) {
-    buffer b(k, 4096);
-    b.clear();
-    for (const send_form& f : send_forms) {
-      s.note("%s from %s", f.name, name(k));
-      pending p = start(f, b.data(), b.bytes(), {MPI_PROC_NULL, 3, MPI_COMM_WORLD});
-      finish(p);
-    }
-    for (receive_form f : receive_forms) {
-      s.note("%s into %s", name(f), name(k));
-      probed_size probed;
-      pending p = start(f, b.data(), b.bytes(), {MPI_PROC_NULL, 3, MPI_COMM_WORLD}, probed);
-      finish(p);
-      // MPICH 5.0.2 gives the empty status of an inactive request here.
-      if (f != receive_form::recv_init || !s.mpich) expect_empty(s, p.status);
-    }
-    for (both f : combined_forms) {
-      s.note("%s on %s", name(f), name(k));
-      buffer other(k, 4096);
-      const MPI_Status status = exchange(f, other, b, MPI_PROC_NULL, 3);
-      if (blocks(f) || !s.mpich) expect_empty(s, status);
-    }
-    std::vector<unsigned char> untouched(b.bytes(), guard_byte);
-    s.expect_none(b.compare(untouched.data()));
-  }
-}
-
-/// At the edge of a domain the buffer of a receive from nobody may be any address.
-void no_memory(suite& s) {
-  void* const nowhere = reinterpret_cast<void*>(16);
-  MPI_Status status{};
-  s.note("Sendrecv");
-  MPI_Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 8, nowhere, 1000, MPI_BYTE, MPI_PROC_NULL, 8,
-               MPI_COMM_WORLD, &status);
-  expect_empty(s, status);
-  for (receive_form f : receive_forms) {
-    s.note("%s", name(f));
-    probed_size probed;
-    pending p = start(f, nowhere, 1000, {MPI_PROC_NULL, 8, MPI_COMM_WORLD}, probed);
-    finish(p);
-    if (f != receive_form::recv_init || !s.mpich) expect_empty(s, p.status);
-  }
-}
-
 /// No bytes, and a null buffer, from and to every kind.
 void nothing(suite& s) {
   const int peer = s.rank ^ 1;
@@ -469,10 +309,7 @@ int main(int argc, char** argv) {
       }
     for (const send_form& sf : send_forms)
       if (sf.persistent) s.run(std::string("restart ") + sf.name, [&] { restarts(s, sf); });
-    for (both f : combined_forms) {
-      s.run(name(f), [&] { combined(s, f, s.rank ^ 1); });
-      s.run(std::string("self ") + name(f), [&] { combined(s, f, s.rank); });
-    }
+    combined_calls(s);
     s.run("MPI_PROC_NULL", [&] { proc_null(s); });
     s.run("MPI_PROC_NULL, no memory", [&] { no_memory(s); });
     s.run("nothing", [&] { nothing(s); });

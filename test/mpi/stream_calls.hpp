@@ -22,14 +22,14 @@ F* stream_call(const char* name) {
 /// STREAM_CALL(telpher_send_enqueue)(...): the function is in the preloaded library.
 #define STREAM_CALL(name) (::mpi_test::stream_call<decltype(name)>(#name))
 
-class lane {
+class test_stream {
  public:
-  lane() {
+  test_stream() {
     if (STREAM_CALL(telpher_stream_create)(&stream_) != 0) memory_failure("a stream", 0, -1);
   }
-  ~lane() { STREAM_CALL(telpher_stream_destroy)(stream_); }
-  lane(const lane&) = delete;
-  lane& operator=(const lane&) = delete;
+  ~test_stream() { STREAM_CALL(telpher_stream_destroy)(stream_); }
+  test_stream(const test_stream&) = delete;
+  test_stream& operator=(const test_stream&) = delete;
   operator void*() const { return stream_; }
   void wait() const { STREAM_CALL(telpher_stream_synchronize)(stream_); }
   void set(void* to, int byte, std::size_t bytes) const {

@@ -25,7 +25,7 @@ struct scene {
     for (int i = 0; i < n; ++i) displs[static_cast<std::size_t>(i)] = i * block;
   }
   const int n;
-  const lane stream;
+  const test_stream stream;
   bytes out, in, log;
   std::vector<int> counts, displs;
   std::vector<MPI_Datatype> types;

@@ -14,7 +14,7 @@ void errors(suite& s) {
   MPI_Comm_dup(s.control, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   const int peer = s.rank ^ 1;
-  const lane stream;
+  const test_stream stream;
   bytes data(4000, 1);
   const auto status = STREAM_CALL(telpher_stream_status);
   if (peer < s.ranks) {
@@ -44,7 +44,7 @@ void errors(suite& s) {
 void failed_device(suite& s) {
   const auto set_faults = emulated<void(const char*)>("telpher_emu_faults");
   if (!set_faults || std::strcmp(backend_name(), "emu") != 0) return;
-  const lane stream;
+  const test_stream stream;
   bytes data(10, 1);
   gate g;
   g.hold(stream);
@@ -67,7 +67,7 @@ void failed_copies(suite& s) {
   MPI_Comm comm;
   MPI_Comm_dup(s.control, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const lane stream;
+  const test_stream stream;
   bytes data(300000, 1);
   int token = 0;
   if (s.rank < peer && peer < s.ranks) {
@@ -93,7 +93,7 @@ void failed_copies(suite& s) {
 void failed_ahead(suite& s) {
   const auto set_faults = emulated<void(const char*)>("telpher_emu_faults");
   if (!set_faults || std::strcmp(backend_name(), "emu") != 0) return;
-  const lane stream;
+  const test_stream stream;
   bytes out(10, 1), in(10, 0);
   gate g;
   g.hold(stream);
@@ -122,7 +122,7 @@ void wrong_use(suite& s) {
     s.expect_class(
         STREAM_CALL(telpher_send_enqueue)(data.data(), 10, MPI_BYTE, 0, 1, comm, &no_stream),
         MPI_ERR_ARG, "no stream");
-  const lane stream;
+  const test_stream stream;
   MPI_Request r;
   MPI_Irecv(data.data(), 10, MPI_BYTE, s.rank, 1, comm, &r);
   s.expect_class(STREAM_CALL(telpher_wait_enqueue)(&r, MPI_STATUS_IGNORE, stream), MPI_ERR_REQUEST,
@@ -148,7 +148,7 @@ void level(suite& s) {
     for (const char* variable : {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING"})
       s.expect(std::getenv(variable) != nullptr, variable);
 #endif
-  const lane stream;
+  const test_stream stream;
   const int code = STREAM_CALL(telpher_barrier_enqueue)(comm, stream);
   s.expect_class(code, raised ? MPI_SUCCESS : MPI_ERR_OTHER, "a call that enqueues");
   stream.wait();

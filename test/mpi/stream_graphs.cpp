@@ -16,7 +16,7 @@ constexpr int n = 5000;
 void ping_pong(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   bytes out(n, 0), in(n, 0), log(n, 0);
   graph g(stream);
   const bool first = s.rank < peer;
@@ -44,7 +44,7 @@ void ping_pong(suite& s) {
 void mixed(suite& s) {
   const int peer = s.rank ^ 1;
   const bool pairs = peer < s.ranks;
-  const lane stream;
+  const test_stream stream;
   bytes one(64, 1), sum(64, 0), log(64, 0), out(n, 0), in(n, 0);
   MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   if (pairs) {
@@ -80,7 +80,7 @@ void refused(suite& s) {
   MPI_Comm comm;
   MPI_Comm_dup(s.control, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const lane stream;
+  const test_stream stream;
   bytes data(64, 0);
   graph g(stream);
   MPI_Request r = MPI_REQUEST_NULL;
@@ -101,7 +101,7 @@ void errors(suite& s) {
   MPI_Comm comm;
   MPI_Comm_dup(s.control, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const lane stream;
+  const test_stream stream;
   bytes data(64, 0);
   graph g(stream);
   STREAM_CALL(telpher_send_enqueue)(data.data(), 1, MPI_BYTE, s.ranks + 3, 1, comm, stream);
@@ -119,7 +119,7 @@ void errors(suite& s) {
 
 /// Graphs that come and go, some of them never launched, use the same words.
 void many(suite& s) {
-  const lane stream;
+  const test_stream stream;
   const long long pinned = counted("pinned");
   for (int round = 0; round < 300; ++round) {
     s.note("round %d", round);

@@ -26,7 +26,7 @@ void enqueue_answer(MPI_Comm* comm, int*, ...) {
 
 /// As many operations as the stream has room for, of which the first fails, and two more.
 void receive_with_handler(suite& s, MPI_Comm comm) {
-  const lane stream;
+  const test_stream stream;
   const bytes in(4000, 9), out(10, 5);
   answer a{stream, &out, 0, 0};
   in_handler = &a;

@@ -19,7 +19,7 @@ int sent_byte(int round, int rank) {
 void ping_pong(suite& s, std::size_t size, int rounds) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   pair p(s, peer, size, size);
   p.match();
   bytes log(size * static_cast<std::size_t>(rounds), 0);
@@ -47,7 +47,7 @@ void ping_pong(suite& s, std::size_t size, int rounds) {
 
 /// All ranks exchange with all, themselves included, by one start and one wait; some tags twice.
 void everybody(suite& s, int rounds) {
-  const lane stream;
+  const test_stream stream;
   std::vector<std::unique_ptr<pair>> pairs;
   std::vector<MPI_Request> all;
   for (int rank = 0; rank < s.ranks; ++rank)
@@ -80,7 +80,7 @@ void everybody(suite& s, int rounds) {
 void no_order(suite& s, std::size_t size) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   pair p(s, peer, size, size, 1), q(s, peer, 500, 500, 2);
   std::vector<MPI_Request> all = p.both();
   for (const MPI_Request r : q.both()) all.push_back(r);
@@ -105,7 +105,7 @@ void no_order(suite& s, std::size_t size) {
 void late(suite& s, std::size_t size) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   constexpr int rounds = 5;
   const bool sends = s.rank < peer;
   pair p(s, peer, sends ? size : 0, sends ? 0 : size);
@@ -130,7 +130,7 @@ void straight(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks || !by_devices()) return;
   constexpr std::size_t size = 600000;
-  const lane stream;
+  const test_stream stream;
   const bool sends = s.rank < peer;
   pair p(s, peer, sends ? size : 0, sends ? 0 : size);
   p.match();
@@ -162,7 +162,7 @@ void straight(suite& s) {
 void replayed(suite& s, std::size_t n) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   pair p(s, peer, n, n);
   p.match();
   bytes log(n, 0);
@@ -205,7 +205,7 @@ void replayed(suite& s, std::size_t n) {
 void beside_others(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   pair p(s, peer, 300, 900, 9);
   p.match();
   bytes out(700, 0), in(700, 0);
@@ -237,7 +237,7 @@ void beside_others(suite& s) {
 void others_match_too(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   std::vector<char> host_in(800, 0), host_out(800, 5);
   bytes in(800, 0), out(800, 0);
   MPI_Datatype gaps;
@@ -275,7 +275,7 @@ void too_long(suite& s) {
   const int peer = s.rank ^ 1;
   const own_comm comm(s);
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   bytes out(600, 1), in(500, 0);
   MPI_Request r[2];
   STREAM_CALL(telpher_matched_send_init)(out.data(), 600, MPI_BYTE, peer, 1, comm, &r[0]);
@@ -297,7 +297,7 @@ void refused(suite& s) {
   const own_comm comm(s);
   if (peer >= s.ranks) return;
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  const lane stream;
+  const test_stream stream;
   bytes out(64, 3), in(64, 0);
   MPI_Request r[2], plain;
   STREAM_CALL(telpher_matched_send_init)(out.data(), 64, MPI_BYTE, peer, 1, comm, &r[0]);
@@ -337,7 +337,7 @@ void refused(suite& s) {
 
 /// A list of no requests needs no thread of ours either.
 void nothing(suite& s) {
-  const lane stream;
+  const test_stream stream;
   const std::array<MPI_Request, 0> none{};
   s.expect_equal(STREAM_CALL(telpher_match)(0, none.data()), MPI_SUCCESS, "match");
   s.expect_equal(STREAM_CALL(telpher_startall_enqueue)(0, none.data(), stream), MPI_SUCCESS,
@@ -353,7 +353,7 @@ void come_and_go(suite& s) {
   long long before = -1;
   for (int round = 0; round < 40; ++round) {
     s.note("round %d", round);
-    const lane stream;
+    const test_stream stream;
     pair p(s, peer, 40000, 40000, round % 2);
     p.match();
     auto all = p.both();

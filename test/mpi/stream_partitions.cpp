@@ -101,7 +101,7 @@ bool holds(const bytes& memory, std::uint64_t round, int rank) {
 
 /// Kernels mark what they have written, and kernels take what arrives, many rounds ahead.
 void by_kernels(suite& s, std::size_t size, int sends, int receives, bool by_block) {
-  const lane stream;
+  const test_stream stream;
   partitioned_pair p(s, next(s), before(s), size, sends, receives);
   p.match();
   counters made, taken;
@@ -123,7 +123,7 @@ void by_kernels(suite& s, std::size_t size, int sends, int receives, bool by_blo
 
 /// The stream marks them, in any order; some are large, so that several blocks send one.
 void by_stream(suite& s, std::size_t size, int partitions) {
-  const lane stream;
+  const test_stream stream;
   partitioned_pair p(s, next(s), before(s), size, partitions, partitions);
   p.match();
   for (int round = 0; round < 9; ++round) {
@@ -144,7 +144,7 @@ void by_stream(suite& s, std::size_t size, int partitions) {
 void late(suite& s) {
   if (s.rank >= s.ranks / 2 * 2) return MPI_Barrier(s.control), void();
   const int peer = s.rank ^ 1;
-  const lane sending, receiving;
+  const test_stream sending, receiving;
   partitioned_pair p(s, peer, peer, 300, 3, 3);
   p.match();
   counters made, taken;
@@ -175,7 +175,7 @@ void late(suite& s) {
 
 /// All ranks with all, themselves included, beside matched messages and an allreduce.
 void everybody(suite& s) {
-  const lane stream;
+  const test_stream stream;
   std::vector<std::unique_ptr<partitioned_pair>> parts;
   std::vector<std::unique_ptr<pair>> messages;
   std::vector<MPI_Request> all;
@@ -205,7 +205,7 @@ void everybody(suite& s) {
 
 /// A graph holds a round; each replay is another one. Outside of it again afterwards.
 void replayed(suite& s) {
-  const lane stream;
+  const test_stream stream;
   partitioned_pair p(s, next(s), before(s), 6000, 5, 3);
   p.match();
   counters made, taken;
@@ -233,7 +233,7 @@ void replayed(suite& s) {
 }
 
 void refused(suite& s) {
-  const lane stream;
+  const test_stream stream;
   partitioned_pair p(s, next(s), before(s), 400, 4, 4);
   parts_of none = nullptr;
   MPI_Comm_set_errhandler(s.control, MPI_ERRORS_RETURN);
@@ -274,7 +274,7 @@ void refused(suite& s) {
 
 /// Host memory at one end, too many partitions, and the wrong size go by messages.
 void others_match_too(suite& s) {
-  const lane stream;
+  const test_stream stream;
   std::vector<char> host(600, 0);
   bytes out(600, 0);
   MPI_Request r[2];
@@ -306,7 +306,7 @@ void come_and_go(suite& s) {
   long long at_first = -1;
   for (int round = 0; round < 30; ++round) {
     s.note("round %d", round);
-    const lane stream;
+    const test_stream stream;
     partitioned_pair p(s, next(s), before(s), 40000, 4, 4);
     p.match();
     stream.set(p.out.data(), round + s.rank, 40000);

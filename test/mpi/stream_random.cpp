@@ -44,7 +44,7 @@ class line {
   suite& s_;
   const int peer_;
   const bool paired_;
-  const lane stream_;
+  const test_stream stream_;
   bytes out_{most_bytes, 0}, in_{most_bytes, 0}, log_;
   std::vector<int> wanted_;
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -173,7 +173,7 @@ class matched {
 
 /// Started far ahead of the devices; a rank is late now and then.
 void in_a_stream(suite& s, const collective& what, std::size_t size, int rounds) {
-  const lane stream;
+  const test_stream stream;
   matched m(s, what, size);
   bytes log(m.out_bytes() * static_cast<std::size_t>(rounds), 0);
   for (int round = 0; round < rounds; ++round) {
@@ -194,7 +194,7 @@ void in_a_stream(suite& s, const collective& what, std::size_t size, int rounds)
 
 /// A graph holds two of them; each replay runs both again.
 void in_a_graph(suite& s) {
-  const lane stream;
+  const test_stream stream;
   matched small(s, all_collectives[0], 64), large(s, all_collectives[1], 300000);
   bytes small_log(small.out_bytes(), 0), large_log(large.out_bytes(), 0);
   {
@@ -222,7 +222,7 @@ void in_a_graph(suite& s) {
 }
 
 void refused(suite& s) {
-  const lane stream;
+  const test_stream stream;
   matched m(s, all_collectives[0], 64);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(s.control, MPI_ERRORS_RETURN);
@@ -240,7 +240,7 @@ void refused(suite& s) {
 
 /// Many of them at once, each with memory that goes with it.
 void come_and_go(suite& s) {
-  const lane stream;
+  const test_stream stream;
   long long before = -1;
   for (int round = 0; round < 12; ++round) {
     s.note("round %d", round);

@@ -13,7 +13,7 @@ constexpr int old_byte = 1, new_byte = 7, size = 30000;
 /// One call that reads `data`, with work of the stream on `data` still to come. `waits`: it is
 /// expected to wait; then another thread lets the stream go on meanwhile.
 template <class Call>
-void forget(const lane& stream, bytes& data, bool waits, const Call& call) {
+void forget(const test_stream& stream, bytes& data, bool waits, const Call& call) {
   data.set(old_byte);
   gate g;
   g.hold(stream);
@@ -31,7 +31,7 @@ void forget(const lane& stream, bytes& data, bool waits, const Call& call) {
 }
 
 /// Rank 0 sends in several ways; `what` says how the stream is known to the communicator.
-void forgotten(suite& s, MPI_Comm comm, const lane& stream, bool waits, const char* what) {
+void forgotten(suite& s, MPI_Comm comm, const test_stream& stream, bool waits, const char* what) {
   bytes data(size, old_byte), in(size, 0);
   const int wanted = waits ? new_byte : old_byte;
   const auto check = [&](const char* call) {
@@ -73,7 +73,7 @@ void forgotten(suite& s, MPI_Comm comm, const lane& stream, bool waits, const ch
 void settled(suite& s) {
   const char* const text = std::getenv("TELPHER_SYNC");
   const std::string mode = text ? text : "auto";
-  const lane stream;
+  const test_stream stream;
   MPI_Comm plain, set, dup, keyed;
   MPI_Comm_dup(s.control, &plain);
   forgotten(s, plain, stream, mode == "device", "no stream is named");
@@ -111,7 +111,7 @@ bool named_streams_alone() {
 /// says whether it is persistent.
 template <class Make, class Receive>
 void held_sends(suite& s, int rounds, const Make& make, const Receive& receive) {
-  const lane stream;
+  const test_stream stream;
   MPI_Comm comm;
   MPI_Comm_dup(s.control, &comm);
   STREAM_CALL(telpher_stream_set)(comm, stream);
@@ -232,7 +232,7 @@ void marks_do_not_wait(suite&) {}
 /// A send that waits in the call, for a stream that waits for a message: another thread moves it.
 void behind_a_message(suite& s) {
   if (s.provided < MPI_THREAD_MULTIPLE || !named_streams_alone()) return;
-  const lane stream;
+  const test_stream stream;
   MPI_Comm comm;
   MPI_Comm_dup(s.control, &comm);
   STREAM_CALL(telpher_stream_set)(comm, stream);

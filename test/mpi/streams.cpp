@@ -18,7 +18,7 @@ int sent_byte(int round, int rank) {
 void ping_pong(suite& s, std::size_t size, int rounds) {
   const int peer = s.rank ^ 1, n = as_int(size);
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   bytes out(size, 0), in(size, 0), log(size * static_cast<std::size_t>(rounds), 0);
   const bool first = s.rank < peer;
   for (int round = 0; round < rounds; ++round) {
@@ -46,7 +46,7 @@ void held_send(suite& s) {
   bytes data(50000, 1);
   int token = 0;
   if (s.rank < peer) {
-    const lane stream;
+    const test_stream stream;
     gate g;
     g.hold(stream);
     stream.set(data.data(), 7, 50000);
@@ -73,7 +73,7 @@ void held_send(suite& s) {
 void late(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   bytes data(20000, 1), copy(20000, 0);
   int token = 0;
   if (s.rank < peer) {
@@ -100,7 +100,7 @@ void several(suite& s) {
     MPI_Comm_free(&other);
     return;
   }
-  const lane a, b;
+  const test_stream a, b;
   bytes in(3000, 0), in2(3000, 0), out(3000, 0), out2(3000, 0);
   gate g;
   STREAM_CALL(telpher_recv_enqueue)
@@ -123,7 +123,7 @@ void several(suite& s) {
 void requests_of_streams(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   bytes in(3 * 9000, 0), out(9000, 0);
   for (int round = 0; round < 5; ++round) {
     MPI_Request r[4];
@@ -147,7 +147,7 @@ void requests_of_streams(suite& s) {
 void persistent(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   constexpr int rounds = 6;
   bytes in(7000, 0), out(7000, 0), log(7000 * rounds, 0);
   MPI_Request r[2];
@@ -173,7 +173,7 @@ void persistent(suite& s) {
 void far_ahead(suite& s) {
   const int peer = s.rank ^ 1;
   if (peer >= s.ranks) return;
-  const lane stream;
+  const test_stream stream;
   constexpr int n = 20000;  // copied in a stream of ours, not by the CPU
   bytes out(n, 0), in(n, 0);
   for (int round = 0; round < 600; ++round) {
@@ -188,7 +188,7 @@ void far_ahead(suite& s) {
 }
 
 /// What a thread of per_thread sends and gets. Its memory is made and freed while nothing waits.
-struct own_lane {
+struct default_stream_user {
   static constexpr int n = 5000, rounds = 20;
   bytes out{n, 0}, in{n, 0}, log{n * rounds, 0};
   int status = MPI_SUCCESS;
@@ -225,8 +225,8 @@ void per_thread(suite& s) {
   MPI_Comm_dup(s.control, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   if (peer < s.ranks) {
-    own_lane of[2];
-    const lane of_device;  // CUDA's own handle means a stream of the thread's current device
+    default_stream_user of[2];
+    const test_stream of_device;  // CUDA's own handle means a stream of the thread's current device
     std::thread other([&] {
       const cuda_driver::current_context there(of_device);
       of[0].exchange(peer, 0, s.rank == 0, comm);
@@ -244,7 +244,7 @@ void per_thread(suite& s) {
 // --- MPICH's names ---
 
 /// The large-count forms, after which `in` has what `out` had.
-void mpix_large_counts(const lane& stream, bytes& out, bytes& in, int peer, MPI_Comm comm) {
+void mpix_large_counts(const test_stream& stream, bytes& out, bytes& in, int peer, MPI_Comm comm) {
   MPI_Request r[2];
   stream.set(in.data(), 0, 6000);
   STREAM_CALL(MPIX_Irecv_enqueue_c)(in.data(), 2000, MPI_BYTE, peer, 3, comm, &r[0]);
@@ -261,7 +261,7 @@ void mpix_large_counts(const lane& stream, bytes& out, bytes& in, int peer, MPI_
 
 void mpix(suite& s) {
   const int peer = s.rank ^ 1;
-  const lane stream;
+  const test_stream stream;
   void* native = stream;
   MPI_Info info;
   MPI_Info_create(&info);

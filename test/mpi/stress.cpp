@@ -4,128 +4,18 @@
 // number; all ranks walk through the numbers in the same order, start what is theirs (receives
 // possibly earlier) and complete it now or later. That order is what makes any mixture of blocking
 // forms free of deadlock. Wildcards are used only where matching is determined by MPI's order, or,
-// in "wild" lanes, where the sender's order says afterwards what each receive must have got.
+// in "wild" pairs, where the sender's order says afterwards what each receive must have got.
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
 #include <tuple>
 
-#include "forms.hpp"
+#include "stress_plan.hpp"
 
-using namespace mpi_test;
+using namespace stress_test;
 
 namespace {
-
-constexpr std::size_t communicators = 3;
-constexpr std::size_t batch_size = 96;
-constexpr std::size_t buffered_limit = 1024;
-
-/// How the receives of one rank in one communicator choose their messages in one batch.
-enum class lane_mode {
-  exact,       // source and tag; few tags, so that many messages share one
-  any_tag,     // the source, and the tag or MPI_ANY_TAG; posted in the order of the sends
-  any_source,  // MPI_ANY_SOURCE with a tag of its own for each message
-  wild         // both wildcards; who sent is found out at the end of the batch
-};
-
-struct message {
-  int source, destination, tag;
-  std::size_t comm, bytes, room;
-  kind from, to;
-  const send_form* send;
-  receive_form receive;
-  bool any_tag, any_source;
-  bool early;  // the receive is posted when the batch begins
-  std::uint64_t id;
-};
-
-struct batch {
-  lane_mode mode(int destination, std::size_t comm) const {
-    return modes[static_cast<std::size_t>(destination) * communicators + comm];
-  }
-  std::vector<lane_mode> modes;
-  std::vector<message> messages;
-};
-
-std::size_t random_size(random_numbers& random) {
-  const std::size_t sort = random.below(100);
-  if (sort < 5) return 480;
-  if (sort < 8) return 479 + 2 * random.below(2);
-  if (sort < 10) return 0;
-  const std::size_t bits = sort < 85   ? random.below(13)
-                           : sort < 97 ? random.below(17)
-                                       : random.below(21);
-  return random.below(std::size_t{1} << bits);
-}
-
-/// Receives that must be posted in the order of their messages have the same key.
-std::tuple<int, std::size_t, int, int> order_key(const batch& b, const message& m) {
-  switch (b.mode(m.destination, m.comm)) {
-    case lane_mode::exact:
-      return {m.destination, m.comm, m.source, m.tag};
-    case lane_mode::any_tag:
-      return {m.destination, m.comm, m.source, -1};
-    case lane_mode::any_source:
-      return {m.destination, m.comm, -1, m.tag};
-    case lane_mode::wild:
-      break;
-  }
-  return {m.destination, m.comm, -1, -1};
-}
-
-/// A message to oneself must not block. Neither must one in a wild lane: a later message of another
-/// rank may take its receive, and the receiver might wait for this sender before it posts the next.
-bool usable(const send_form& f, const message& m, lane_mode mode) {
-  if (f.ready) return false;
-  if (f.buffered)
-    return m.bytes <= buffered_limit && (f.blocking == nullptr || m.source != m.destination);
-  return f.blocking == nullptr || (m.source != m.destination && mode != lane_mode::wild);
-}
-
-message random_message(random_numbers& random, const batch& b, int ranks, int number) {
-  message m{};
-  m.source = as_int(random.below(static_cast<std::size_t>(ranks)));
-  m.destination = as_int(random.below(static_cast<std::size_t>(ranks)));
-  m.comm = random.below(communicators);
-  m.bytes = m.room = random_size(random);
-  if (random.chance(30)) m.room += random.below(1000);
-  m.from = kinds()[random.below(kinds().size())];
-  m.to = kinds()[random.below(kinds().size())];
-  const lane_mode mode = b.mode(m.destination, m.comm);
-  m.tag = mode == lane_mode::any_source ? 1000 + number : as_int(random.below(4));
-  m.any_tag = mode == lane_mode::wild || (mode == lane_mode::any_tag && random.chance(60));
-  m.any_source = mode == lane_mode::wild || mode == lane_mode::any_source;
-  m.receive = receive_forms[random.below(std::size(receive_forms))];
-  m.early = random.chance(40);
-  do {
-    m.send = &send_forms[random.below(std::size(send_forms))];
-  } while (!usable(*m.send, m, mode));
-  m.id = random.next();
-  return m;
-}
-
-batch make_batch(random_numbers& random, int ranks) {
-  batch b;
-  b.modes.resize(static_cast<std::size_t>(ranks) * communicators);
-  for (lane_mode& mode : b.modes) mode = static_cast<lane_mode>(random.below(4));
-  std::map<std::tuple<int, std::size_t, int, int>, bool> all_early;
-  std::vector<std::size_t> largest(b.modes.size(), 0);
-  for (std::size_t i = 0; i < batch_size; ++i) {
-    message m = random_message(random, b, ranks, as_int(i));
-    // A receive is posted early only if all before it in its order are.
-    bool& early = all_early.try_emplace(order_key(b, m), true).first->second;
-    early = m.early = m.early && early;
-    if (m.early && !posts(m.receive)) m.receive = receive_form::irecv;
-    std::size_t& lane = largest[static_cast<std::size_t>(m.destination) * communicators + m.comm];
-    lane = std::max(lane, m.bytes);
-    b.messages.push_back(m);
-  }
-  for (message& m : b.messages)
-    if (b.mode(m.destination, m.comm) == lane_mode::wild)
-      m.room = largest[static_cast<std::size_t>(m.destination) * communicators + m.comm];
-  return b;
-}
 
 /// Buffers of each kind, kept for reuse; now and then one is really freed and allocated anew.
 class buffer_shelf {
@@ -156,7 +46,7 @@ class buffer_shelf {
 struct operation {
   const message* m;
   bool sends;
-  std::size_t position;  // a wait may block from here on in the batch; see usable() for wild lanes
+  std::size_t position;  // a wait may block from here on in the batch; see usable() for wild pairs
   buffer memory;
   pending state;
   bool done = false;
@@ -186,7 +76,7 @@ class worker {
       if (b.messages[i].early && b.messages[i].destination == s_.rank) receive(b, i);
     for (position_ = 0; position_ < b.messages.size(); ++position_) {
       const message& m = b.messages[position_];
-      const bool wild = b.mode(m.destination, m.comm) == lane_mode::wild;
+      const bool wild = b.mode(m.destination, m.comm) == pair_mode::wild;
       if (m.source == s_.rank) send(m, wild ? batch_size : position_);
       if (m.destination == s_.rank && !m.early) receive(b, position_);
       if (own_.chance(25)) complete_some();
@@ -222,7 +112,7 @@ class worker {
         m.receive, o.memory.data(), m.room,
         {m.any_source ? MPI_ANY_SOURCE : m.source, m.any_tag ? MPI_ANY_TAG : m.tag, comms_[m.comm]},
         probed);
-    const bool wild = b.mode(m.destination, m.comm) == lane_mode::wild;
+    const bool wild = b.mode(m.destination, m.comm) == pair_mode::wild;
     if (probed.got >= 0 && !wild)
       s_.expect_equal(probed.got, static_cast<long long>(m.bytes), "probed size");
     if (wild) wild_.push_back(operations_.size());
@@ -251,7 +141,7 @@ class worker {
     received_bytes += static_cast<long long>(m.bytes);
   }
 
-  /// In the order of posting, the receives of a wild lane took each sender's messages in order.
+  /// In the order of posting, the receives of a wild pair took each sender's messages in order.
   void check_wild(const batch& b) {
     std::map<std::pair<std::size_t, int>, std::vector<const message*>> sent;
     for (const message& m : b.messages)
@@ -364,7 +254,7 @@ class worker {
   random_numbers plan_, own_;  // the same on all ranks, and this rank's
   buffer_shelf shelf_;
   std::vector<operation> operations_;
-  std::vector<std::size_t> wild_;  // receives of wild lanes in the order of posting
+  std::vector<std::size_t> wild_;  // receives of wild pairs in the order of posting
   std::size_t position_ = 0;
 };
 

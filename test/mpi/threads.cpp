@@ -352,7 +352,7 @@ int main(int argc, char** argv) {
   if (!s.makes_windows()) return s.finish();
   s.run("one-sided", [&] { one_sided(s, kind::host, rounds / 2); });
   s.run("one-sided on the device", [&] { one_sided(s, kind::device, rounds / 2); });
-  if (std::getenv("TELPHER_PRETENDED_NODES") == nullptr)
+  if (std::getenv("TELPHER_TEST_PRETENDED_NODES") == nullptr)
     s.run("attached by threads", [&] { attached_by_threads(s, rounds * 2); });
   return s.finish();
 }

@@ -20,7 +20,7 @@ inline std::string device_kind() {
 }
 
 inline bool between_nodes() {
-  return std::getenv("TELPHER_PRETENDED_NODES") != nullptr;
+  return std::getenv("TELPHER_TEST_PRETENDED_NODES") != nullptr;
 }
 
 enum class making { create, allocate, dynamic };

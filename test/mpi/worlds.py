@@ -124,7 +124,7 @@ class Driver:
 
     def settings(self):
         one, part = ["one"], self.part
-        on_a_node = {"COLL": ("auto", "staged"), "SMALL_TICKETS": ("on", "off"), "SLOTS": ("64", "128"),
+        on_a_node = {"COLL": ("auto", "staged"), "TEST_SMALL_TICKETS": ("on", "off"), "SLOTS": ("64", "128"),
                      "CCL": ("off", "/nowhere/libccl.so"), "PATH": ("auto", "pipelined")}
         between_nodes = {"COLL_BLOCK": ("1m", "4k"), "PIPELINE_BLOCK": ("512k", "64k"),
                          "PIPELINE_THRESHOLD": ("64k", "4k"), "DIRECT": ("off", "on")}
@@ -134,7 +134,7 @@ class Driver:
                 if i == 1 and "DIRECT" in which:  # handing device pointers on would be believed
                     continue
                 for v in values:
-                    v["TELPHER_PRETENDED_NODES"] = str(nodes)
+                    v["TELPHER_TEST_PRETENDED_NODES"] = str(nodes)
                 self.case(f"settings differ, {nodes} nodes, {i}",
                           [part(1, one, settings=values[0]), part(2, one, settings=values[1])],
                           said=["3 of them with", *(f"TELPHER_{name} is '" for name in which)])

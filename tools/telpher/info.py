@@ -103,12 +103,14 @@ def print_tables(facts: dict) -> None:
 
 def print_settings(facts: dict, everything: bool) -> None:
     rows = facts.get("settings", [])
-    left_out = 0 if everything else sum(not row["for_users"] and row["origin"] == "default" for row in rows)
-    for row in rows:
-        if left_out and not row["for_users"] and row["origin"] == "default":
-            continue
+    def is_shown(row: dict) -> bool:
+        wanted = row["for"] != "tests" if everything else row["for"] == "users"
+        return wanted or row["origin"] != "default"
+
+    for row in filter(is_shown, rows):
         print(f"  {row['name']:22} {row['value'] or '(empty)':12} {row['origin']:12} {row['help']}"
               + (f" [{row['allowed']}]" if row["allowed"] else ""))
+    left_out = sum(row["for"] != "tests" and not is_shown(row) for row in rows)
     if left_out:
         print(f"  ... and {left_out} for experts, all by default: telpher info --settings --all")
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: the leaders of each lane pass blocks round the nodes, every block once over each link
+// Two levels: the leaders of each rail pass blocks round the nodes, every block once over each link
 // between nodes; as soon as a node's blocks are there, everyone in the node copies them. Serves
 // allgatherv as well.
 #include "coll/algorithms/catalogue.hpp"
@@ -14,14 +14,14 @@ schedule one_piece(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = slot_stride(p);
   const std::uint64_t published = stride * static_cast<std::uint64_t>(p.ranks);
   builder b(p, rank, published + stride);
-  const lane own = {map, map.local_of(rank), map.node_of(rank)};
+  const rail own = {map, map.local_of(rank), map.node_of(rank)};
   const auto& members = map.members_of(own.node);
-  const bool leads = own.number < map.lanes;
+  const bool leads = own.number < map.rails;
   const auto slot = [&](std::int32_t r) { return slot_at(r, stride, block_count(p, r, r)); };
   const auto contribution = [&](std::int32_t r) {
     return b.contribution(r, b.input_block(r, r), {published, block_count(p, r, r)});
   };
-  const auto carried = [&](std::int32_t r) { return map.local_of(r) % map.lanes == own.number; };
+  const auto carried = [&](std::int32_t r) { return map.local_of(r) % map.rails == own.number; };
 
   if (members.size() > 1 && (map.nodes() == 1 || map.carrier(rank) != rank))
     b.publish(b.input_block(rank, rank), {published, block_count(p, rank, rank)});
@@ -41,10 +41,10 @@ schedule one_piece(const problem& p, std::int32_t rank) {
       if (stage + 1 < map.nodes()) b.send(own.after(1), b.scratch(slot(r)));
     }
     if (leads) b.signal(members);
-    for (std::int32_t j = 0; j < map.lanes; ++j) b.wait(map.leader(own.node, j));
+    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(map.leader(own.node, j));
     for (const std::int32_t r : from)
       b.copy(b.output(b.output_block(rank, r)),
-             b.scratch_of(map.leader(own.node, map.local_of(r) % map.lanes), slot(r)));
+             b.scratch_of(map.leader(own.node, map.local_of(r) % map.rails), slot(r)));
   }
   b.signal(members);
   b.wait(members);

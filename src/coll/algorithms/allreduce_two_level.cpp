@@ -22,7 +22,7 @@ class frame {
         stages_(among.stages(map_.nodes())),
         ring_(p, stages_ + 1),
         room_(aligned(
-            p, among.room(map_.nodes(), share_of({0, ring_.length}, 0, map_.lanes, p.granule).count,
+            p, among.room(map_.nodes(), share_of({0, ring_.length}, 0, map_.rails, p.granule).count,
                           p.granule))),
         b_(p, rank, 2 * ring_.room() + static_cast<std::uint64_t>(ring_.places()) * room_) {}
 
@@ -45,29 +45,29 @@ class frame {
   }
 
  private:
-  bool leads() const { return own_.number < map_.lanes; }
+  bool leads() const { return own_.number < map_.rails; }
   std::int32_t leader(std::int32_t j) const { return map_.leader(own_.node, j); }
 
-  piece cut(piece whole, std::int32_t lane_number) const {
-    return share_of(whole, lane_number, map_.lanes, p_.granule);
+  piece cut(piece whole, std::int32_t rail_number) const {
+    return share_of(whole, rail_number, map_.rails, p_.granule);
   }
-  piece in_vector(std::int32_t chunk, std::int32_t lane_number) const {
-    return cut(ring_.in_vector(chunk), lane_number);
+  piece in_vector(std::int32_t chunk, std::int32_t rail_number) const {
+    return cut(ring_.in_vector(chunk), rail_number);
   }
-  portion share(std::int32_t chunk, std::int32_t lane_number) const {
-    return {cut(ring_.in_place(0, chunk), lane_number),
+  portion share(std::int32_t chunk, std::int32_t rail_number) const {
+    return {cut(ring_.in_place(0, chunk), rail_number),
             2 * ring_.room() + ring_.place(chunk) * room_, p_.granule};
   }
-  piece published(std::int32_t chunk, std::int32_t lane_number) const {
-    return cut(ring_.in_place(ring_.room(), chunk), lane_number);
+  piece published(std::int32_t chunk, std::int32_t rail_number) const {
+    return cut(ring_.in_place(ring_.room(), chunk), rail_number);
   }
 
   void reduce_in_node(std::int32_t chunk) {
     // Mapped inputs are there from the first signal on.
     const bool opens = !p_.mapped || chunk == 0 || ring_.again(chunk);
-    for (std::int32_t j = 0; j < map_.lanes; ++j)
+    for (std::int32_t j = 0; j < map_.rails; ++j)
       if (j != own_.number) b_.publish(in_vector(chunk, j), published(chunk, j));
-    for (std::int32_t j = 0; opens && j < map_.lanes; ++j) b_.signal(leader(j));
+    for (std::int32_t j = 0; opens && j < map_.rails; ++j) b_.signal(leader(j));
     if (!leads()) return;
     if (opens) b_.wait(members_);
     const piece at = in_vector(chunk, own_.number);
@@ -77,22 +77,22 @@ class frame {
 
   void gather_in_node(std::int32_t chunk) {
     if (leads()) b_.signal(members_);
-    for (std::int32_t i = 0; i < map_.lanes; ++i) {
-      const std::int32_t j = (own_.number + i) % map_.lanes;
+    for (std::int32_t i = 0; i < map_.rails; ++i) {
+      const std::int32_t j = (own_.number + i) % map_.rails;
       b_.wait(leader(j));
       b_.copy(b_.output(in_vector(chunk, j)), b_.scratch_of(leader(j), share(chunk, j).at));
     }
   }
 
   void close() {
-    for (std::int32_t j = 0; j < map_.lanes; ++j) b_.signal(leader(j));
+    for (std::int32_t j = 0; j < map_.rails; ++j) b_.signal(leader(j));
     if (leads()) b_.wait(members_);
   }
 
   const problem& p_;
   const node_map& map_;
   const second_level& among_;
-  lane own_;
+  rail own_;
   const std::vector<std::int32_t>& members_;
   std::int32_t stages_;
   chunk_ring ring_;

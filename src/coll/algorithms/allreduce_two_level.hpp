@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The frame of two-level allreduces with a leader for every lane: reduce-scatter in the node, an
-// allreduce among the leaders of each lane, allgather in the node. The vector goes in chunks; each
+// The frame of two-level allreduces with a leader for every rail: reduce-scatter in the node, an
+// allreduce among the leaders of each rail, allgather in the node. The vector goes in chunks; each
 // slot of time starts one more chunk and moves every chunk under way by one stage, all sends before
 // all receives, so that messages travel while kernels work (early trigger). Scratch holds the
 // chunks under way, however long the vector is. What the second level does with a chunk is the
@@ -28,8 +28,8 @@ struct portion {
 struct second_level {
   std::int32_t (*stages)(std::int32_t nodes);
   std::uint64_t (*room)(std::int32_t nodes, std::uint64_t largest, std::uint64_t granule);
-  void (*send)(builder& b, const lane& own, std::int32_t stage, const portion& x);
-  void (*receive)(builder& b, const lane& own, std::int32_t stage, const portion& x);
+  void (*send)(builder& b, const rail& own, std::int32_t stage, const portion& x);
+  void (*receive)(builder& b, const rail& own, std::int32_t stage, const portion& x);
 };
 
 schedule make_two_level(const problem& p, std::int32_t rank, const second_level& among);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels; every leader of a lane sends each other one its part, reduces its own part in node
+// Two levels; every leader of a rail sends each other one its part, reduces its own part in node
 // order and sends the sum to all. Two stages and the bytes of a ring, in many small messages.
 #include "coll/algorithms/allreduce_two_level.hpp"
 #include "coll/algorithms/catalogue.hpp"
@@ -19,14 +19,14 @@ std::uint64_t room(std::int32_t nodes, std::uint64_t largest, std::uint64_t gran
   return slot_of(nodes, largest, granule) * static_cast<std::uint64_t>(nodes);
 }
 
-void send(builder& b, const lane& own, std::int32_t stage, const portion& x) {
+void send(builder& b, const rail& own, std::int32_t stage, const portion& x) {
   for (std::int32_t i = 1; i < own.nodes(); ++i) {
     const std::int32_t to = (own.node + i) % own.nodes();
     b.send(own.at(to), b.scratch(x.part(stage == 0 ? to : own.node, own.nodes())));
   }
 }
 
-void receive(builder& b, const lane& own, std::int32_t stage, const portion& x) {
+void receive(builder& b, const rail& own, std::int32_t stage, const portion& x) {
   const piece mine = x.part(own.node, own.nodes());
   const std::uint64_t stride = slot_of(own.nodes(), x.at.count, x.granule);
   std::vector<span> sources(static_cast<std::size_t>(own.nodes()), b.scratch(mine));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels; recursive doubling among the leaders of a lane: log2 N stages with the whole share.
+// Two levels; recursive doubling among the leaders of a rail: log2 N stages with the whole share.
 // The fewest stages, for small vectors. Neighbours first, so that node order is kept.
 #include "coll/algorithms/allreduce_two_level.hpp"
 #include "coll/algorithms/catalogue.hpp"
@@ -13,11 +13,11 @@ std::int32_t stages(std::int32_t nodes) {
   return n;
 }
 
-void send(builder& b, const lane& own, std::int32_t stage, const portion& x) {
+void send(builder& b, const rail& own, std::int32_t stage, const portion& x) {
   b.send(own.at(own.node ^ (1 << stage)), b.scratch(x.at));
 }
 
-void receive(builder& b, const lane& own, std::int32_t stage, const portion& x) {
+void receive(builder& b, const rail& own, std::int32_t stage, const portion& x) {
   const std::int32_t peer = own.node ^ (1 << stage);
   const span mine = b.scratch(x.at);
   const span landing = b.scratch(x.landing(x.at));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels; recursive halving, then doubling, among the leaders of a lane: 2 log2 N stages and
+// Two levels; recursive halving, then doubling, among the leaders of a rail: 2 log2 N stages and
 // the bytes of a ring. Neighbours first, so that node order is kept.
 #include "coll/algorithms/allreduce_two_level.hpp"
 #include "coll/algorithms/catalogue.hpp"
@@ -18,7 +18,7 @@ std::int32_t stages(std::int32_t nodes) {
 }
 
 /// The half that the node keeps at that level, or the one that its partner keeps.
-piece half_at(const lane& own, std::int32_t level, bool partners, const portion& x) {
+piece half_at(const rail& own, std::int32_t level, bool partners, const portion& x) {
   piece at = x.at;
   for (std::int32_t i = 0; i <= level; ++i) {
     const bool flip = partners && i == level;
@@ -33,19 +33,19 @@ struct turn {
   std::int32_t peer;
 };
 
-turn turn_of(const lane& own, std::int32_t stage) {
+turn turn_of(const rail& own, std::int32_t stage) {
   const std::int32_t n = levels(own.nodes());
   const bool gathers = stage >= n;
   const std::int32_t level = gathers ? 2 * n - 1 - stage : stage;
   return {level, gathers, own.node ^ (1 << level)};
 }
 
-void send(builder& b, const lane& own, std::int32_t stage, const portion& x) {
+void send(builder& b, const rail& own, std::int32_t stage, const portion& x) {
   const turn now = turn_of(own, stage);
   b.send(own.at(now.peer), b.scratch(half_at(own, now.level, !now.gathers, x)));
 }
 
-void receive(builder& b, const lane& own, std::int32_t stage, const portion& x) {
+void receive(builder& b, const rail& own, std::int32_t stage, const portion& x) {
   const turn now = turn_of(own, stage);
   const piece half = half_at(own, now.level, now.gathers, x);
   if (now.gathers) return b.receive(own.at(now.peer), b.scratch(half));

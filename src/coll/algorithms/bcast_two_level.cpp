@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: in the root's node every lane's leader takes its share of a chunk, the leaders of a
-// lane pass it along a binomial tree of nodes, everyone in a node reads the shares from its
+// Two levels: in the root's node every rail's leader takes its share of a chunk, the leaders of a
+// rail pass it along a binomial tree of nodes, everyone in a node reads the shares from its
 // leaders. Chunk after chunk, so that levels overlap.
 #include <algorithm>
 
@@ -11,11 +11,11 @@ namespace telpher::coll {
 
 schedule bcast_two_level(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const lane own = {map, map.local_of(rank), map.node_of(rank)};
+  const rail own = {map, map.local_of(rank), map.node_of(rank)};
   const auto& members = map.members_of(own.node);
   const std::int32_t root_node = map.node_of(p.root);
   const std::int32_t place = (own.node - root_node + map.nodes()) % map.nodes();  // in the tree
-  const bool leads = own.number < map.lanes;
+  const bool leads = own.number < map.rails;
   const chunk_ring ring(p, chunks_under_way);
   builder b(p, rank, 2 * ring.room());
   std::int32_t top = 1;  // the distance to the parent; at the top of the tree, beyond all nodes
@@ -23,7 +23,7 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
 
   for (std::int32_t c = 0; c < ring.chunks; ++c) {
     const auto cut = [&](piece whole, std::int32_t j) {
-      return share_of(whole, j, map.lanes, p.granule);
+      return share_of(whole, j, map.rails, p.granule);
     };
     const auto share = [&](std::int32_t j) { return cut(ring.in_vector(c), j); };
     const auto held = [&](std::int32_t j) { return cut(ring.in_place(0, c), j); };
@@ -32,9 +32,9 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
     const bool again = ring.again(c);
     // What was in the chunk's place before has been read: first the root's, then the leaders'.
     if (leads && place == 0 && !p.mapped && again) b.signal(p.root);
-    for (std::int32_t j = 0; !b.is_root() && again && j < map.lanes; ++j)
+    for (std::int32_t j = 0; !b.is_root() && again && j < map.rails; ++j)
       b.signal(map.leader(own.node, j));
-    for (std::int32_t j = 0; b.is_root() && j < map.lanes; ++j) {
+    for (std::int32_t j = 0; b.is_root() && j < map.rails; ++j) {
       if (!p.mapped && again) b.wait(map.leader(own.node, j));
       if (j != own.number) b.publish(share(j), published(j));
       if (opens) b.signal(map.leader(own.node, j));
@@ -53,19 +53,19 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
       for (const std::int32_t r : members)
         if (r != p.root) b.signal(r);
     }
-    for (std::int32_t i = 0; !b.is_root() && i < map.lanes; ++i) {
-      const std::int32_t j = (own.number + i) % map.lanes;
+    for (std::int32_t i = 0; !b.is_root() && i < map.rails; ++i) {
+      const std::int32_t j = (own.number + i) % map.rails;
       b.wait(map.leader(own.node, j));
       b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), held(j)));
     }
   }
   if (p.count == 0) return b.take();
-  for (std::int32_t j = 0; !b.is_root() && j < map.lanes; ++j) b.signal(map.leader(own.node, j));
+  for (std::int32_t j = 0; !b.is_root() && j < map.rails; ++j) b.signal(map.leader(own.node, j));
   for (const std::int32_t r : members)
     if (leads && r != p.root) b.wait(r);
   if (leads && place == 0) b.signal(p.root);
   if (b.is_root())
-    for (std::int32_t j = 0; j < map.lanes; ++j) b.wait(map.leader(own.node, j));
+    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(map.leader(own.node, j));
   return b.take();
 }
 

@@ -19,8 +19,8 @@ node_map::node_map(const problem& p) {
     local.push_back(static_cast<std::int32_t>(own.size()));
     own.push_back(r);
   }
-  lanes = p.ranks;
-  for (const auto& own : members) lanes = std::min(lanes, static_cast<std::int32_t>(own.size()));
+  rails = p.ranks;
+  for (const auto& own : members) rails = std::min(rails, static_cast<std::int32_t>(own.size()));
 }
 
 chunk_ring::chunk_ring(const problem& p, std::int32_t most_under_way)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which rank is where, for algorithms that know of nodes. Lanes: as many as the smallest node has
-// ranks; lane j of a node is carried by its j-th rank, its leader. Leaders of one lane, one in each
-// node, exchange messages; a rank beyond the lanes is served by lane `local % lanes`.
+// ranks; rail j of a node is carried by its j-th rank, its leader. Leaders of one rail, one in each
+// node, exchange messages; a rank beyond the rails is served by rail `local % rails`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct node_map {
   std::vector<std::vector<std::int32_t>> members;  // of each node, in rank order
   std::vector<std::int32_t> node;                  // of each rank, in order of first appearance
   std::vector<std::int32_t> local;                 // of each rank: its index in its node
-  std::int32_t lanes = 0;
+  std::int32_t rails = 0;
 
   std::int32_t nodes() const noexcept { return static_cast<std::int32_t>(members.size()); }
   const std::vector<std::int32_t>& members_of(std::int32_t n) const {
@@ -25,12 +25,12 @@ struct node_map {
   }
   std::int32_t node_of(std::int32_t rank) const { return node[static_cast<std::size_t>(rank)]; }
   std::int32_t local_of(std::int32_t rank) const { return local[static_cast<std::size_t>(rank)]; }
-  std::int32_t leader(std::int32_t n, std::int32_t lane) const {
-    return members_of(n)[static_cast<std::size_t>(lane)];
+  std::int32_t leader(std::int32_t n, std::int32_t rail) const {
+    return members_of(n)[static_cast<std::size_t>(rail)];
   }
   /// The rank that carries this rank's blocks to other nodes.
   std::int32_t carrier(std::int32_t rank) const {
-    return leader(node_of(rank), local_of(rank) % lanes);
+    return leader(node_of(rank), local_of(rank) % rails);
   }
   bool same_node(std::int32_t a, std::int32_t b) const { return node_of(a) == node_of(b); }
 };
@@ -39,8 +39,8 @@ struct node_map {
 /// other, good until this thread asks for other nodes.
 const node_map& map_of(const problem& p);
 
-/// One of the leaders of a lane, and the others.
-struct lane {
+/// One of the leaders of a rail, and the others.
+struct rail {
   const node_map& map;
   std::int32_t number;
   std::int32_t node;  // this leader's

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: in every node the leaders of each lane reduce the blocks they carry over the node's
+// Two levels: in every node the leaders of each rail reduce the blocks they carry over the node's
 // ranks and send each sum to the leader that carries the block where its owner is; that one reduces
 // the nodes' sums in node order. Serves both forms.
 #include "coll/algorithms/catalogue.hpp"
@@ -11,9 +11,9 @@ namespace {
 
 schedule one_piece(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const lane own = {map, map.local_of(rank), map.node_of(rank)};
+  const rail own = {map, map.local_of(rank), map.node_of(rank)};
   const auto& members = map.members_of(own.node);
-  const bool leads = own.number < map.lanes;
+  const bool leads = own.number < map.rails;
   const std::uint64_t stride = slot_stride(p);
   const auto ranks = static_cast<std::uint64_t>(p.ranks);
   // Scratch: sums of this node by block, published blocks, sums of other nodes for carried blocks.
@@ -29,10 +29,10 @@ schedule one_piece(const problem& p, std::int32_t rank) {
     const auto index = static_cast<std::uint64_t>(map.local_of(d)) * row;
     return piece{landings + (index + static_cast<std::uint64_t>(node)) * stride, sum(d).count};
   };
-  const auto carried = [&](std::int32_t d) { return map.local_of(d) % map.lanes == own.number; };
+  const auto carried = [&](std::int32_t d) { return map.local_of(d) % map.rails == own.number; };
 
   for (std::int32_t d = 0; d < p.ranks; ++d)
-    if (map.local_of(d) % map.lanes != own.number) b.publish(b.input_block(rank, d), copy_of(d));
+    if (map.local_of(d) % map.rails != own.number) b.publish(b.input_block(rank, d), copy_of(d));
   b.signal(members);
   b.wait(members);
   for (std::int32_t i = 1; leads && i <= map.nodes(); ++i) {  // this node's own blocks last

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two levels: in every node the leaders of each lane reduce their shares of a chunk over the node's
-// ranks, the leaders of a lane reduce along a binomial tree of nodes, the root collects the shares
+// Two levels: in every node the leaders of each rail reduce their shares of a chunk over the node's
+// ranks, the leaders of a rail reduce along a binomial tree of nodes, the root collects the shares
 // in its node. A tree that keeps node order has its top in the first node, which then passes the
 // result on to the root's.
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace telpher::coll {
 namespace {
 
 // Leaders, then the root, tell that they read no more.
-void end(builder& b, const node_map& map, const lane& own, std::int32_t root, bool leads) {
+void end(builder& b, const node_map& map, const rail& own, std::int32_t root, bool leads) {
   const auto& members = map.members_of(own.node);
   const bool in_root_node = own.node == map.node_of(root);
   if (leads && !in_root_node) b.signal(members);
   if (leads && in_root_node)
     for (const std::int32_t r : members)
       if (r != root) b.signal(r);
-  for (std::int32_t j = 0; j < map.lanes; ++j)
+  for (std::int32_t j = 0; j < map.rails; ++j)
     if (b.is_root())
       b.signal(map.leader(own.node, j));
     else
@@ -31,18 +31,18 @@ void end(builder& b, const node_map& map, const lane& own, std::int32_t root, bo
 
 schedule reduce_two_level(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const lane own = {map, map.local_of(rank), map.node_of(rank)};
+  const rail own = {map, map.local_of(rank), map.node_of(rank)};
   const auto& members = map.members_of(own.node);
   const std::int32_t root_node = map.node_of(p.root);
   const std::int32_t top = p.commutative ? root_node : 0;
   const std::int32_t place = (own.node - top + map.nodes()) % map.nodes();
-  const bool leads = own.number < map.lanes;
+  const bool leads = own.number < map.rails;
   const chunk_ring ring(p, chunks_under_way);
   builder b(p, rank, 3 * ring.room());
 
   for (std::int32_t c = 0; c < ring.chunks; ++c) {
     const auto cut = [&](piece whole, std::int32_t j) {
-      return share_of(whole, j, map.lanes, p.granule);
+      return share_of(whole, j, map.rails, p.granule);
     };
     const auto share = [&](std::int32_t j) { return cut(ring.in_vector(c), j); };
     const auto held = [&](std::uint64_t row, std::int32_t j) {
@@ -52,9 +52,9 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
     const bool again = ring.again(c);
     // What was in the chunk's place before has been read: what was published, then the sum.
     if (leads && !p.mapped && again) b.signal(members);
-    for (std::int32_t j = 0; b.is_root() && again && j < map.lanes; ++j)
+    for (std::int32_t j = 0; b.is_root() && again && j < map.rails; ++j)
       b.signal(map.leader(own.node, j));
-    for (std::int32_t j = 0; j < map.lanes; ++j) {
+    for (std::int32_t j = 0; j < map.rails; ++j) {
       if (!p.mapped && again) b.wait(map.leader(own.node, j));
       if (j != own.number) b.publish(share(j), held(2, j));
       if (opens) b.signal(map.leader(own.node, j));
@@ -78,7 +78,7 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
       if (top != root_node && own.node == root_node) b.receive(own.at(top), sum);
       if (own.node == root_node) b.signal(p.root);
     }
-    for (std::int32_t j = 0; b.is_root() && j < map.lanes; ++j) {
+    for (std::int32_t j = 0; b.is_root() && j < map.rails; ++j) {
       b.wait(map.leader(own.node, j));
       b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), held(0, j)));
     }

@@ -14,20 +14,20 @@ coding::coding(const codec::choices& wanted, codec::element kind, operation what
                std::uint64_t bytes) noexcept {
   const bool exact = what == operation::bcast || what == operation::reduce;
   if (exact || kind == codec::element::none || bytes < config().compression_threshold) return;
-  if (wanted.of(kind).how != codec::method::zfp) return;
+  if (wanted.for_kind(kind).how != codec::method::zfp) return;
   kind_ = kind;
-  how_ = wanted.of(kind);
+  how_ = wanted.for_kind(kind);
   if (is_reduction(what)) how_.row = how_.column = 0;  // shares of a vector are no arrays
 }
 
-codec::plan coding::of(std::uint64_t bytes) const noexcept {
+codec::plan coding::plan_for(std::uint64_t bytes) const noexcept {
   if (!*this || bytes == 0) return {};
   const codec::plan p = codec::plan_for(how_, kind_, bytes);
   return p && (config().compression_force || codec::pays(p)) ? p : codec::plan{};
 }
 
 std::uint64_t coding::travels(std::uint64_t bytes) const noexcept {
-  const codec::plan p = of(bytes);
+  const codec::plan p = plan_for(bytes);
   return p ? codec::most_bytes(p) : bytes;
 }
 

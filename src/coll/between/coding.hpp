@@ -22,7 +22,7 @@ class coding {
 
   explicit operator bool() const noexcept { return how_.how != codec::method::none; }
   /// For a message of `bytes`; none where it goes as it is.
-  codec::plan of(std::uint64_t bytes) const noexcept;
+  codec::plan plan_for(std::uint64_t bytes) const noexcept;
   /// The bytes of such a message as it goes.
   std::uint64_t travels(std::uint64_t bytes) const noexcept;
 

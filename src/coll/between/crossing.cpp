@@ -21,7 +21,7 @@ planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& pl
                       if (in_place) plans.at_hand.in_place = false;
                       if (same_at_all(a.what)) found = plans.find(all.grain, rounds);
                       fresh = !found;
-                      if (fresh) found = &plans.make(all, among.lanes, a.rank, rounds);
+                      if (fresh) found = &plans.make(all, among.rails, a.rank, rounds);
                     });
   planned p{.to_vote = fresh, .here = here};
   if (!found) return p;

@@ -49,7 +49,7 @@ class images {
     status make(std::uint64_t low, std::uint64_t high) noexcept;
   };
   struct copying {
-    memory::lane by;
+    memory::stream_role by;
     bool begun = false;
     device::backend* owner = nullptr;  // of what is under way
     device::stream stream;
@@ -66,7 +66,7 @@ class images {
   bool shared_;  // the output lies in the input's image (MPI_IN_PLACE)
   image input_, output_;
   status made_;
-  copying in_{memory::lane::in}, out_{memory::lane::copy};
+  copying in_{memory::stream_role::in}, out_{memory::stream_role::copy};
 };
 
 }  // namespace telpher::coll::between

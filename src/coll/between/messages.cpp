@@ -21,7 +21,7 @@ int as_count(std::uint64_t bytes) {
 
 messages::messages(room& r, device::stream in) noexcept
     : room_(r), in_stream_(in), direct_(path::direct::serves()) {
-  auto out = memory::stream(r.where, memory::lane::out);
+  auto out = memory::stream(r.where, memory::stream_role::out);
   if (out)
     out_stream_ = *out;
   else

@@ -56,20 +56,20 @@ packed_buffers::packed_buffers(exchange::arguments& a, std::uint64_t bytes,
 /// `result`: bytes that the call writes here, if it does.
 void packed_buffers::make(const exchange::arguments& a, std::uint64_t bytes, std::uint64_t result) {
   const blocks n = blocks_of(a);
-  const auto of = [](const void* at, exchange::elements e, std::uint64_t times) {
+  const auto side_of = [](const void* at, exchange::elements e, std::uint64_t times) {
     return side{const_cast<void*>(at), e.count * static_cast<std::int64_t>(times), e.of};
   };
   if (a.in_place) {
-    output_ = of(a.output, a.received, std::max(n.sent, n.received));
+    output_ = side_of(a.output, a.received, std::max(n.sent, n.received));
     output_.content.resize(std::max(bytes * n.sent, result));
     output_.reads = output_.writes = true;
   } else if (reads(a)) {
-    input_ = of(a.input, a.sent, n.sent);
+    input_ = side_of(a.input, a.sent, n.sent);
     input_.content.resize(bytes * n.sent);
     input_.reads = true;
   }
   if (!a.in_place && writes(a)) {
-    output_ = of(a.output, a.received, n.received);
+    output_ = side_of(a.output, a.received, n.received);
     if (a.what == operation::reduce_scatter)
       output_.count = static_cast<std::int64_t>(a.common[static_cast<std::size_t>(a.rank)]);
     output_.content.resize(result);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coll/exchange/arguments.hpp"
-#include "coll/staging.hpp"
+#include "coll/host_images.hpp"
 #include "datatype/datatype.hpp"
 
 namespace telpher::coll::between {
@@ -39,7 +39,7 @@ class packed_buffers {
   status made_ = status::ok;
   bool reduces_;
   side input_, output_;  // in place all is the output
-  staging images_{path::kind::coll_levels};
+  host_images images_{path::kind::coll_levels};
 };
 
 }  // namespace telpher::coll::between

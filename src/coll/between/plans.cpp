@@ -39,13 +39,13 @@ bool is_made_of_blocks(operation what) {
 
 /// Elements of a chunk: a block for each leader, smaller ones where a call would be too few chunks
 /// to overlap. Where the vector is made of blocks: of a piece of each.
-std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t lanes) {
+std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t rails) {
   constexpr std::uint64_t worth_a_message = 64 * 1024, chunks_to_overlap = 4;
-  if (is_made_of_blocks(p.what)) lanes = 1;
-  const std::uint64_t whole = is_made_of_blocks(p.what) ? largest_block(p) : p.count / lanes;
+  if (is_made_of_blocks(p.what)) rails = 1;
+  const std::uint64_t whole = is_made_of_blocks(p.what) ? largest_block(p) : p.count / rails;
   const std::uint64_t wanted = std::max(whole * unit / chunks_to_overlap, worth_a_message);
   const std::uint64_t block = std::min(room::block_bytes(), wanted) / unit;
-  return aligned(p, std::max<std::uint64_t>(block, 1)) * lanes;
+  return aligned(p, std::max<std::uint64_t>(block, 1)) * rails;
 }
 
 /// Where a schedule touches one of its rank's own buffers.
@@ -77,8 +77,8 @@ void find_buffers(plan& of) {
 
 }  // namespace
 
-std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, bool rounds) {
-  const std::uint64_t leaders = is_made_of_blocks(p.what) ? 1 : static_cast<std::uint64_t>(lanes);
+std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, bool rounds) {
+  const std::uint64_t leaders = is_made_of_blocks(p.what) ? 1 : static_cast<std::uint64_t>(rails);
   const algorithm* a = chosen(p, unit, rounds);
   if (!a) return std::nullopt;
   for (p.chunk = first_chunk(p, unit, leaders);;) {
@@ -117,9 +117,9 @@ parts_kept kept_plans::own_parts(const exchange::arguments& a) const noexcept {
   return own;
 }
 
-const kept_plans::entry& kept_plans::make(const terms& all, int lanes, int rank, bool rounds) {
+const kept_plans::entry& kept_plans::make(const terms& all, int rails, int rank, bool rounds) {
   const auto made_for = [&](const problem& p) -> std::shared_ptr<const plan> {
-    auto found = choose(p, all.grain, lanes, rank, rounds);
+    auto found = choose(p, all.grain, rails, rank, rounds);
     return found ? std::make_shared<const plan>(std::move(*found)) : nullptr;
   };
   entry one{at_hand, all.grain, all.longest, rounds, made_for(at_hand), nullptr};

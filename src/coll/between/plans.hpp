@@ -22,10 +22,10 @@ struct plan {
   std::vector<piece> reads, writes;  // of the own input and output, in elements; ascending, apart
 };
 
-/// `p` says all but the chunk; `unit`: bytes of an element, `lanes`: leaders of a node. `rounds`:
+/// `p` says all but the chunk; `unit`: bytes of an element, `rails`: leaders of a node. `rounds`:
 /// messages round values, and only some algorithms have the same bits at all ranks then. None where
 /// no schedule fits into the scratch space.
-std::optional<plan> choose(problem p, std::uint64_t unit, int lanes, int rank, bool rounds);
+std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, bool rounds);
 
 /// All ranks keep the plans of the same calls, in the same places. So all know alike whether one
 /// has to be made, for which some rank may have no memory. Of some calls each rank knows another
@@ -49,9 +49,9 @@ class kept_plans {
   const entry* find_parts(const terms& all, bool rounds) const noexcept;
   /// The places that have this rank's part.
   parts_kept own_parts(const exchange::arguments& a) const noexcept;
-  /// `choose` for the call at hand; `lanes` and `rank` are always the same. May throw
+  /// `choose` for the call at hand; `rails` and `rank` are always the same. May throw
   /// std::bad_alloc, and keeps nothing then.
-  const entry& make(const terms& all, int lanes, int rank, bool rounds);
+  const entry& make(const terms& all, int rails, int rank, bool rounds);
   /// Some rank could not make what others have kept: all forget all of it.
   void forget() noexcept;
 

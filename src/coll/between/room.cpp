@@ -143,10 +143,11 @@ bool room::share_flags(MPI_Comm comm, MPI_Comm local) noexcept {
   }
   for (std::size_t i = 0; i < node_.size(); ++i) {
     const int world = host_mpi::world_rank(ticket::job(), comm, node_[i]);
-    auto* line = places[i] == 0
-                     ? nullptr
-                     : reinterpret_cast<exchange::step_flags*>(ticket::peers().of(world).staging(
-                           places[i] - 1, sizeof(exchange::step_flags), nullptr));
+    auto* line =
+        places[i] == 0
+            ? nullptr
+            : reinterpret_cast<exchange::step_flags*>(ticket::peers().segment_of(world).staging(
+                  places[i] - 1, sizeof(exchange::step_flags), nullptr));
     if (!line) return false;
     lines_.push_back(line);
   }

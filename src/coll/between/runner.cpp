@@ -26,9 +26,9 @@ runner::runner(room& r, call&& c, status mine) noexcept : room_(r), call_(std::m
 void runner::start_on_device() noexcept {
   loaded_ = stored_ = true;
   auto common = exchange::launch_context::common(room_.where);
-  if (common) lane_ = std::move(*common);
-  messages_.emplace(room_, lane_ ? lane_.stream() : device::stream{});
-  if (!lane_) messages_->fail(status::device_error);
+  if (common) context_ = std::move(*common);
+  messages_.emplace(room_, context_ ? context_.stream() : device::stream{});
+  if (!context_) messages_->fail(status::device_error);
 }
 
 /// Tells of every message that will come.
@@ -88,17 +88,17 @@ void runner::move_on_host(const step& s, std::byte* to, std::uint64_t bytes) {
 void runner::put_mark() {
   if (finished_ == work_ || (!marks_.empty() && marks_.back().work == work_)) return;
   const auto marked = [&]() -> status {
-    if (!lane_) return status::device_error;
+    if (!context_) return status::device_error;
     auto event = memory::pooled_event::acquire(room_.where);
     TELPHER_TRY(event);
-    TELPHER_TRY(event->record(lane_.stream()));
+    TELPHER_TRY(event->record(context_.stream()));
     marks_.push_back({work_, std::move(*event)});
     return status::ok;
   };
   const status s = marked();
   if (!failed(s)) return;
   keep(s);
-  if (lane_) static_cast<void>(room_.where.owner->synchronise(lane_.stream()));
+  if (context_) static_cast<void>(room_.where.owner->synchronise(context_.stream()));
   marks_.clear();
   finished_ = work_;
 }
@@ -138,12 +138,12 @@ status runner::move(const step& s) {
   overwrite(to);
   ++work_;
   if (s.kind == step_kind::copy) {
-    keep(room_.where.owner->copy(to, at(s.sources[0]), bytes, lane_.stream()));
+    keep(room_.where.owner->copy(to, at(s.sources[0]), bytes, context_.stream()));
     return status::ok;
   }
   std::vector<const void*> sources;
   for (const span& from : s.sources) sources.push_back(at(from));
-  keep(exchange::start_reduction(lane_, launched_, call_.by, to, sources, bytes));
+  keep(exchange::start_reduction(context_, launched_, call_.by, to, sources, bytes));
   return status::ok;
 }
 
@@ -154,7 +154,7 @@ std::shared_ptr<coded_form> runner::code(const span& from, const codec::plan& p)
   std::byte* const place = at(from);
   if (const auto known = coded_.find(place); known != coded_.end()) return known->second;
   used& one = used_.emplace_back(used{not_given, nullptr, true});
-  auto made = coded_form::made(room_.where, lane_.stream(), p, place);
+  auto made = coded_form::made(room_.where, context_.stream(), p, place);
   if (!made) {
     used_.pop_back();
     keep(made.error());
@@ -164,7 +164,7 @@ std::shared_ptr<coded_form> runner::code(const span& from, const codec::plan& p)
   one.work = ++work_;
   if (from.where != space::scratch) return *made;
   coded_.emplace(place, *made);
-  keep((*made)->decode(lane_.stream(), place));
+  keep((*made)->decode(context_.stream(), place));
   one.work = ++work_;
   return *made;
 }
@@ -172,7 +172,7 @@ std::shared_ptr<coded_form> runner::code(const span& from, const codec::plan& p)
 void runner::send(const step& s) {
   const span& from = s.sources[0];
   const std::uint64_t bytes = from.count * call_.unit;
-  const codec::plan p = call_.how.of(bytes);
+  const codec::plan p = call_.how.plan_for(bytes);
   const auto form = p && !failing() ? code(from, p) : nullptr;
   put_mark();
   messages_->send(s.peer, form ? form->data() : at(from), call_.how.travels(bytes), work_, form);
@@ -193,7 +193,7 @@ status runner::receive(const step& s) {
   std::byte* const to = at(s.to);
   const std::uint64_t bytes = s.to.count * call_.unit;
   if (messages_->reads(to, bytes)) return status::would_block;
-  const codec::plan p = call_.how.of(bytes);
+  const codec::plan p = call_.how.plan_for(bytes);
   if (p && !landing_ && !failing()) make_landing(s.to, p);
   put_mark();
   TELPHER_TRY(messages_->receive(landing_ ? landing_->form->data() : to, finished_ == work_));
@@ -207,7 +207,7 @@ status runner::receive(const step& s) {
   }
   landed->work = work_;
   if (failing()) return status::ok;
-  keep(landed->form->decode(lane_.stream(), to));
+  keep(landed->form->decode(context_.stream(), to));
   landed->work = ++work_;
   return status::ok;
 }

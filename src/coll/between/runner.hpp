@@ -120,7 +120,7 @@ class runner final : public ticket::worker {
   room& room_;
   call call_;
   std::optional<images> images_;  // where it runs in host memory
-  exchange::launch_context lane_;
+  exchange::launch_context context_;
   exchange::run launched_;
   std::optional<messages> messages_;
   std::vector<const std::byte*> sources_;  // of the reduction at hand

@@ -44,14 +44,14 @@ shape shape_from(const std::vector<card>& cards, int own_rank) {
   for (std::size_t r = 0; r < cards.size(); ++r)
     found[cards[r].first].push_back(static_cast<int>(r));
   shape s;
-  s.ranks = s.lanes = static_cast<int>(cards.size());
+  s.ranks = s.rails = static_cast<int>(cards.size());
   for (auto& [first, node] : found) {
     for (const int r : node) {
       if (!(cards[static_cast<std::size_t>(r)] == card_of(node))) return {};
       if (r == own_rank) s.node = static_cast<int>(s.nodes.size());
     }
     if (node.size() > static_cast<std::size_t>(exchange::most_ranks)) return {};
-    s.lanes = std::min(s.lanes, static_cast<int>(node.size()));
+    s.rails = std::min(s.rails, static_cast<int>(node.size()));
     s.nodes.push_back(std::move(node));
   }
   return s.nodes.size() > 1 ? s : shape{};

@@ -14,7 +14,7 @@ struct shape {
   std::vector<std::vector<int>> nodes;
   int ranks = 0;
   int node = 0;   // the own one
-  int lanes = 0;  // ranks of the smallest node: so many leaders a node
+  int rails = 0;  // ranks of the smallest node: so many leaders a node
 
   const std::vector<int>& own_node() const noexcept {
     return nodes[static_cast<std::size_t>(node)];

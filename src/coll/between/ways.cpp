@@ -149,7 +149,7 @@ result<agreed> decide(const voted& c, site& s, site::record& known, const ballot
   if (!config().explain) return agreed{&s, all, how, bytes};
   char text[160];
   std::snprintf(text, sizeof text, "two_level over %zu nodes, %d leaders a node%s",
-                s.among.nodes.size(), s.among.lanes,
+                s.among.nodes.size(), s.among.rails,
                 all.on_device ? "" : ", in host memory: some rank has no other");
   explain(c, s, text);
   return agreed{&s, all, how, bytes};

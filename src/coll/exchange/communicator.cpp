@@ -35,9 +35,9 @@ std::uint64_t settings_mark() {
   const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
   const std::hash<std::string_view> hash;
   mix(hash(s.coll_algorithm));
-  mix(hash(s.ccl));
+  mix(hash(s.ccl.text()));
   for (const int n :
-       {s.coll_transport.position(), s.coll_buffers.position(), s.coll_workspace.position()})
+       {s.coll_transport.position(), s.test_coll_buffers.position(), s.coll_workspace.position()})
     mix(static_cast<std::uint64_t>(n));
   for (const std::uint64_t n : {s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox}) mix(n);
   mix(static_cast<std::uint64_t>(s.coll_blocks));
@@ -185,8 +185,8 @@ bool communicator::link() noexcept {
   std::array<agreement_line*, most_ranks> lines{};
   for (int r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    auto* part = reinterpret_cast<shared_part*>(
-        ticket::peers().of(world[i]).staging(cards_[i].part_at, sizeof(shared_part), nullptr));
+    auto* part = reinterpret_cast<shared_part*>(ticket::peers().segment_of(world[i]).staging(
+        cards_[i].part_at, sizeof(shared_part), nullptr));
     if (!part) return false;
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::coll::exchange {
 namespace {

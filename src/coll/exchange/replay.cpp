@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "coll/exchange/launch.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::coll::exchange {
 namespace {

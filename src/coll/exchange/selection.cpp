@@ -63,7 +63,7 @@ transport transport_for(transport wanted, const algorithm& a, const facts& f) {
 }
 
 bool wants_mapped(const facts& f, operation what, std::uint64_t bytes, transport by) {
-  const auto forced = config().coll_buffers;
+  const auto forced = config().test_coll_buffers;
   if (!f.exportable || by == transport::packed || forced == "workspace") return false;
   return forced == "mapped" || f.replayed || maps_small(what) ||
          bytes >= config().coll_mapped_threshold;
@@ -141,7 +141,7 @@ bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const f
     c.mapped = wants_mapped(f, p.what, bytes, c.by);
     if (accept_as(c, a, p, f, me)) return true;
   }
-  if (c.mapped || !f.exportable || config().coll_buffers == "workspace") return false;
+  if (c.mapped || !f.exportable || config().test_coll_buffers == "workspace") return false;
   c.mapped = true;
   return accept_as(c, a, p, f, me);
 }

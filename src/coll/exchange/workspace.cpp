@@ -11,7 +11,7 @@
 #include "base/settings.hpp"
 #include "memory/held_streams.hpp"
 #include "memory/streams.hpp"
-#include "path/pull.hpp"
+#include "path/exported.hpp"
 
 namespace telpher::coll::exchange {
 

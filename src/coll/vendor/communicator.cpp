@@ -133,7 +133,7 @@ struct communicator::meeting {
 std::uint64_t communicator::open(const memory::place& where) noexcept {
   where_ = where;
   if (!may_use(this)) return 0;
-  library_ = library::of(*where.owner);
+  library_ = library::for_backend(*where.owner);
   const bool good = library_ && !library_->spoiled();
   return good ? static_cast<std::uint64_t>(library_->version) : 0;
 }

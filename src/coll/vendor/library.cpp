@@ -17,12 +17,12 @@ constexpr int oldest = 21000;  // 2.10, the first with bfloat16
 
 /// The file to open, or "".
 std::string wanted(device::backend& owner) {
-  const std::string& setting = config().ccl;
+  const auto& setting = config().ccl;
   const device::collective_library own = owner.collectives();
   const bool forced = setting == "on" || config().coll_transport == "vendor";
   if (setting == "off" || (setting == "auto" && !own.measured && !forced)) return {};
   if (setting == "auto" || setting == "on") return own.file ? own.file : "";
-  return setting;
+  return setting.text();
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ bool library::open(std::string& why) {
   return why.empty();
 }
 
-const library* library::of(device::backend& owner) noexcept {
+const library* library::for_backend(device::backend& owner) noexcept {
   static std::mutex guard;
   static auto* opened = new std::map<std::string, std::unique_ptr<library>>;
   try {

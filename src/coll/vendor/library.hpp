@@ -25,7 +25,7 @@ class library {
  public:
   /// For the devices of a back end. Null, which is logged once, where there is none, it cannot be
   /// opened, or TELPHER_CCL keeps it out.
-  static const library* of(device::backend& owner) noexcept;
+  static const library* for_backend(device::backend& owner) noexcept;
 
   /// Ranks could not join, for a reason that this process saw: it says so before the next attempt.
   void spoil() const noexcept { spoiled_.store(true, std::memory_order_relaxed); }

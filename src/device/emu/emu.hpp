@@ -24,7 +24,7 @@ counters count() noexcept;
 /// A counter by the name of its field; -1 for an unknown name.
 std::int64_t count(const char* name) noexcept;
 
-/// Replaces the faults (syntax of TELPHER_EMU_FAULTS) and restarts the counting of calls.
+/// Replaces the faults (syntax of TELPHER_TEST_EMU_FAULTS) and restarts the counting of calls.
 void set_faults(const char* text) noexcept;
 
 }  // namespace telpher::device::emu

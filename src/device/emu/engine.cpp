@@ -7,11 +7,13 @@
 #include <time.h>
 
 #include <array>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "device/emu/topology.hpp"
 #include "kernel/lang.hpp"
 
@@ -21,7 +23,7 @@ namespace {
 
 /// Held by a call that gives work to a device, in a full stream until it has room, or drains it.
 std::mutex& submission(int device) {
-  static auto* const all = new std::array<std::mutex, device_limit>;
+  static constinit lasting<std::array<std::mutex, device_limit>> all;
   return (*all)[static_cast<std::size_t>(device)];
 }
 

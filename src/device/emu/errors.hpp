@@ -11,7 +11,7 @@ enum class error : int {
   out_of_memory,
   not_supported,   // the system refuses
   already_mapped,  // registered or opened twice, or not registered
-  injected,        // a fault of TELPHER_EMU_FAULTS
+  injected,        // a fault of TELPHER_TEST_EMU_FAULTS
   faulted,         // a kernel died
   forked,          // the device's threads did not survive fork
 };

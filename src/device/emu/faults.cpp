@@ -20,7 +20,7 @@ static_assert(std::size(names) == static_cast<std::size_t>(fault_point::count_))
 fault_table& fault_table::instance() noexcept {
   static fault_table* one = [] {
     auto* made = new fault_table;
-    made->set(config().emu_faults.c_str());
+    made->set(config().test_emu_faults.c_str());
     return made;
   }();
   return *one;

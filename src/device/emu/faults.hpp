@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Injected faults. TELPHER_EMU_FAULTS is a list of "call:n" (the n-th call fails, counted from 1)
-// and "call:n+" (it and all later ones fail). Calls: malloc, pinned, memcpy, launch, ipc_get,
+// Injected faults. TELPHER_TEST_EMU_FAULTS is a list of "call:n" (the n-th call fails, counted from
+// 1) and "call:n+" (it and all later ones fail). Calls: malloc, pinned, memcpy, launch, ipc_get,
 // ipc_open, register, event; kernel (a launch of a kernel that the device does not have); die (a
 // kernel that is launched and then faults without doing anything; the next event or synchronisation
 // of its stream reports it).

@@ -13,7 +13,7 @@ extern "C" [[gnu::visibility("default")]] long long telpher_emu_counter(const ch
   return telpher::device::emu::count(name);
 }
 
-/// Replaces the faults of TELPHER_EMU_FAULTS; for tests.
+/// Replaces the faults of TELPHER_TEST_EMU_FAULTS; for tests.
 extern "C" [[gnu::visibility("default")]] void telpher_emu_faults(const char* text) {
   telpher::device::emu::set_faults(text);
 }

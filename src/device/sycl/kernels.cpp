@@ -200,15 +200,18 @@ made_kernels make(const place& where, const order& what) {
 }  // namespace
 
 const ::sycl::kernel* kernel_of(const place& where, kernel::id k) {
-  static auto* mutex = new std::mutex;
-  static auto* all = new std::list<made_kernels>;  // a list: elements do not move
+  struct kept {
+    std::mutex mutex;
+    std::list<made_kernels> made;  // a list: elements do not move
+  };
+  static auto* const all = new kept;
   const order wanted(k);
   if (wanted.which == unit::none) return nullptr;
-  std::lock_guard lock(*mutex);
+  std::lock_guard lock(all->mutex);
   made_kernels* found = nullptr;
-  for (made_kernels& m : *all)
+  for (made_kernels& m : all->made)
     if (m.where == &where && m.what == wanted) found = &m;
-  if (!found) found = &all->emplace_back(make(where, wanted));
+  if (!found) found = &all->made.emplace_back(make(where, wanted));
   const auto& kernel = found->kernels[wanted.is_reduction() ? 0 : static_cast<std::size_t>(k)];
   return kernel ? &*kernel : nullptr;
 }

@@ -4,7 +4,7 @@
 // in the sections of MPI 4.0.
 #include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
-#include "coll/staged.hpp"
+#include "coll/host_collective.hpp"
 #include "mpi/by_messages.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
@@ -29,7 +29,7 @@ TELPHER_MPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MP
                                                  coll::exchange::bcast(buffer, count, datatype,
                                                                        root), &code))
     return code;
-  coll::staged call("MPI_Bcast", comm);
+  coll::host_collective call("MPI_Bcast", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
       : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -50,7 +50,7 @@ TELPHER_MPI(Gather,
                                                                          recvcount, recvtype, root),
                                                   &code))
     return code;
-  coll::staged call("MPI_Gather", comm);
+  coll::host_collective call("MPI_Gather", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -77,7 +77,7 @@ TELPHER_MPI(Gatherv,
                                                                           recvcounts, displs,
                                                                           recvtype, root), &code))
     return code;
-  coll::staged call("MPI_Gatherv", comm);
+  coll::host_collective call("MPI_Gatherv", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -102,7 +102,7 @@ TELPHER_MPI(Scatter,
                                                                           recvcount, recvtype,
                                                                           root), &code))
     return code;
-  coll::staged call("MPI_Scatter", comm);
+  coll::host_collective call("MPI_Scatter", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                              : coll::nothing());
@@ -127,7 +127,7 @@ TELPHER_MPI(Scatterv,
                                                                            recvbuf, recvcount,
                                                                            recvtype, root), &code))
     return code;
-  coll::staged call("MPI_Scatterv", comm);
+  coll::host_collective call("MPI_Scatterv", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
                              ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -158,7 +158,7 @@ TELPHER_MPI(Allgather,
                                                                            recvcount, recvtype),
                                                  &code))
     return code;
-  coll::staged call("MPI_Allgather", comm);
+  coll::host_collective call("MPI_Allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -187,7 +187,7 @@ TELPHER_MPI(Allgatherv,
                                                                             recvcounts, displs,
                                                                             recvtype), &code))
     return code;
-  coll::staged call("MPI_Allgatherv", comm);
+  coll::host_collective call("MPI_Allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -215,7 +215,7 @@ TELPHER_MPI(Alltoall,
                                                                           recvcount, recvtype),
                                                  &code))
     return code;
-  coll::staged call("MPI_Alltoall", comm);
+  coll::host_collective call("MPI_Alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -248,7 +248,7 @@ TELPHER_MPI(Alltoallv,
                                                                            rdispls, recvtype),
                                                  &code))
     return code;
-  coll::staged call("MPI_Alltoallv", comm);
+  coll::host_collective call("MPI_Alltoallv", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
   return call.run([&] {
@@ -274,7 +274,7 @@ TELPHER_MPI(Alltoallw,
                                                                       recvcounts, rdispls,
                                                                       recvtypes), &code))
     return code;
-  coll::staged call("MPI_Alltoallw", comm);
+  coll::host_collective call("MPI_Alltoallw", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.run([&] {
@@ -299,7 +299,7 @@ TELPHER_MPI(Bcast_c,
                                                  coll::exchange::bcast(buffer, count, datatype,
                                                                        root), &code))
     return code;
-  coll::staged call("MPI_Bcast_c", comm);
+  coll::host_collective call("MPI_Bcast_c", comm);
   const auto data = coll::uniform(count, datatype);
   void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
       : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -320,7 +320,7 @@ TELPHER_MPI(Gather_c,
                                                                          recvcount, recvtype, root),
                                                   &code))
     return code;
-  coll::staged call("MPI_Gather_c", comm);
+  coll::host_collective call("MPI_Gather_c", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -347,7 +347,7 @@ TELPHER_MPI(Gatherv_c,
                                                                           recvcounts, displs,
                                                                           recvtype, root), &code))
     return code;
-  coll::staged call("MPI_Gatherv_c", comm);
+  coll::host_collective call("MPI_Gatherv_c", comm);
   const void* s = call.input(sendbuf,
                              root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
   void* r = call.output(recvbuf,
@@ -372,7 +372,7 @@ TELPHER_MPI(Scatter_c,
                                                                           recvcount, recvtype,
                                                                           root), &code))
     return code;
-  coll::staged call("MPI_Scatter_c", comm);
+  coll::host_collective call("MPI_Scatter_c", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                              : coll::nothing());
@@ -398,7 +398,7 @@ TELPHER_MPI(Scatterv_c,
                                                                            recvbuf, recvcount,
                                                                            recvtype, root), &code))
     return code;
-  coll::staged call("MPI_Scatterv_c", comm);
+  coll::host_collective call("MPI_Scatterv_c", comm);
   const void* s = call.input(sendbuf,
                              call.at_root(root)
                              ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -429,7 +429,7 @@ TELPHER_MPI(Allgather_c,
                                                                            recvcount, recvtype),
                                                  &code))
     return code;
-  coll::staged call("MPI_Allgather_c", comm);
+  coll::host_collective call("MPI_Allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -459,7 +459,7 @@ TELPHER_MPI(Allgatherv_c,
                                                                             recvcounts, displs,
                                                                             recvtype), &code))
     return code;
-  coll::staged call("MPI_Allgatherv_c", comm);
+  coll::host_collective call("MPI_Allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
   return call.run([&] {
@@ -487,7 +487,7 @@ TELPHER_MPI(Alltoall_c,
                                                                           recvcount, recvtype),
                                                  &code))
     return code;
-  coll::staged call("MPI_Alltoall_c", comm);
+  coll::host_collective call("MPI_Alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
   void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
   return call.run([&] {
@@ -520,7 +520,7 @@ TELPHER_MPI(Alltoallv_c,
                                                                            rdispls, recvtype),
                                                  &code))
     return code;
-  coll::staged call("MPI_Alltoallv_c", comm);
+  coll::host_collective call("MPI_Alltoallv_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
   void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
   return call.run([&] {
@@ -546,7 +546,7 @@ TELPHER_MPI(Alltoallw_c,
                                                                       recvcounts, rdispls,
                                                                       recvtypes), &code))
     return code;
-  coll::staged call("MPI_Alltoallw_c", comm);
+  coll::host_collective call("MPI_Alltoallw_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.run([&] {

@@ -4,7 +4,7 @@
 // in the sections of MPI 4.0.
 #include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
-#include "coll/staged.hpp"
+#include "coll/host_collective.hpp"
 #include "mpi/by_messages.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
@@ -23,7 +23,7 @@ TELPHER_MPI(Ibcast,
   if (!entry::active()) return pmpi::Ibcast(buffer, count, datatype, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Ibcast", on);
+    coll::host_collective call("MPI_Ibcast", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -44,7 +44,7 @@ TELPHER_MPI(Igather,
                          request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Igather", on);
+    coll::host_collective call("MPI_Igather", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -72,7 +72,7 @@ TELPHER_MPI(Igatherv,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Igatherv", on);
+    coll::host_collective call("MPI_Igatherv", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -100,7 +100,7 @@ TELPHER_MPI(Iscatter,
                           request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Iscatter", on);
+    coll::host_collective call("MPI_Iscatter", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
@@ -128,7 +128,7 @@ TELPHER_MPI(Iscatterv,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Iscatterv", on);
+    coll::host_collective call("MPI_Iscatterv", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
@@ -156,7 +156,7 @@ TELPHER_MPI(Iallgather,
                             request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Iallgather", on);
+    coll::host_collective call("MPI_Iallgather", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
@@ -180,7 +180,7 @@ TELPHER_MPI(Iallgatherv,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Iallgatherv", on);
+    coll::host_collective call("MPI_Iallgatherv", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
     return call.start(made, [&] {
@@ -204,7 +204,7 @@ TELPHER_MPI(Ialltoall,
                            request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Ialltoall", on);
+    coll::host_collective call("MPI_Ialltoall", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
@@ -230,7 +230,7 @@ TELPHER_MPI(Ialltoallv,
   const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Ialltoallv", on);
+    coll::host_collective call("MPI_Ialltoallv", on);
     const void* s = call.input(sendbuf,
                                coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
     void* r = call.output(recvbuf,
@@ -266,7 +266,7 @@ TELPHER_MPI(Ialltoallw,
                                                                         recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::staged call("MPI_Ialltoallw", comm);
+  coll::host_collective call("MPI_Ialltoallw", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {
@@ -284,7 +284,7 @@ TELPHER_MPI(Ibcast_c,
   if (!entry::active()) return pmpi::Ibcast_c(buffer, count, datatype, root, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Ibcast_c", on);
+    coll::host_collective call("MPI_Ibcast_c", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -306,7 +306,7 @@ TELPHER_MPI(Igather_c,
                            request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Igather_c", on);
+    coll::host_collective call("MPI_Igather_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -334,7 +334,7 @@ TELPHER_MPI(Igatherv_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Igatherv_c", on);
+    coll::host_collective call("MPI_Igatherv_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -363,7 +363,7 @@ TELPHER_MPI(Iscatter_c,
                             request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Iscatter_c", on);
+    coll::host_collective call("MPI_Iscatter_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
@@ -391,7 +391,7 @@ TELPHER_MPI(Iscatterv_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_sendcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Iscatterv_c", on);
+    coll::host_collective call("MPI_Iscatterv_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), own_sendcounts, own_displs, sendtype)
@@ -419,7 +419,7 @@ TELPHER_MPI(Iallgather_c,
                               request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Iallgather_c", on);
+    coll::host_collective call("MPI_Iallgather_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
@@ -443,7 +443,7 @@ TELPHER_MPI(Iallgatherv_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](const auto* own_recvcounts, const auto* own_displs, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Iallgatherv_c", on);
+    coll::host_collective call("MPI_Iallgatherv_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), own_recvcounts, own_displs, recvtype));
     return call.start(made, [&] {
@@ -467,7 +467,7 @@ TELPHER_MPI(Ialltoall_c,
                              request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Ialltoall_c", on);
+    coll::host_collective call("MPI_Ialltoall_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.start(made, [&] {
@@ -493,7 +493,7 @@ TELPHER_MPI(Ialltoallv_c,
   const auto staged = [=](const auto* own_sendcounts, const auto* own_sdispls,
                           const auto* own_recvcounts, const auto* own_rdispls, MPI_Comm on,
                           MPI_Request* made) {
-    coll::staged call("MPI_Ialltoallv_c", on);
+    coll::host_collective call("MPI_Ialltoallv_c", on);
     const void* s = call.input(sendbuf,
                                coll::ragged(call.size(), own_sendcounts, own_sdispls, sendtype));
     void* r = call.output(recvbuf,
@@ -529,7 +529,7 @@ TELPHER_MPI(Ialltoallw_c,
                                                                         recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::staged call("MPI_Ialltoallw_c", comm);
+  coll::host_collective call("MPI_Ialltoallw_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.start(request, [&] {

@@ -4,7 +4,7 @@
 // in the sections of MPI 4.0.
 #include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
-#include "coll/staged.hpp"
+#include "coll/host_collective.hpp"
 #include "mpi/by_messages.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
@@ -26,7 +26,7 @@ TELPHER_MPI(Bcast_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Bcast_init", on);
+    coll::host_collective call("MPI_Bcast_init", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -52,7 +52,7 @@ TELPHER_MPI(Gather_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Gather_init", on);
+    coll::host_collective call("MPI_Gather_init", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -81,7 +81,7 @@ TELPHER_MPI(Gatherv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Gatherv_init", on);
+    coll::host_collective call("MPI_Gatherv_init", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -112,7 +112,7 @@ TELPHER_MPI(Scatter_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Scatter_init", on);
+    coll::host_collective call("MPI_Scatter_init", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
@@ -141,7 +141,7 @@ TELPHER_MPI(Scatterv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Scatterv_init", on);
+    coll::host_collective call("MPI_Scatterv_init", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -171,7 +171,7 @@ TELPHER_MPI(Allgather_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Allgather_init", on);
+    coll::host_collective call("MPI_Allgather_init", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -196,7 +196,7 @@ TELPHER_MPI(Allgatherv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Allgatherv_init", on);
+    coll::host_collective call("MPI_Allgatherv_init", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
     return call.init(made, [&] {
@@ -222,7 +222,7 @@ TELPHER_MPI(Alltoall_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Alltoall_init", on);
+    coll::host_collective call("MPI_Alltoall_init", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -247,7 +247,7 @@ TELPHER_MPI(Alltoallv_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Alltoallv_init", on);
+    coll::host_collective call("MPI_Alltoallv_init", on);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
     return call.init(made, [&] {
@@ -280,7 +280,7 @@ TELPHER_MPI(Alltoallw_init,
                                                                        recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::staged call("MPI_Alltoallw_init", comm);
+  coll::host_collective call("MPI_Alltoallw_init", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {
@@ -303,7 +303,7 @@ TELPHER_MPI(Bcast_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Bcast_init_c", on);
+    coll::host_collective call("MPI_Bcast_init_c", on);
     const auto data = coll::uniform(count, datatype);
     void* b = call.at_root(root) ? const_cast<void*>(call.input(buffer, data))
         : call.output(buffer, root >= 0 ? data : coll::nothing());
@@ -329,7 +329,7 @@ TELPHER_MPI(Gather_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Gather_init_c", on);
+    coll::host_collective call("MPI_Gather_init_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -358,7 +358,7 @@ TELPHER_MPI(Gatherv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Gatherv_init_c", on);
+    coll::host_collective call("MPI_Gatherv_init_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(sendcount, sendtype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -389,7 +389,7 @@ TELPHER_MPI(Scatter_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Scatter_init_c", on);
+    coll::host_collective call("MPI_Scatter_init_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root) ? coll::uniform(sendcount, sendtype, call.size())
                                : coll::nothing());
@@ -418,7 +418,7 @@ TELPHER_MPI(Scatterv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Scatterv_init_c", on);
+    coll::host_collective call("MPI_Scatterv_init_c", on);
     const void* s = call.input(sendbuf,
                                call.at_root(root)
                                ? coll::ragged(call.size(), sendcounts, displs, sendtype)
@@ -448,7 +448,7 @@ TELPHER_MPI(Allgather_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Allgather_init_c", on);
+    coll::host_collective call("MPI_Allgather_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -473,7 +473,7 @@ TELPHER_MPI(Allgatherv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Allgatherv_init_c", on);
+    coll::host_collective call("MPI_Allgatherv_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, displs, recvtype));
     return call.init(made, [&] {
@@ -499,7 +499,7 @@ TELPHER_MPI(Alltoall_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Alltoall_init_c", on);
+    coll::host_collective call("MPI_Alltoall_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
     void* r = call.output(recvbuf, coll::uniform(recvcount, recvtype, call.size()));
     return call.init(made, [&] {
@@ -525,7 +525,7 @@ TELPHER_MPI(Alltoallv_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Alltoallv_init_c", on);
+    coll::host_collective call("MPI_Alltoallv_init_c", on);
     const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
     void* r = call.output(recvbuf, coll::ragged(call.size(), recvcounts, rdispls, recvtype));
     return call.init(made, [&] {
@@ -558,7 +558,7 @@ TELPHER_MPI(Alltoallw_init_c,
                                                                        recvtypes), request, &code))
     return code;
   entry::keep_order(comm);
-  coll::staged call("MPI_Alltoallw_init_c", comm);
+  coll::host_collective call("MPI_Alltoallw_init_c", comm);
   const void* s = call.input(sendbuf, coll::ragged_w(call.size(), sendcounts, sdispls, sendtypes));
   void* r = call.output(recvbuf, coll::ragged_w(call.size(), recvcounts, rdispls, recvtypes));
   return call.init(request, [&] {

@@ -4,7 +4,7 @@
 // in the sections of MPI 4.0.
 #include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
-#include "coll/staged.hpp"
+#include "coll/host_collective.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -30,7 +30,7 @@ TELPHER_MPI(Reduce,
                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
                                                                         datatype, op, root), &code))
     return code;
-  coll::staged call("MPI_Reduce", comm);
+  coll::host_collective call("MPI_Reduce", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
@@ -51,7 +51,7 @@ TELPHER_MPI(Allreduce,
                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                            datatype, op), &code))
     return code;
-  coll::staged call("MPI_Allreduce", comm);
+  coll::host_collective call("MPI_Allreduce", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce(s, r, count, datatype, op, comm); });
@@ -65,7 +65,7 @@ TELPHER_MPI(Reduce_local,
   if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, inoutbuf});
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
-  coll::staged call("MPI_Reduce_local", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Reduce_local", MPI_COMM_SELF);
   const void* s = call.input(inbuf, coll::uniform(count, datatype));
   void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Reduce_local(s, r, count, datatype, op); });
@@ -92,7 +92,7 @@ TELPHER_MPI(Reduce_scatter_block,
                                                                                       datatype, op),
                                                  &code))
     return code;
-  coll::staged call("MPI_Reduce_scatter_block", comm);
+  coll::host_collective call("MPI_Reduce_scatter_block", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
                         coll::uniform(recvcount, datatype,
@@ -121,7 +121,7 @@ TELPHER_MPI(Reduce_scatter,
                                                                                 datatype, op),
                                                  &code))
     return code;
-  coll::staged call("MPI_Reduce_scatter", comm);
+  coll::host_collective call("MPI_Reduce_scatter", comm);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
   void* r = call.output(recvbuf,
@@ -140,7 +140,7 @@ TELPHER_MPI(Scan,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
                                                                        datatype, op), &code))
     return code;
-  coll::staged call("MPI_Scan", comm);
+  coll::host_collective call("MPI_Scan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Scan(s, r, count, datatype, op, comm); });
@@ -156,7 +156,7 @@ TELPHER_MPI(Exscan,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,
                                                                          datatype, op), &code))
     return code;
-  coll::staged call("MPI_Exscan", comm);
+  coll::host_collective call("MPI_Exscan", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf,
                        sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
@@ -181,7 +181,7 @@ TELPHER_MPI(Reduce_c,
                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
                                                                         datatype, op, root), &code))
     return code;
-  coll::staged call("MPI_Reduce_c", comm);
+  coll::host_collective call("MPI_Reduce_c", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
   void* r = call.output(recvbuf,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
@@ -202,7 +202,7 @@ TELPHER_MPI(Allreduce_c,
                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
                                                                            datatype, op), &code))
     return code;
-  coll::staged call("MPI_Allreduce_c", comm);
+  coll::host_collective call("MPI_Allreduce_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce_c(s, r, count, datatype, op, comm); });
@@ -216,7 +216,7 @@ TELPHER_MPI(Reduce_local_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(MPI_COMM_NULL, {inbuf, inoutbuf});
   if (int code = 0; coll::exchange::reduce_local(inbuf, inoutbuf, count, datatype, op, &code))
     return code;
-  coll::staged call("MPI_Reduce_local_c", MPI_COMM_SELF);
+  coll::host_collective call("MPI_Reduce_local_c", MPI_COMM_SELF);
   const void* s = call.input(inbuf, coll::uniform(count, datatype));
   void* r = call.inout(inoutbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Reduce_local_c(s, r, count, datatype, op); });
@@ -243,7 +243,7 @@ TELPHER_MPI(Reduce_scatter_block_c,
                                                                                       datatype, op),
                                                  &code))
     return code;
-  coll::staged call("MPI_Reduce_scatter_block_c", comm);
+  coll::host_collective call("MPI_Reduce_scatter_block_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
   void* r = call.output(recvbuf,
                         coll::uniform(recvcount, datatype,
@@ -273,7 +273,7 @@ TELPHER_MPI(Reduce_scatter_c,
                                                                                 datatype, op),
                                                  &code))
     return code;
-  coll::staged call("MPI_Reduce_scatter_c", comm);
+  coll::host_collective call("MPI_Reduce_scatter_c", comm);
   const void* s = call.input(sendbuf,
                              coll::uniform(local_group::total(comm, recvcounts), datatype));
   void* r = call.output(recvbuf,
@@ -292,7 +292,7 @@ TELPHER_MPI(Scan_c,
                                                   coll::exchange::scan(sendbuf, recvbuf, count,
                                                                        datatype, op), &code))
     return code;
-  coll::staged call("MPI_Scan_c", comm);
+  coll::host_collective call("MPI_Scan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Scan_c(s, r, count, datatype, op, comm); });
@@ -308,7 +308,7 @@ TELPHER_MPI(Exscan_c,
                                                   coll::exchange::exscan(sendbuf, recvbuf, count,
                                                                          datatype, op), &code))
     return code;
-  coll::staged call("MPI_Exscan_c", comm);
+  coll::host_collective call("MPI_Exscan_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.inout(recvbuf,
                        sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0

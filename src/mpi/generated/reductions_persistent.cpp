@@ -4,7 +4,7 @@
 // in the sections of MPI 4.0.
 #include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
-#include "coll/staged.hpp"
+#include "coll/host_collective.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/local_group.hpp"
@@ -27,7 +27,7 @@ TELPHER_MPI(Reduce_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Reduce_init", on);
+    coll::host_collective call("MPI_Reduce_init", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -51,7 +51,7 @@ TELPHER_MPI(Allreduce_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Allreduce_init", on);
+    coll::host_collective call("MPI_Allreduce_init", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -74,7 +74,7 @@ TELPHER_MPI(Reduce_scatter_block_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_block_init", on);
+    coll::host_collective call("MPI_Reduce_scatter_block_init", on);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
@@ -99,7 +99,7 @@ TELPHER_MPI(Reduce_scatter_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_init", on);
+    coll::host_collective call("MPI_Reduce_scatter_init", on);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(on, recvcounts), datatype));
     void* r = call.output(recvbuf,
@@ -124,7 +124,7 @@ TELPHER_MPI(Scan_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Scan_init", on);
+    coll::host_collective call("MPI_Scan_init", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -146,7 +146,7 @@ TELPHER_MPI(Exscan_init,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Exscan_init", on);
+    coll::host_collective call("MPI_Exscan_init", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
                          sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0
@@ -174,7 +174,7 @@ TELPHER_MPI(Reduce_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Reduce_init_c", on);
+    coll::host_collective call("MPI_Reduce_init_c", on);
     const void* s = call.input(sendbuf,
                                root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
     void* r = call.output(recvbuf,
@@ -198,7 +198,7 @@ TELPHER_MPI(Allreduce_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Allreduce_init_c", on);
+    coll::host_collective call("MPI_Allreduce_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -221,7 +221,7 @@ TELPHER_MPI(Reduce_scatter_block_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_block_init_c", on);
+    coll::host_collective call("MPI_Reduce_scatter_block_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(on)));
     void* r = call.output(recvbuf,
                           coll::uniform(recvcount, datatype,
@@ -246,7 +246,7 @@ TELPHER_MPI(Reduce_scatter_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Reduce_scatter_init_c", on);
+    coll::host_collective call("MPI_Reduce_scatter_init_c", on);
     const void* s = call.input(sendbuf,
                                coll::uniform(local_group::total(on, recvcounts), datatype));
     void* r = call.output(recvbuf,
@@ -271,7 +271,7 @@ TELPHER_MPI(Scan_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Scan_init_c", on);
+    coll::host_collective call("MPI_Scan_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.output(recvbuf, coll::uniform(count, datatype));
     return call.init(made, [&] {
@@ -293,7 +293,7 @@ TELPHER_MPI(Exscan_init_c,
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   entry::keep_order(comm);
   const auto staged = [=](MPI_Comm on, MPI_Request* made) {
-    coll::staged call("MPI_Exscan_init_c", on);
+    coll::host_collective call("MPI_Exscan_init_c", on);
     const void* s = call.input(sendbuf, coll::uniform(count, datatype));
     void* r = call.inout(recvbuf,
                          sendbuf == MPI_IN_PLACE || local_group::rank(on) > 0

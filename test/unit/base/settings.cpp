@@ -136,6 +136,26 @@ TEST_CASE(choices_are_listed_when_one_is_wrong) {
   CHECK(!parse({"TELPHER_PATH=ipc"}).problems.empty());
 }
 
+TEST_CASE(a_word_may_be_a_name) {
+  CHECK(parse({}).values.ccl == "auto");
+  const parsed word = parse({"TELPHER_CCL=off"}), name = parse({"TELPHER_CCL=libother.so"});
+  CHECK(word.problems.empty() && name.problems.empty());
+  CHECK(word.values.ccl == "off");
+  CHECK(!(name.values.ccl == "auto") && !(name.values.ccl == "on") && !(name.values.ccl == "off"));
+  CHECK_EQ(name.values.ccl.text(), "libother.so");
+}
+
+TEST_CASE(knobs_of_tests_have_a_namespace_of_their_own) {
+  for (const auto& row : telpher::setting_rows())
+    CHECK_EQ(row.who == telpher::audience::tests, std::string(row.name).starts_with("test_"));
+}
+
+TEST_CASE(a_table_may_set_what_was_measured) {
+  CHECK(telpher::is_measured("mapped_limit"));
+  CHECK(!telpher::is_measured("slots"));
+  CHECK(!telpher::is_measured("no_such_setting"));
+}
+
 TEST_CASE(an_unknown_variable_is_a_warning_with_the_nearest_name) {
   CHECK(
       mentions(parse({"TELPHER_EAGER_LIMT=1k"}).problems, "nearest is TELPHER_EAGER_LIMIT", false));

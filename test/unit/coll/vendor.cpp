@@ -117,7 +117,7 @@ TEST_CASE(no_library_without_a_setting_for_this_device) {
   device::backend& emu = emulated::device();
   for (const char* setting : {"TELPHER_CCL=auto", "TELPHER_CCL=on", "TELPHER_CCL=off"}) {
     const scoped_settings s({setting});
-    CHECK(vendor::library::of(emu) == nullptr);
+    CHECK(vendor::library::for_backend(emu) == nullptr);
   }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE(a_call_on_the_emulated_device) {
   const float three = 3;
   emulated::allocation from(sizeof three), to(sizeof three);
   CHECK_EQ(memory::copy_and_wait(where, from.data(), &three, sizeof three), status::ok);
-  const auto stream = memory::stream(where, memory::lane::kernel);
+  const auto stream = memory::stream(where, memory::stream_role::kernel);
   REQUIRE(stream);
   const vendor::call call{operation::allreduce,
                           1,

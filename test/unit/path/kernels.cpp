@@ -47,12 +47,12 @@ status ends(const Poll& poll) {
 TEST_CASE(no_transport_waits_for_the_copier) {
   const emulated::allocation m(4096);
   const scoped_settings long_stay({"TELPHER_LINGER=on", "TELPHER_LINGER_TIME=10ms"});
-  path::linger_engine copier(where());
-  for (int i = 0; i < static_cast<int>(memory::lane::count_); ++i) {
-    const auto lane = static_cast<memory::lane>(i);
-    if (lane == memory::lane::linger) continue;
+  path::lingering_copier copier(where());
+  for (int i = 0; i < static_cast<int>(memory::stream_role::count_); ++i) {
+    const auto role = static_cast<memory::stream_role>(i);
+    if (role == memory::stream_role::linger) continue;
     std::array<std::byte, 64> to;
-    path::block_copies copies(where(), lane);
+    path::block_copies copies(where(), role);
     std::uint32_t last = 0;
     // The burst continues until the copy has ended, without a pause in which the copier would
     // leave.
@@ -77,7 +77,7 @@ TEST_CASE(no_transport_waits_for_the_copier) {
 // Who gives it work may look for the end much later.
 TEST_CASE(a_copier_that_has_left_is_launched_again_with_the_next_command) {
   const scoped_settings short_stay({"TELPHER_LINGER=on", "TELPHER_LINGER_TIME=1ms"});
-  path::linger_engine copier(where());
+  path::lingering_copier copier(where());
   auto words = memory::buffer::host(4096, where().owner, true);
   REQUIRE(words.has_value());
   auto* const from = static_cast<std::uint32_t*>(words->data());
@@ -93,7 +93,7 @@ TEST_CASE(a_copier_that_has_left_is_launched_again_with_the_next_command) {
 
 TEST_CASE(a_batch_that_dies_ends_its_copies) {
   const emulated::allocation m(4096);
-  path::batch_engine batches(where());
+  path::batched_copier batches(where());
   kernel::copy_batch::piece pieces[2] = {{m.data(), m.data() + 2048, 64},
                                          {m.data() + 64, m.data() + 2112, 64}};
   const auto pass = [&](status wanted) {
@@ -139,7 +139,7 @@ TEST_CASE(a_burst_goes_on_for_longer_while_streams_wait) {
 
 TEST_CASE(a_copier_that_dies_ends_its_copies) {
   const emulated::allocation m(4096);
-  path::linger_engine copier(where());
+  path::lingering_copier copier(where());
   check::expect_log("ended without saying so");
   set_faults("die:1");
   const auto first = copier.submit(m.data(), m.data() + 2048, 64);

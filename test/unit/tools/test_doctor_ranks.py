@@ -117,7 +117,7 @@ class Planted(unittest.TestCase):
 
     def test_ipc_refused(self):
         self.bad(
-            doctor(TELPHER_EMU_FAULTS="ipc_open:1+"),
+            doctor(TELPHER_TEST_EMU_FAULTS="ipc_open:1+"),
             "direct copies",
             "cannot be opened by other processes|ptrace_scope",
             "note",

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "path/puller.hpp"
+#include "path/copier.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/lasting.hpp"
 #include "base/log.hpp"
+#include "base/recycled.hpp"
 #include "base/trace.hpp"
+#include "device/registry.hpp"
+#include "path/exported.hpp"
 #include "path/table.hpp"
 
 namespace telpher::path {
@@ -29,34 +34,126 @@ constexpr std::size_t first_bytes = std::size_t{4} << 20;
 // A small copy ends within some thousand looks; later the CPU may be needed by who makes it.
 constexpr int looks_before_yield = 2000;
 
-lasting<std::vector<std::unique_ptr<puller>>> all;
+lasting<std::vector<std::unique_ptr<copier>>> all;
 
 }  // namespace
 
-puller::puller(const memory::place& where) noexcept
-    : where_(where), batch_(where), linger_(where) {}
+// --- a message that the receiver's device gets ---
 
-puller& puller::of(const memory::place& where) noexcept {
-  for (const auto& p : *all)
-    if (p->where_ == where) return *p;
-  return *all->emplace_back(std::make_unique<puller>(where));
+namespace {
+
+/// local and ipc_get; the copier says by which of its ways the bytes went.
+class get_copy final : public transfer, public recycled<get_copy> {
+ public:
+  get_copy(const memory::place& mover, const region& to, const void* from, kind by) noexcept
+      : copier_(copier::on(mover)), by_(by) {
+    job_.to = to.data;
+    job_.from = from;
+    job_.bytes = to.bytes;
+    if (!to.where.on_device()) land(mover);
+  }
+  /// `mapping` is kept while the bytes move.
+  void start(bool engine_only, memory::mapping mapping = {}) noexcept {
+    job_.engine_only |= engine_only;
+    mapping_ = std::move(mapping);
+    copier_.enqueue(job_);
+  }
+
+  status poll() noexcept override {
+    const status s = copier_.poll(job_);
+    if (s == status::ok && landing_) std::memcpy(target_, landing_.data(), job_.bytes);
+    return s;
+  }
+  kind moved_by() const noexcept override { return by_ == kind::local ? by_ : job_.moved_by(); }
+  bool in_order() const noexcept override { return true; }
+  bool owes_answer() const noexcept override { return true; }
+
+ private:
+  // A kernel takes less time for a small message than a copy of the driver, but may write to pinned
+  // host memory only.
+  void land(const memory::place& mover) noexcept {
+    job_.engine_only = true;
+    if (job_.bytes > config().landing_pinned_limit) return;
+    auto landing = memory::buffer::host(job_.bytes, mover.owner);
+    if (!landing || !landing->pinned()) return;
+    landing_ = std::move(*landing);
+    target_ = std::exchange(job_.to, landing_.data());
+    job_.engine_only = false;
+  }
+
+  copier& copier_;
+  memory::mapping mapping_;
+  memory::buffer landing_;  // of host memory, where a kernel moves the bytes
+  void* target_ = nullptr;  // where they go then
+  copy_job job_;
+  kind by_;
+};
+
+// No back end can copy between its own memory and another back end's.
+bool crosses_back_ends(const receive_end& e, const device::backend* owner) noexcept {
+  return e.to.where.on_device() && e.to.where.owner != owner;
 }
 
-void puller::flush_all(const outlook& o) noexcept {
+status begun(receive_end& e, std::unique_ptr<get_copy> copy) noexcept {
+  e.transfer = std::move(copy);
+  e.cell->set(e.epoch, slot_state::getting);
+  return status::ok;
+}
+
+}  // namespace
+
+// A kernel can access memory of another device of this process only if peer access was enabled; a
+// copy engine always can.
+status get_local(receive_end& e) noexcept {
+  const exported_memory& payload = e.cell->payload;
+  const memory::place where{device::find(payload.owner), payload.device};
+  if (crosses_back_ends(e, where.owner)) return status::not_supported;
+  const memory::place& mover = e.to.where.on_device() ? e.to.where : where;
+  auto copy = std::make_unique<get_copy>(
+      mover, e.to, reinterpret_cast<const void*>(payload.address), kind::local);
+  copy->start(!(mover == where));
+  return begun(e, std::move(copy));
+}
+
+status get_imported(receive_end& e) noexcept {
+  const exported_memory& payload = e.cell->payload;
+  if (crosses_back_ends(e, device::find(payload.owner))) return status::not_supported;
+  auto importer = importer_for(payload, e.to.where);
+  TELPHER_TRY(importer);
+  auto mapping = open_exported(e.peer, payload, *importer);
+  TELPHER_TRY(mapping);
+  const void* from = mapping->base() + (payload.address - payload.base);
+  auto copy = std::make_unique<get_copy>(*importer, e.to, from, kind::ipc_get);
+  copy->start(false, std::move(*mapping));
+  return begun(e, std::move(copy));
+}
+
+// --- the copies of a device ---
+
+copier::copier(const memory::place& where) noexcept
+    : where_(where), batch_(where), linger_(where) {}
+
+copier& copier::on(const memory::place& where) noexcept {
+  for (const auto& p : *all)
+    if (p->where_ == where) return *p;
+  return *all->emplace_back(std::make_unique<copier>(where));
+}
+
+void copier::flush_all(const outlook& o) noexcept {
   for (const auto& p : *all) p->flush(o);
 }
 
-std::size_t puller::bytes_to_start_with() noexcept {
+std::size_t copier::bytes_to_start_with() noexcept {
   const bool moving = std::any_of(all->begin(), all->end(),
                                   [](const auto& p) { return p->batch_.in_flight() > 0; });
   return moving ? std::numeric_limits<std::size_t>::max() : first_bytes;
 }
 
-void puller::shut_down() noexcept {
+void copier::shut_down() noexcept {
   all->clear();
 }
 
-void puller::enqueue(copy_job& job) noexcept {
+void copier::enqueue(copy_job& job) noexcept {
   job.moved_by_ = kind::none;
   job.engine_status_ = status::would_block;
   queued_.push_back(&job);
@@ -65,7 +162,7 @@ void puller::enqueue(copy_job& job) noexcept {
 
 // --- start ---
 
-bool puller::gathers(const outlook& o) const noexcept {
+bool copier::gathers(const outlook& o) const noexcept {
   if (!o.more) return false;
   const bool busy = batch_.bytes_in_flight() >= busy_bytes;
   if (queued_bytes_ >= (busy ? gather_bytes_busy : gather_bytes)) return false;
@@ -73,7 +170,7 @@ bool puller::gathers(const outlook& o) const noexcept {
   return o.coming || batch_.in_flight() > 0;
 }
 
-void puller::flush(const outlook& o) noexcept {
+void copier::flush(const outlook& o) noexcept {
   ++pass_;
   if (queued_.empty() || gathers(o)) return;
   if (trace::on()) [[unlikely]]
@@ -98,11 +195,11 @@ void puller::flush(const outlook& o) noexcept {
   queued_bytes_ = 0;
 }
 
-void puller::start_single(copy_job& job) noexcept {
+void copier::start_single(copy_job& job) noexcept {
   if (!start_linger(job)) start_engine(job);
 }
 
-bool puller::start_linger(copy_job& job) noexcept {
+bool copier::start_linger(copy_job& job) noexcept {
   if (!wants_linger(job)) return false;
   const auto sequence = linger_.submit(job.to, job.from, job.bytes);
   if (!sequence) return false;
@@ -111,7 +208,7 @@ bool puller::start_linger(copy_job& job) noexcept {
   return true;
 }
 
-status puller::copy_by_linger(copy_job& job) noexcept {
+status copier::copy_by_linger(copy_job& job) noexcept {
   job.started_ns_ = trace::on() ? now_ns() : 0;
   if (!start_linger(job)) return status::not_supported;
   for (int looks = 0;; ++looks) {
@@ -120,33 +217,33 @@ status puller::copy_by_linger(copy_job& job) noexcept {
   }
 }
 
-bool puller::wants_linger(const copy_job& job) noexcept {
+bool copier::wants_linger(const copy_job& job) noexcept {
   if (job.engine_only || !allowed(kind::linger) || !linger_sizes.holds(job.bytes)) return false;
   return (forced() == kind::linger && config().linger != "off") || burst_.goes_on(where_);
 }
 
-void puller::start_engine(copy_job& job) noexcept {
+void copier::start_engine(copy_job& job) noexcept {
   job.moved_by_ = kind::ipc_get;
   // Two streams in turn: the start-up cost of one copy is hidden behind the other's bytes. If one
   // has more to do, the other: copies over a slow link do not hold those over another one.
   const std::size_t first = engine_[0].running.size(), second = engine_[1].running.size();
-  job.lane_ = first != second ? first > second : static_cast<int>(next_lane_++ % 2);
-  const auto lane = job.lane_ ? memory::lane::in : memory::lane::copy;
+  job.engine_ = first != second ? first > second : static_cast<int>(next_engine_++ % 2);
+  const auto role = job.engine_ ? memory::stream_role::in : memory::stream_role::copy;
   const status s = [&]() -> status {
     auto e = memory::pooled_event::acquire(where_);
     TELPHER_TRY(e);
     job.event_ = std::move(*e);
-    auto stream = memory::stream(where_, lane);
+    auto stream = memory::stream(where_, role);
     TELPHER_TRY(stream);
     TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *stream));
     return job.event_.record(*stream);
   }();
-  if (s == status::ok) return engine_[job.lane_].running.push_back(&job);
+  if (s == status::ok) return engine_[job.engine_].running.push_back(&job);
   job.engine_status_ = s;
-  memory::wait_for(where_, lane);  // the copy itself may be running
+  memory::wait_for(where_, role);  // the copy itself may be running
 }
 
-bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
+bool copier::start_batch(copy_job** jobs, std::size_t count) noexcept {
   kernel::copy_batch::piece pieces[kernel::copy_batch::capacity] = {};
   for (std::size_t i = 0; i < count; ++i) pieces[i] = {jobs[i]->to, jobs[i]->from, jobs[i]->bytes};
   auto first = batch_.launch(pieces, count);
@@ -161,7 +258,7 @@ bool puller::start_batch(copy_job** jobs, std::size_t count) noexcept {
 // --- watch ---
 
 // In the trace a copy ends when its end was seen.
-status puller::poll(copy_job& job) noexcept {
+status copier::poll(copy_job& job) noexcept {
   const status s = look(job);
   if (s != status::would_block && job.started_ns_ != 0) [[unlikely]] {
     trace::facts f;
@@ -172,7 +269,7 @@ status puller::poll(copy_job& job) noexcept {
   return s;
 }
 
-status puller::look(copy_job& job) noexcept {
+status copier::look(copy_job& job) noexcept {
   switch (job.moved_by_) {
     case kind::none:
       return status::would_block;  // starts at the next flush
@@ -183,19 +280,19 @@ status puller::look(copy_job& job) noexcept {
     default:
       break;
   }
-  if (job.engine_status_ == status::would_block) look_at(job.lane_);
+  if (job.engine_status_ == status::would_block) look_at(job.engine_);
   return job.engine_status_;
 }
 
-void puller::look_at(int lane) noexcept {
-  engine_lane& l = engine_[lane];
-  if (l.looked_at == pass_) return;
-  l.looked_at = pass_;
-  while (!l.running.empty()) {
-    copy_job& oldest = *l.running.front();
+void copier::look_at(int engine) noexcept {
+  engine_stream& s = engine_[engine];
+  if (s.looked_at == pass_) return;
+  s.looked_at = pass_;
+  while (!s.running.empty()) {
+    copy_job& oldest = *s.running.front();
     oldest.engine_status_ = oldest.event_.query();
     if (oldest.engine_status_ == status::would_block) return;
-    l.running.pop_front();
+    s.running.pop_front();
   }
 }
 

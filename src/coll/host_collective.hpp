@@ -10,19 +10,19 @@
 
 #include "base/trace.hpp"
 #include "coll/regions.hpp"
-#include "coll/staging.hpp"
+#include "coll/host_images.hpp"
 #include "memory/memory.hpp"
 #include "host_mpi/error.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll {
 
-class staged {
+class host_collective {
  public:
-  staged(const char* call, MPI_Comm comm) noexcept
+  host_collective(const char* call, MPI_Comm comm) noexcept
       : traced_(call, [&] { return traced_facts(comm); }), call_(call), group_(comm) {}
-  staged(const staged&) = delete;
-  staged& operator=(const staged&) = delete;
+  host_collective(const host_collective&) = delete;
+  host_collective& operator=(const host_collective&) = delete;
 
   template <class Region>
   const void* input(const void* buffer, const Region& region) noexcept {
@@ -124,7 +124,7 @@ class staged {
   group group_;
   bool in_place_ = false;
   status failure_ = status::ok;
-  std::unique_ptr<staging> work_;
+  std::unique_ptr<host_images> work_;
 };
 
 }  // namespace telpher::coll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See staged.hpp: what happens once a buffer has turned out to be device memory.
-#include "coll/staged.hpp"
+// See host_collective.hpp: what happens once a buffer has turned out to be device memory.
+#include "coll/host_collective.hpp"
 
 #include <mutex>
 #include <unordered_map>
@@ -19,7 +19,7 @@ std::unordered_map<std::uint64_t, long long>& counts() {
 }  // namespace
 
 // The number of the call on its group, by which calls of different ranks are found to be the same.
-trace::facts staged::traced_facts(MPI_Comm comm) noexcept {
+trace::facts host_collective::traced_facts(MPI_Comm comm) noexcept {
   int size = 0;
   pmpi::Comm_size(comm, &size);
   const std::uint64_t key = host_mpi::group_key(ticket::job(), comm);
@@ -30,8 +30,8 @@ trace::facts staged::traced_facts(MPI_Comm comm) noexcept {
   return f;
 }
 
-void* staged::image_of(void* buffer, const plan& p) {
-  auto work = work_ ? std::move(work_) : std::make_unique<staging>();
+void* host_collective::image_of(void* buffer, const plan& p) {
+  auto work = work_ ? std::move(work_) : std::make_unique<host_images>();
   const auto image = work->add(buffer, p);
   if (!work->empty()) work_ = std::move(work);
   if (image) return *image;
@@ -39,14 +39,14 @@ void* staged::image_of(void* buffer, const plan& p) {
   return buffer;
 }
 
-int staged::copy_in() noexcept {
+int host_collective::copy_in() noexcept {
   trace::span traced("copy to the host",
                      [&] { return trace::facts().add("bytes", work_->bytes()); });
   if (!failed(failure_)) failure_ = work_->copy_in();
   return failed(failure_) ? fail(failure_) : MPI_SUCCESS;
 }
 
-int staged::copy_out() noexcept {
+int host_collective::copy_out() noexcept {
   trace::span traced("copy to the device",
                      [&] { return trace::facts().add("bytes", work_->bytes()); });
   const status s = work_->copy_out();
@@ -55,7 +55,7 @@ int staged::copy_out() noexcept {
 
 // A request that is complete already may be one that the host MPI shares between such calls, so
 // nothing can be attached to it, and nothing need be.
-int staged::finish_later(MPI_Request* request) noexcept {
+int host_collective::finish_later(MPI_Request* request) noexcept {
   int complete = 0;
   if (host_mpi::look_at(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
     return copy_out();
@@ -63,7 +63,7 @@ int staged::finish_later(MPI_Request* request) noexcept {
   return MPI_SUCCESS;
 }
 
-int staged::fail(status s) const noexcept {
+int host_collective::fail(status s) const noexcept {
   return host_mpi::fail(group_.comm(), call_, s, "a device buffer could not be staged to the host");
 }
 

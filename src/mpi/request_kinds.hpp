@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kinds of operation that point-to-point calls make. See operation.hpp for the contract.
+// The request objects of point-to-point calls. See request_object.hpp for the contract.
 #pragma once
 
 #include "base/recycled.hpp"
 #include "coll/pending.hpp"
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 #include "mpi/pt2pt.hpp"
 #include "ticket/receives.hpp"
 #include "ticket/sends.hpp"
@@ -12,7 +12,7 @@
 namespace telpher::mpi {
 
 /// A send by ticket.
-class ticket_send final : public operation, public recycled<ticket_send> {
+class ticket_send final : public request_object, public recycled<ticket_send> {
  public:
   /// `offer` belongs to ticket::sends(), `request` is a handle of take_handle or null.
   ticket_send(ticket::offer& o, MPI_Request request, const char* call, MPI_Comm comm) noexcept
@@ -39,7 +39,7 @@ class ticket_send final : public operation, public recycled<ticket_send> {
 };
 
 /// A native request with memory that must live as long: a send of host bytes, staged or not.
-class native_send final : public operation, public recycled<native_send> {
+class native_send final : public request_object, public recycled<native_send> {
  public:
   native_send(MPI_Request native, memory::buffer bytes) noexcept
       : request_(native), bytes_(std::move(bytes)) {}
@@ -60,7 +60,7 @@ class native_send final : public operation, public recycled<native_send> {
 
 /// A plain receive (ticket/plain_receives.hpp) that the program has freed: it is kept until its
 /// message is there, because until then no ticket may come for it.
-class freed_plain_receive final : public operation {
+class freed_plain_receive final : public request_object {
  public:
   explicit freed_plain_receive(MPI_Request native) noexcept : request_(native) {}
   bool check() noexcept override;
@@ -74,11 +74,10 @@ class freed_plain_receive final : public operation {
 };
 
 /// A receive. The program's handle is not the host MPI's request, which ends when a ticket comes.
-class receive_operation final : public operation, public recycled<receive_operation> {
+class receive_request final : public request_object, public recycled<receive_request> {
  public:
-  explicit receive_operation(const char* call) noexcept
-      : call_(call), receive_(ticket::receives()) {}
-  ~receive_operation() override;
+  explicit receive_request(const char* call) noexcept : call_(call), receive_(ticket::receives()) {}
+  ~receive_request() override;
   ticket::receive& receive() noexcept { return receive_; }
   /// After the receive was posted or taken: watches it, and gives the program its request. Returns
   /// PMPI's code.
@@ -104,12 +103,12 @@ class receive_operation final : public operation, public recycled<receive_operat
 };
 
 /// MPI_Isendrecv: done when both halves are. Its status is the receive's.
-class pair_operation final : public operation {
+class sendrecv_request final : public request_object {
  public:
-  pair_operation(std::unique_ptr<operation> send, std::unique_ptr<operation> receive,
-                 MPI_Request request) noexcept
+  sendrecv_request(std::unique_ptr<request_object> send, std::unique_ptr<request_object> receive,
+                   MPI_Request request) noexcept
       : send_(std::move(send)), receive_(std::move(receive)), request_(request) {}
-  ~pair_operation() override;
+  ~sendrecv_request() override;
   bool check() noexcept override;
   int finish(MPI_Status* out) noexcept override;
   void finish_quietly() noexcept override;
@@ -124,17 +123,17 @@ class pair_operation final : public operation {
   void leave_handle() noexcept override { request_ = MPI_REQUEST_NULL; }
 
  private:
-  std::unique_ptr<operation> send_;
-  std::unique_ptr<operation> receive_;
+  std::unique_ptr<request_object> send_;
+  std::unique_ptr<request_object> receive_;
   MPI_Request request_;
 };
 
-/// A persistent send or receive: keeps the arguments; each start makes an ordinary operation.
-class persistent_operation final : public operation {
+/// A persistent send or receive: keeps the arguments; each start makes an ordinary one.
+class persistent_request final : public request_object {
  public:
-  persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept;
-  persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept;
-  ~persistent_operation() override;
+  persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept;
+  persistent_request(const pt2pt::receive_args& a, MPI_Request place) noexcept;
+  ~persistent_request() override;
   stream::used used_by_start() const noexcept override;
   int start() noexcept override;
   bool check() noexcept override { return !running_ || running_->check(); }
@@ -160,22 +159,22 @@ class persistent_operation final : public operation {
   pt2pt::receive_args receive_{};
   MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
   MPI_Request place_;
-  std::unique_ptr<operation> running_;
+  std::unique_ptr<request_object> running_;
 };
 
 /// A staged collective's native request with the work that follows it. `place`: the handle of
 /// take_handle that the program holds, or null where it holds the native request itself.
-class collective_operation final : public operation {
+class collective_request final : public request_object {
  public:
-  collective_operation(const char* call, MPI_Comm comm, MPI_Request native, MPI_Request place,
-                       std::unique_ptr<coll::pending> work, bool persistent) noexcept
+  collective_request(const char* call, MPI_Comm comm, MPI_Request native, MPI_Request place,
+                     std::unique_ptr<coll::pending> work, bool persistent) noexcept
       : call_(call),
         errors_(comm),
         native_(native),
         place_(place),
         work_(std::move(work)),
         persistent_(persistent) {}
-  ~collective_operation() override;
+  ~collective_request() override;
   stream::used used_by_start() const noexcept override { return {errors_.get()}; }
   int start() noexcept override;
   bool check() noexcept override;
@@ -202,15 +201,15 @@ class collective_operation final : public operation {
   status outcome_ = status::ok;
 };
 
-// --- how operations are made; each returns null and an MPI error code in `rc` on failure ---
+// --- how they are made; each returns null and an MPI error code in `rc` on failure ---
 
-/// Starts a send of either kind of memory. `for_program`: the operation carries a request.
-std::unique_ptr<operation> start_send(const pt2pt::send_args& a, bool for_program,
-                                      int* rc) noexcept;
+/// Starts a send of either kind of memory. `for_program`: the object carries a request.
+std::unique_ptr<request_object> start_send(const pt2pt::send_args& a, bool for_program,
+                                           int* rc) noexcept;
 /// Describes the buffer of a receive. An error code if the host MPI refuses its count and type, or
 /// if it cannot be received into.
 int prepare_receive(ticket::receive& r, const pt2pt::receive_args& a) noexcept;
 /// Posts a receive.
-std::unique_ptr<receive_operation> start_receive(const pt2pt::receive_args& a, int* rc) noexcept;
+std::unique_ptr<receive_request> start_receive(const pt2pt::receive_args& a, int* rc) noexcept;
 
 }  // namespace telpher::mpi

@@ -18,13 +18,13 @@ class receive;
 
 namespace telpher::mpi {
 
-class operation {
+class request_object {
  public:
-  virtual ~operation() = default;
+  virtual ~request_object() = default;
 
   /// Looks whether it is done, out of turn. True if so.
   virtual bool check() noexcept = 0;
-  /// The same for a caller that stays until it is done and has taken the operation from the table:
+  /// The same for a caller that stays until it is done and has taken the object from the table:
   /// the request may end with it.
   virtual bool conclude() noexcept { return check(); }
   /// For who waits for several: the receive whose message is to come, or null.
@@ -37,7 +37,7 @@ class operation {
   /// Once done: fills the status only.
   virtual void fill(MPI_Status* out) noexcept = 0;
   virtual void cancel() noexcept {}
-  /// The program freed its request while the operation was under way. True if the operation frees
+  /// The program freed its request while it was under way. True if the object frees
   /// itself; else it is kept until done and then finished.
   virtual bool abandon() noexcept { return false; }
 
@@ -51,7 +51,7 @@ class operation {
   virtual bool enqueued_in([[maybe_unused]] void*& native) const noexcept { return false; }
   /// What its start uses, where a stream may still write it.
   virtual stream::used used_by_start() const noexcept { return {}; }
-  /// Starts a persistent operation. Returns the MPI error code.
+  /// Starts a persistent request. Returns the MPI error code.
   virtual int start() noexcept { return MPI_ERR_REQUEST; }
   /// Persistent requests that are not started are ignored by the completing calls.
   virtual bool active() const noexcept { return true; }
@@ -60,19 +60,19 @@ class operation {
 /// Fills the status of an inactive or null request.
 void fill_empty(MPI_Status* out) noexcept;
 
-/// The table. An operation belongs to it from `enter` to `remove`.
-void enter(std::unique_ptr<operation> op) noexcept;
-operation* find(MPI_Request request) noexcept;
-std::unique_ptr<operation> remove(MPI_Request request) noexcept;
-/// The operation, or null. Unless it is persistent it has left the table and is the caller's.
-operation* take_for_waiting(MPI_Request request) noexcept;
+/// The table. An object belongs to it from `enter` to `remove`.
+void enter(std::unique_ptr<request_object> op) noexcept;
+request_object* find(MPI_Request request) noexcept;
+std::unique_ptr<request_object> remove(MPI_Request request) noexcept;
+/// The object, or null. Unless it is persistent it has left the table and is the caller's.
+request_object* take_for_waiting(MPI_Request request) noexcept;
 inline std::size_t table_size = 0;
-inline std::size_t operations() noexcept {
+inline std::size_t open_requests() noexcept {
   return table_size;
 }
 
-/// An abandoned operation: finished by sweep() once it is done.
-void keep_abandoned(std::unique_ptr<operation> op) noexcept;
+/// An abandoned one: finished by sweep() once it is done.
+void keep_abandoned(std::unique_ptr<request_object> op) noexcept;
 inline std::size_t abandoned_count = 0;
 inline std::size_t abandoned() noexcept {
   return abandoned_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/operation.hpp"
+#include "mpi/request_object.hpp"
 
 #include <utility>
 #include <vector>
@@ -10,12 +10,8 @@
 namespace telpher::mpi {
 namespace {
 
-host_mpi::request_table<operation*>& requests() {
-  static auto* const one = new host_mpi::request_table<operation*>;
-  return *one;
-}
-
-lasting<std::vector<std::unique_ptr<operation>>> abandoned_list;
+constinit lasting<host_mpi::request_table<request_object*>> requests;
+lasting<std::vector<std::unique_ptr<request_object>>> abandoned_list;
 
 }  // namespace
 
@@ -28,34 +24,34 @@ void fill_empty(MPI_Status* out) noexcept {
   pmpi::Status_set_cancelled(out, 0);
 }
 
-void enter(std::unique_ptr<operation> op) noexcept {
+void enter(std::unique_ptr<request_object> op) noexcept {
   const MPI_Request request = op->request();
-  requests().enter(request, op.release());
-  table_size = requests().size();
+  requests->enter(request, op.release());
+  table_size = requests->size();
 }
-operation* find(MPI_Request request) noexcept {
-  operation* const* const found = requests().find(request);
+request_object* find(MPI_Request request) noexcept {
+  request_object* const* const found = requests->find(request);
   return found ? *found : nullptr;
 }
 
 namespace {
 
 template <class Leaves>
-operation* take(MPI_Request request, const Leaves& leaves) noexcept {
-  operation* const op = requests().take(request, leaves).value_or(nullptr);
-  table_size = requests().size();
+request_object* take(MPI_Request request, const Leaves& leaves) noexcept {
+  request_object* const op = requests->take(request, leaves).value_or(nullptr);
+  table_size = requests->size();
   return op;
 }
 
 }  // namespace
 
-std::unique_ptr<operation> remove(MPI_Request request) noexcept {
-  return std::unique_ptr<operation>(take(request, [](const operation*) { return true; }));
+std::unique_ptr<request_object> remove(MPI_Request request) noexcept {
+  return std::unique_ptr<request_object>(take(request, [](const request_object*) { return true; }));
 }
-operation* take_for_waiting(MPI_Request request) noexcept {
-  return take(request, [](const operation* op) { return !op->persistent(); });
+request_object* take_for_waiting(MPI_Request request) noexcept {
+  return take(request, [](const request_object* op) { return !op->persistent(); });
 }
-void keep_abandoned(std::unique_ptr<operation> op) noexcept {
+void keep_abandoned(std::unique_ptr<request_object> op) noexcept {
   abandoned_list->push_back(std::move(op));
   abandoned_count = abandoned_list->size();
 }
@@ -63,7 +59,7 @@ void keep_abandoned(std::unique_ptr<operation> op) noexcept {
 // The list is empty meanwhile: what a handler of the program calls may add to it.
 void sweep_slow() noexcept {
   auto mine = std::exchange(*abandoned_list, {});
-  std::erase_if(mine, [](std::unique_ptr<operation>& op) {
+  std::erase_if(mine, [](std::unique_ptr<request_object>& op) {
     if (!op->check()) return false;
     op->finish_quietly();
     if (op->persistent()) op->abandon();  // inactive now: the host MPI's request may go

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
@@ -53,31 +53,31 @@ void freed_plain_receive::finish_quietly() noexcept {
   pmpi::Request_free(&request_);
 }
 
-receive_operation::~receive_operation() {
+receive_request::~receive_request() {
   if (request_ != MPI_REQUEST_NULL) give_handle(request_);
   ticket::receives().forget(receive_);
 }
 
-int receive_operation::arm() noexcept {
+int receive_request::arm() noexcept {
   ticket::receives().watch(receive_);
   return take_handle(&request_);
 }
 
-bool receive_operation::check() noexcept {
+bool receive_request::check() noexcept {
   ticket::receives().check(receive_, false);
   return receive_.settled();
 }
 
-bool receive_operation::conclude() noexcept {
+bool receive_request::conclude() noexcept {
   ticket::receives().check(receive_, true);
   return receive_.settled();
 }
 
-void receive_operation::finish_quietly() noexcept {
+void receive_request::finish_quietly() noexcept {
   receive_.finish_quietly();
 }
 
-int receive_operation::finish(MPI_Status* out) noexcept {
+int receive_request::finish(MPI_Status* out) noexcept {
   const int rc = receive_.finish(out);
   if (rc != MPI_SUCCESS || receive_.outcome() == status::ok) return rc;
   char what[160];
@@ -87,21 +87,21 @@ int receive_operation::finish(MPI_Status* out) noexcept {
 
 // --- both ---
 
-bool pair_operation::check() noexcept {
+bool sendrecv_request::check() noexcept {
   const bool sent = send_->check();
   return receive_->check() && sent;
 }
 
-pair_operation::~pair_operation() {
+sendrecv_request::~sendrecv_request() {
   if (request_ != MPI_REQUEST_NULL) give_handle(request_);
 }
 
-void pair_operation::finish_quietly() noexcept {
+void sendrecv_request::finish_quietly() noexcept {
   send_->finish_quietly();
   receive_->finish_quietly();
 }
 
-int pair_operation::finish(MPI_Status* out) noexcept {
+int sendrecv_request::finish(MPI_Status* out) noexcept {
   const int sent = send_->finish(MPI_STATUS_IGNORE);
   const int received = receive_->finish(out);
   return sent != MPI_SUCCESS ? sent : received;
@@ -110,40 +110,40 @@ int pair_operation::finish(MPI_Status* out) noexcept {
 // --- persistent ---
 
 // Of a type that the host MPI takes with no elements, whatever it is, nothing is needed.
-persistent_operation::persistent_operation(const pt2pt::send_args& a, MPI_Request place) noexcept
+persistent_request::persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept
     : is_send_(true), send_(a), place_(place) {
   keep_type(send_.type);
 }
 
-persistent_operation::persistent_operation(const pt2pt::receive_args& a, MPI_Request place) noexcept
+persistent_request::persistent_request(const pt2pt::receive_args& a, MPI_Request place) noexcept
     : is_send_(false), receive_(a), place_(place) {
   keep_type(receive_.type);
 }
 
-void persistent_operation::keep_type(MPI_Datatype& type) noexcept {
+void persistent_request::keep_type(MPI_Datatype& type) noexcept {
   if (type == MPI_DATATYPE_NULL)
     type = MPI_BYTE;
   else if (pmpi::Type_dup(type, &type_) == MPI_SUCCESS)
     type = type_;
 }
 
-persistent_operation::~persistent_operation() {
+persistent_request::~persistent_request() {
   if (type_ != MPI_DATATYPE_NULL) pmpi::Type_free(&type_);
 }
 
-stream::used persistent_operation::used_by_start() const noexcept {
+stream::used persistent_request::used_by_start() const noexcept {
   using enum stream::used::how;
   if (is_send_) return {send_.comm, send_.buffer, sends};
   return {receive_.comm, receive_.buffer, otherwise};
 }
 
-int persistent_operation::start() noexcept {
+int persistent_request::start() noexcept {
   int rc = MPI_SUCCESS;
   running_ = is_send_ ? start_send(send_, true, &rc) : start_receive(receive_, &rc);
   return rc;
 }
 
-int persistent_operation::finish(MPI_Status* out) noexcept {
+int persistent_request::finish(MPI_Status* out) noexcept {
   if (!running_) {
     fill_empty(out);
     return MPI_SUCCESS;
@@ -153,17 +153,17 @@ int persistent_operation::finish(MPI_Status* out) noexcept {
   return rc;
 }
 
-bool persistent_operation::abandon() noexcept {
+bool persistent_request::abandon() noexcept {
   pmpi::Request_free(&place_);
   if (running_ && !running_->abandon()) keep_abandoned(std::move(running_));
   return true;
 }
 
-collective_operation::~collective_operation() {
+collective_request::~collective_request() {
   if (place_ != MPI_REQUEST_NULL) give_handle(place_);
 }
 
-int collective_operation::start() noexcept {
+int collective_request::start() noexcept {
   done_ = false;
   started_ = true;
   if (const status s = work_->before_start(); s != status::ok)
@@ -172,7 +172,7 @@ int collective_operation::start() noexcept {
   return pmpi::Start(&native_);
 }
 
-bool collective_operation::check() noexcept {
+bool collective_request::check() noexcept {
   if (done_ || !active()) return true;
   if (!native_done(native_) || !work_->ended()) return false;
   outcome_ = work_->after_completion();
@@ -180,7 +180,7 @@ bool collective_operation::check() noexcept {
   return true;
 }
 
-int collective_operation::finish(MPI_Status* out) noexcept {
+int collective_request::finish(MPI_Status* out) noexcept {
   const bool was_active = active();
   started_ = false;
   fill_empty(out);
@@ -191,12 +191,12 @@ int collective_operation::finish(MPI_Status* out) noexcept {
 }
 
 // The host MPI lets only persistent ones be freed.
-void collective_operation::finish_quietly() noexcept {
+void collective_request::finish_quietly() noexcept {
   if (active()) pmpi::Wait(&native_, MPI_STATUS_IGNORE);
   started_ = false;
 }
 
-bool collective_operation::abandon() noexcept {
+bool collective_request::abandon() noexcept {
   work_->given_up();
   if (persistent_ && !started_) {
     pmpi::Request_free(&native_);
@@ -216,8 +216,8 @@ void attach(const char* call, MPI_Comm comm, MPI_Request* request, std::unique_p
   MPI_Request place = MPI_REQUEST_NULL;
   // Without a handle the program keeps the native request, which our wrappers wait for as well.
   if (!persistent && mpi::take_handle(&place) == MPI_SUCCESS) *request = place;
-  mpi::enter(std::make_unique<mpi::collective_operation>(call, comm, native, place, std::move(work),
-                                                         persistent));
+  mpi::enter(std::make_unique<mpi::collective_request>(call, comm, native, place, std::move(work),
+                                                       persistent));
 }
 
 }  // namespace telpher::coll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See staging.hpp. All copies of one call are enqueued before any is waited for.
-#include "coll/staging.hpp"
+// See host_images.hpp. All copies of one call are enqueued before any is waited for.
+#include "coll/host_images.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -26,7 +26,7 @@ std::uint64_t packed_bytes(const datatype::layout& l, MPI_Count count) {
 }  // namespace
 
 /// What an image must span, relative to the buffer, and how much of that is data.
-struct staging::bounds {
+struct host_images::bounds {
   std::int64_t low = std::numeric_limits<std::int64_t>::max();
   std::int64_t high = std::numeric_limits<std::int64_t>::min();
   std::uint64_t data = 0;
@@ -42,10 +42,10 @@ struct staging::bounds {
 };
 
 /// Streams that have copies of this call in them, each waited for once.
-class staging::copies {
+class host_images::copies {
  public:
-  result<device::stream> stream(const memory::place& where, memory::lane lane) noexcept {
-    auto s = memory::stream(where, lane);
+  result<device::stream> stream(const memory::place& where, memory::stream_role role) noexcept {
+    auto s = memory::stream(where, role);
     TELPHER_TRY(s);
     for (const used& u : used_)
       if (u.stream.handle == s->handle) return *s;
@@ -78,8 +78,8 @@ class staging::copies {
 
 // --- planning ---
 
-void staging::add_run(image& to, const memory::place& where, std::int64_t offset,
-                      std::uint64_t bytes) {
+void host_images::add_run(image& to, const memory::place& where, std::int64_t offset,
+                          std::uint64_t bytes) {
   if (!to.runs.empty()) {
     run& last = to.runs.back();
     if (last.where == where && last.offset + static_cast<std::int64_t>(last.bytes) == offset) {
@@ -90,7 +90,7 @@ void staging::add_run(image& to, const memory::place& where, std::int64_t offset
   to.runs.push_back({where, offset, bytes});
 }
 
-status staging::add_segment(image& to, const segment& s, bounds& b) {
+status host_images::add_segment(image& to, const segment& s, bounds& b) {
   const auto found = datatype::layout_of(s.type);
   TELPHER_TRY(found);
   const datatype::layout& l = **found;
@@ -118,7 +118,7 @@ status staging::add_segment(image& to, const segment& s, bounds& b) {
   return status::ok;
 }
 
-status staging::place_image(image& to, const bounds& b) noexcept {
+status host_images::place_image(image& to, const bounds& b) noexcept {
   const auto span = static_cast<std::size_t>(b.high - b.low);
   // Pinned memory copies at full speed, but an image that is mostly gaps had better cost no memory.
   const bool dense = span <= 2 * b.data;
@@ -145,7 +145,7 @@ status staging::place_image(image& to, const bounds& b) noexcept {
   return status::ok;
 }
 
-result<void*> staging::add_image(void* buffer, const plan& p) {
+result<void*> host_images::add_image(void* buffer, const plan& p) {
   image fresh{.device = static_cast<char*>(buffer),
               .host = nullptr,
               .memory = {},
@@ -161,7 +161,7 @@ result<void*> staging::add_image(void* buffer, const plan& p) {
   return static_cast<void*>(images_.back().host);
 }
 
-result<void*> staging::add(void* buffer, const plan& p) noexcept {
+result<void*> host_images::add(void* buffer, const plan& p) noexcept {
   try {
     return add_image(buffer, p);
   } catch (const std::bad_alloc&) {
@@ -169,12 +169,12 @@ result<void*> staging::add(void* buffer, const plan& p) noexcept {
   }
 }
 
-bool staging::stands_at(const void* address) const noexcept {
+bool host_images::stands_at(const void* address) const noexcept {
   return std::any_of(images_.begin(), images_.end(),
                      [&](const image& i) { return i.host == address; });
 }
 
-long long staging::bytes() const noexcept {
+long long host_images::bytes() const noexcept {
   std::uint64_t sum = 0;
   for (const image& i : images_) {
     for (const run& r : i.runs) sum += r.bytes;
@@ -191,18 +191,18 @@ static char* at(char* base, std::ptrdiff_t offset) noexcept {
                                  static_cast<std::uintptr_t>(offset));
 }
 
-status staging::copy_image_in(image& i, copies& started) noexcept {
+status host_images::copy_image_in(image& i, copies& started) noexcept {
   for (const run& r : i.runs) {
     if (!r.where.on_device()) {
       std::memcpy(at(i.host, r.offset), at(i.device, r.offset), r.bytes);
       continue;
     }
-    auto s = started.stream(r.where, memory::lane::in);
+    auto s = started.stream(r.where, memory::stream_role::in);
     TELPHER_TRY(s);
     TELPHER_TRY(r.where.owner->copy(at(i.host, r.offset), at(i.device, r.offset), r.bytes, *s));
   }
   for (const strided& p : i.pieces) {
-    auto s = started.stream(p.where, memory::lane::kernel);
+    auto s = started.stream(p.where, memory::stream_role::kernel);
     TELPHER_TRY(s);
     TELPHER_TRY(datatype::pack(*p.where.owner, *p.type, at(i.device, p.offset), p.count,
                                p.packed.data(), *s));
@@ -210,18 +210,18 @@ status staging::copy_image_in(image& i, copies& started) noexcept {
   return status::ok;
 }
 
-status staging::copy_image_out(image& i, copies& started) noexcept {
+status host_images::copy_image_out(image& i, copies& started) noexcept {
   for (const run& r : i.runs) {
     if (!r.where.on_device()) {
       std::memcpy(at(i.device, r.offset), at(i.host, r.offset), r.bytes);
       continue;
     }
-    auto s = started.stream(r.where, memory::lane::copy);
+    auto s = started.stream(r.where, memory::stream_role::copy);
     TELPHER_TRY(s);
     TELPHER_TRY(r.where.owner->copy(at(i.device, r.offset), at(i.host, r.offset), r.bytes, *s));
   }
   for (const strided& p : i.pieces) {
-    auto s = started.stream(p.where, memory::lane::kernel);
+    auto s = started.stream(p.where, memory::stream_role::kernel);
     TELPHER_TRY(s);
     datatype::pack_host(*p.type, at(i.host, p.offset), 0, packed_bytes(*p.type, p.count),
                         p.packed.data());
@@ -231,7 +231,7 @@ status staging::copy_image_out(image& i, copies& started) noexcept {
   return status::ok;
 }
 
-status staging::copy_in() noexcept {
+status host_images::copy_in() noexcept {
   path::count(counted_as_, static_cast<std::uint64_t>(bytes()));
   copies started;
   status result = status::ok;
@@ -248,7 +248,7 @@ status staging::copy_in() noexcept {
   return status::ok;
 }
 
-status staging::copy_out() noexcept {
+status host_images::copy_out() noexcept {
   copies started;
   status result = status::ok;
   for (image& i : images_)

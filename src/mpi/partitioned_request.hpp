@@ -27,7 +27,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi/operations.hpp"
+#include "mpi/request_kinds.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/stream_request.hpp"
 #include "path/matched_partitions.hpp"
@@ -121,7 +121,7 @@ class end : public mpi::stream_request {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
   MPI_Request place_;
   bool active_ = false;
-  std::vector<std::unique_ptr<mpi::operation>> messages_;  // null: not under way yet
+  std::vector<std::unique_ptr<mpi::request_object>> messages_;  // null: not under way yet
   std::vector<bool> complete_;
   std::size_t asked_ = 0;  // all before this one are complete
 };
@@ -159,7 +159,7 @@ class sender final : public end {
   int group_ = 1;  // partitions in a message
   bool greeted_ = false;
   bool met_ = false;  // the receiver posts its receives when it is started
-  std::vector<std::unique_ptr<mpi::operation>> copies_;  // complete for the program
+  std::vector<std::unique_ptr<mpi::request_object>> copies_;  // complete for the program
   std::vector<bool> ready_;
   std::vector<int> missing_;  // partitions of each message that are not ready
   std::size_t unsent_ = 0;

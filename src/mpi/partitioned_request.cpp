@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/partitioned_operation.hpp"
+#include "mpi/partitioned_request.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -179,7 +179,7 @@ int sender::send(std::size_t message) noexcept {
 // CPU's window on a device is small and needs none either.
 int sender::send_copy(std::size_t message, const pt2pt::send_args& a) noexcept {
   int rc = MPI_SUCCESS;
-  std::unique_ptr<mpi::operation> op;
+  std::unique_ptr<mpi::request_object> op;
   if (mpi::inspect(a).on_device())
     op = mpi::start_send(a, false, &rc);
   else if (auto copy = mpi::detach_bytes(a, &rc))
@@ -323,7 +323,7 @@ void receiver::unpack(int partition) noexcept {
   const void* const from = static_cast<const std::byte*>(packed_.data()) + first;
   void* const to = element(p * static_cast<std::uint64_t>(args_.count));
   const auto on_device = [&]() -> status {
-    auto s = memory::stream(where_, memory::lane::kernel);
+    auto s = memory::stream(where_, memory::stream_role::kernel);
     TELPHER_TRY(s);
     TELPHER_TRY(datatype::unpack(*where_.owner, *layout_, from, to, args_.count, *s));
     return where_.owner->synchronise(*s);

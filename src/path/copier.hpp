@@ -4,7 +4,8 @@
 // - by the copy engine: a single message, and large ones;
 // - in one batched kernel: several small or medium messages found in one pass;
 // - by the lingering copier: small messages in quick succession.
-// Not thread-safe: called under the engine's lock.
+// Messages on a node whose bytes the receiver's device gets are such copies: paths local and
+// ipc_get. Not thread-safe: called under the engine's lock.
 #pragma once
 
 #include <cstdint>
@@ -38,22 +39,22 @@ class copy_job {
   kind moved_by() const noexcept { return moved_by_; }
 
  private:
-  friend class puller;
+  friend class copier;
   kind moved_by_ = kind::none;
   status engine_status_ = status::would_block;
-  std::uint64_t started_ns_ = 0;  // for the trace; 0 while it is off
-  int lane_ = 0;                  // copy engine
-  memory::pooled_event event_;    // copy engine
-  batch_engine::ticket batch_{};  // batch
-  std::uint32_t sequence_ = 0;    // linger
+  std::uint64_t started_ns_ = 0;    // for the trace; 0 while it is off
+  int engine_ = 0;                  // copy engine
+  memory::pooled_event event_;      // copy engine
+  batched_copier::ticket batch_{};  // batch
+  std::uint32_t sequence_ = 0;      // linger
 };
 
-class puller {
+class copier {
  public:
-  explicit puller(const memory::place& where) noexcept;
+  explicit copier(const memory::place& where) noexcept;
 
-  /// The puller of a device.
-  static puller& of(const memory::place& where) noexcept;
+  /// The copier of a device.
+  static copier& on(const memory::place& where) noexcept;
   /// What a progress pass knows of messages to come.
   struct outlook {
     bool others;  // other messages are in flight: even a single copy should use a kernel
@@ -67,7 +68,7 @@ class puller {
   /// that a kernel moves them meanwhile. No limit while a kernel is running, because each launch
   /// costs time.
   static std::size_t bytes_to_start_with() noexcept;
-  /// Ends lingering kernels and destroys all pullers; called before the devices are shut down.
+  /// Ends lingering kernels and destroys all copiers; called before the devices are shut down.
   static void shut_down() noexcept;
 
   /// Requests a copy; it starts at the next flush.
@@ -86,23 +87,28 @@ class puller {
   bool start_batch(copy_job** jobs, std::size_t count) noexcept;
   bool wants_linger(const copy_job& job) noexcept;
   bool start_linger(copy_job& job) noexcept;
-  void look_at(int lane) noexcept;
+  void look_at(int engine) noexcept;
 
   memory::place where_;
   std::vector<copy_job*> queued_;
   std::size_t queued_bytes_ = 0;
-  batch_engine batch_;
-  linger_engine linger_;
+  batched_copier batch_;
+  lingering_copier linger_;
   burst burst_;
   // Copies of a stream finish in order, and a query costs a microsecond. So in each progress pass
   // only the oldest copy of each stream is queried.
-  struct engine_lane {
+  struct engine_stream {
     std::deque<copy_job*> running;
     std::uint64_t looked_at = 0;
   };
-  engine_lane engine_[2];
-  unsigned next_lane_ = 0;
+  engine_stream engine_[2];
+  unsigned next_engine_ = 0;
   std::uint64_t pass_ = 0;
 };
+
+/// Functions that the table of paths refers to.
+struct receive_end;
+status get_local(receive_end& e) noexcept;
+status get_imported(receive_end& e) noexcept;
 
 }  // namespace telpher::path

@@ -14,10 +14,10 @@
 
 namespace telpher::coll {
 
-class staging final : public pending {
+class host_images final : public pending {
  public:
   /// `counted_as`: what a round counts as in the statistics.
-  explicit staging(path::kind counted_as = path::kind::coll_staged) noexcept
+  explicit host_images(path::kind counted_as = path::kind::coll_staged) noexcept
       : counted_as_(counted_as) {}
 
   /// Makes an image for the segments of `p` and answers the address that stands for `buffer`;
