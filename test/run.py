@@ -325,8 +325,8 @@ def main() -> int:
     parser.add_argument("--wide", action="store_true", help="also the rank counts declared as WIDE")
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")
     parser.add_argument("--beyond", action="store_true",
-                        help="only what a plain run leaves out: WIDE counts, tests declared BEYOND (a plain run takes them "
-                        "by --name), and --vary at the fewest ranks")
+                        help="only what a plain run leaves out: WIDE counts, tests declared BEYOND (else "
+                        "run by --name only), and --vary at the fewest ranks")
     parser.add_argument("--in-turn", action="store_true",
                         help="each value of --vary over one of the MPIs, in turn; all meet in some test")
     parser.add_argument("--backend", default="emu", help="run ranks on this back end's devices: what is not about "
