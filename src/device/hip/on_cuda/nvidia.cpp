@@ -17,6 +17,10 @@ struct driver_table {
   decltype(&::cuDeviceGetP2PAttribute) p2p_attribute = nullptr;
   decltype(&::cuPointerGetAttribute) pointer_attribute = nullptr;
   decltype(&::cuPointerGetAttributes) pointer_attributes = nullptr;
+  decltype(&::cuStreamGetCtx) stream_context = nullptr;
+  decltype(&::cuCtxPushCurrent) push_context = nullptr;
+  decltype(&::cuCtxPopCurrent) pop_context = nullptr;
+  decltype(&::cuCtxGetDevice) context_device = nullptr;
   // Older drivers lack these.
   decltype(&::cuStreamWaitValue32) wait_value = nullptr;
   decltype(&::cuStreamWriteValue32) write_value = nullptr;
@@ -31,7 +35,11 @@ bool load(const char*& why) noexcept {
   const bool complete = l && l.find("cuDeviceGetCount", driver.device_count) &&
                         l.find("cuDeviceGetP2PAttribute", driver.p2p_attribute) &&
                         l.find("cuPointerGetAttribute", driver.pointer_attribute) &&
-                        l.find("cuPointerGetAttributes", driver.pointer_attributes);
+                        l.find("cuPointerGetAttributes", driver.pointer_attributes) &&
+                        l.find("cuStreamGetCtx", driver.stream_context) &&
+                        l.find("cuCtxPushCurrent_v2", driver.push_context) &&
+                        l.find("cuCtxPopCurrent_v2", driver.pop_context) &&
+                        l.find("cuCtxGetDevice", driver.context_device);
   if (l) l.find("cuStreamWaitValue32_v2", driver.wait_value);
   if (l) l.find("cuStreamWriteValue32_v2", driver.write_value);
   if (l && !complete) text = "the driver lacks functions that are needed";
@@ -70,8 +78,17 @@ bool streams_wait(int) noexcept {
   return driver.wait_value && driver.write_value;
 }
 
+// The runtime's own call refuses a stream that is captured.
 hipError_t stream_device(hipStream_t s, int& device) noexcept {
-  return cudaStreamGetDevice(s, &device);
+  CUcontext context = nullptr;
+  if (driver.stream_context(s, &context) != CUDA_SUCCESS ||
+      driver.push_context(context) != CUDA_SUCCESS)
+    return cudaErrorInvalidResourceHandle;
+  CUdevice found = 0;
+  const CUresult r = driver.context_device(&found);
+  driver.pop_context(&context);
+  device = found;
+  return r == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 hipError_t copy_by_engine(void* to, const void* from, std::size_t bytes, hipStream_t s) noexcept {
