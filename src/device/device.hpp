@@ -167,12 +167,6 @@ class backend {
                                 [[maybe_unused]] std::uint32_t value) noexcept {
     return status::not_supported;
   }
-  /// While the stream is captured: each replay writes 1 to `written`, waits until `awaited` is 1,
-  /// and writes 0 there. May occupy a little of the device meanwhile.
-  virtual status hold_in_graph([[maybe_unused]] stream s, [[maybe_unused]] std::uint32_t* written,
-                               [[maybe_unused]] std::uint32_t* awaited) noexcept {
-    return status::not_supported;
-  }
   /// While the stream is captured: calls `let_go(object)`, in any thread, when the graph and all
   /// that was made of it are gone; it must not call the vendor. not_supported if graphs cannot hold
   /// waits and writes.

@@ -6,7 +6,6 @@
 #include "kernel/add_word.hpp"
 #include "kernel/copy_batch.hpp"
 #include "kernel/exchange.hpp"
-#include "kernel/graph_hold.hpp"
 #include "kernel/linger.hpp"
 #include "kernel/matched.hpp"
 #include "kernel/mpc.hpp"

@@ -139,12 +139,6 @@ struct partition_ready {
   std::uint32_t* arrivals;  // of the partition: blocks that are done; 0 between launches
 };
 
-/// graph_hold: words of pinned host memory.
-struct graph_hold {
-  std::uint32_t* reached;
-  std::uint32_t* over;
-};
-
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the
 /// number of the command beside it. A reader that finds the same number everywhere has read one
 /// whole command.

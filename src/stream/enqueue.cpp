@@ -96,6 +96,13 @@ refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool hold
   return {added, "the thread that serves streams could not be started"};
 }
 
+// In each replay the stream says that it is there, waits, and takes the answer back.
+status hold_in_graph(device::backend& owner, device::stream s, const word_pair& words) noexcept {
+  TELPHER_TRY(owner.write_value(s, words.reached, 1));
+  TELPHER_TRY(owner.wait_value(s, words.over, 1));
+  return owner.write_value(s, words.over, 0);
+}
+
 // From the first step on the graph may hold the words: only its end lets the proxy forget them.
 refusal capture(queue& q, device::stream s, std::unique_ptr<operation> op) noexcept {
   if (const char* const why = op->only_once()) return {status::not_supported, why};
@@ -124,7 +131,7 @@ refusal capture(queue& q, device::stream s, std::unique_ptr<operation> op) noexc
     memory::held_streams::instance().end();
     return {added, "the thread that serves streams could not be started"};
   }
-  const status held = owner.hold_in_graph(s, words.reached, words.over);
+  const status held = hold_in_graph(owner, s, words);
   return {held, failed(held) ? "the capture refused to write and wait for memory" : nullptr};
 }
 

@@ -125,10 +125,10 @@ void late(suite& s, std::size_t size) {
 }
 
 /// A large message is in the program's buffer before it is waited for, if its receive was started
-/// first, and only then.
+/// first, and only then. Never on AMD's devices.
 void straight(suite& s) {
   const int peer = s.rank ^ 1;
-  if (peer >= s.ranks || !by_devices()) return;
+  if (peer >= s.ranks || !by_devices() || backend_name() == std::string("hip")) return;
   constexpr std::size_t size = 600000;
   const test_stream stream;
   const bool sends = s.rank < peer;

@@ -196,15 +196,6 @@ class backend final : public device::backend {
         o.device, [&] { return write_and_wait(o.native, written, awaited, value); },
         "stream write and wait");
   }
-  status hold_in_graph(stream s, std::uint32_t* written, std::uint32_t* awaited) noexcept override {
-    if constexpr (requires { R::graph_hold_threads; }) {
-      const kernel::graph_hold k{written, awaited};
-      return launch(kernel::id::graph_hold, &k, 1, R::graph_hold_threads, s);
-    }
-    TELPHER_TRY(write_value(s, written, 1));
-    TELPHER_TRY(wait_value(s, awaited, 1));
-    return write_value(s, awaited, 0);
-  }
   status keep_for_graph(stream s, void* object, void (*let_go)(void*)) noexcept override {
     if constexpr (requires { R::keep_for_graph(object_of(s)->native, object, let_go); }) {
       const stream_object& o = *object_of(s);

@@ -22,7 +22,6 @@ struct hip_rt {
   static constexpr const char* name = "hip";
   static constexpr error_type success = hipSuccess;
   static constexpr collective_library collectives{"librccl.so.1", false};
-  static constexpr int graph_hold_threads = 64;  // by a kernel: captures refuse words in memory
 
   static status to_status(error_type e) noexcept;
   static const char* error_text(error_type e) noexcept { return hipGetErrorString(e); }
@@ -115,7 +114,6 @@ struct hip_rt {
   static error_type write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
     return hipStreamWriteValue32(s, word, value, 0);
   }
-  static error_type keep_for_graph(stream_type s, void* object, void (*release)(void*)) noexcept;
   static error_type synchronise_device() noexcept { return hipDeviceSynchronize(); }
   static error_type synchronise_default() noexcept;
 };
