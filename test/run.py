@@ -108,6 +108,8 @@ def rank_test(head: dict, entry: dict, abi: str, ranks: int, variant: dict[str, 
         env["LD_PRELOAD"] = ":".join(p for p in preload if p)
         env["TELPHER_BACKEND"] = backend
     env["TELPHER_TABLE"] = "off"  # what somebody measured on this machine
+    if backend == "emu":
+        env["TELPHER_NAP"] = "on"  # the tests beside this one share the processors with it
     env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, abi)) | variant
     program = fill([entry["programs"][abi], *entry["arguments"]], head, abi)
     weight = (ranks + 1) // 2 if abi == "ompi" else ranks

@@ -32,6 +32,7 @@ status start(bool threaded, MPI_Comm world) noexcept {
   p.open();
   path::rdma::start(p.job().control, p.job().size);
   path::direct::start(p.job().control);
+  progress().nap(config().nap == "auto" ? p.crowded() : config().nap == "on");
   path::burst::permit(!p.crowded() && !device::find(device::vendor::emu));
   return status::ok;
 }

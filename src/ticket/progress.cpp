@@ -2,6 +2,7 @@
 #include "ticket/progress.hpp"
 
 #include <sched.h>
+#include <time.h>
 
 #include "base/thread_use.hpp"
 #include "host_mpi/error.hpp"
@@ -12,6 +13,11 @@ namespace {
 
 // Polls of a wait without a pause between them: a pause takes as long as a poll.
 constexpr std::uint32_t brisk_polls = 64;
+// Where ranks share processors, a wait that goes on sleeps between polls. A yield does not do: the
+// scheduler comes back to the one that yields before the rank that is waited for has got far.
+constexpr std::uint32_t polls_before_naps = 200;
+constexpr timespec short_sleep{0, 50'000};
+constexpr std::uint32_t polls_before_yields = 2000;
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -39,7 +45,7 @@ tally progress_engine::outstanding() const noexcept {
 void progress_engine::poll(bool waiting) noexcept {
   if (idle()) return;
   const std::uint64_t mine = ++passes_;
-  pass p{static_cast<std::uint32_t>(mine), waiting};
+  pass p{static_cast<std::uint32_t>(mine), waiting, naps_ && rested_.exchange(false, std::memory_order_relaxed)};
   // Who waits for our own messages alone never calls the host MPI, which then moves nothing:
   // neither the tickets that have not left nor the program's sends of host memory.
   if (p.thorough()) listen();
@@ -89,7 +95,11 @@ void progress_engine::pass_unlocked(std::uint32_t polls) noexcept {
 bool progress_engine::waiter::pause(progress_engine& e) noexcept {
   ++polls_;
   if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
-  if (e.crowded() || polls_ > 2000)
+  const bool sleeps = e.naps_ && polls_ > polls_before_naps;
+  e.rested_.store(sleeps, std::memory_order_relaxed);
+  if (sleeps)
+    nanosleep(&short_sleep, nullptr);
+  else if (e.naps_ || polls_ > polls_before_yields)
     sched_yield();
   else if (polls_ > brisk_polls)
     relax();

@@ -13,6 +13,7 @@
 //   as the only bound.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -59,8 +60,9 @@ class held_lock : public std::unique_lock<std::recursive_mutex> {
 struct pass {
   std::uint32_t number;
   bool waiting;  // it is followed by another one at once
+  bool rested;   // the rank slept before it
   /// Now and then everything is looked at, whatever the bells say.
-  bool thorough() const noexcept { return number % 16 == 0; }
+  bool thorough() const noexcept { return rested || number % 16 == 0; }
   path::copier::outlook outlook{};  // for the copies that were asked for, from who expects more
 };
 
@@ -93,7 +95,8 @@ class progress_engine {
   void start(bool threaded) noexcept;
 
   bool threaded() const noexcept { return threaded_; }
-  bool crowded() const noexcept { return peers_.crowded(); }
+  /// Waits may sleep between polls, so that the processor goes to who is waited for.
+  void nap(bool naps) noexcept { naps_ = naps; }
   /// Takes the lock if several threads may call. Recursive: an error handler of the program may
   /// call MPI again.
   held_lock lock() noexcept { return threaded_ ? held_lock(mutex_) : held_lock(); }
@@ -187,6 +190,8 @@ class progress_engine {
 
   peer_table& peers_;
   bool threaded_ = false;
+  bool naps_ = false;
+  std::atomic<bool> rested_{false};  // the last wait slept since its last pass
   std::recursive_mutex mutex_;
   linked_list<worker> workers_;
   std::uint64_t passes_ = 0;

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "memory.hpp"
+#include "stacks.hpp"
 
 namespace mpi_test {
 
@@ -298,6 +299,7 @@ class suite {
       std::printf("FAILED %s: rank %d: no end after %d s, at: %s\n", label_.c_str(), rank,
                   opt.timeout, state_);
       std::fflush(stdout);
+      write_stacks();
       std::this_thread::sleep_for(std::chrono::seconds(1));  // the other ranks' turn to say so
       std::_Exit(4);
     }
