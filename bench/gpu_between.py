@@ -15,6 +15,7 @@ from gpu_measure import both_columns, peer_environments, size_table
 OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter",
               "reduce_scatter_block")
 SIZES = "8,64k,1m,16m"
+WIRE_SIZES = "1m,16m"  # of smaller messages the time tells, not the speed
 MESSAGES = "8,1k,8k,64k,1m,4m,64m"
 TIMED = "--min-time 0.04 --batches 7 --validate"
 NODES = {"TELPHER_TEST_PRETENDED_NODES": "2"}
@@ -51,16 +52,24 @@ def devices_of(session: Session, ranks: int) -> str:
     return f" --device {':'.join(map(str, range(ranks)))}" if ranks <= session.devices else ""
 
 
+def wire_of(session: Session, runs: Runs, abi: str) -> dict[int, float]:
+    """GB/s each way of two ranks' messages in pinned host memory that go both ways at once, by their size."""
+    rows = runs.add(session.bench("between wire", "bibw", f"-s {WIRE_SIZES} -w 4 -b P:P --mode telpher {TIMED}", abi=abi,
+                                  limit=40, **NODES))
+    return {row["bytes"]: row["gbps"] / 2 for row in rows}
+
+
 def collectives(session: Session, runs: Runs, abi: str, ranks: int) -> None:
-    """With a rank a device NCCL is measured as well, over sockets."""
+    """With a rank a device NCCL is measured as well, over sockets; of two ranks also the wire by itself."""
     modes = "all" if ranks <= session.devices else "both"
     modes += devices_of(session, ranks)
     rows = []
+    wire = wire_of(session, runs, abi) if ranks == 2 else None
     for operation in OPERATIONS:
         rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode {modes} {TIMED}", abi=abi,
                                        limit=40, ranks=ranks, **SCHEDULES, **NCCL_SOCKETS))
     modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside NCCL "
-                "over sockets and staging by hand", rows)
+                "over sockets and staging by hand", rows, wire)
 
 
 def messages(session: Session, runs: Runs, abi: str) -> None:
