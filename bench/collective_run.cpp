@@ -2,6 +2,7 @@
 #include "collective_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace telpher::bench {
 
@@ -14,13 +15,15 @@ bool significant(collective::significant s, const data_plan& p) {
   return s == collective::significant::everywhere || p.rank == p.root;
 }
 
-// A fixed number of dependent operations. The result is returned, so that the compiler keeps them.
-double compute(long loops) {
-  double x = 1;
+volatile double changing = 1;
+
+// A fixed number of dependent operations. A compiler that knew where they begin would do them
+// before they are timed, or never.
+void compute(long loops) {
+  double x = changing;
   for (long i = 0; i < loops; ++i) x = x * 0.999999 + 1e-6;
-  return x;
+  changing = x;
 }
-volatile double sink;
 
 // Algorithm and bus bandwidth as nccl-tests define them.
 void set_bandwidth(figure& f, const collective_shape& s, const data_plan& p) {
@@ -56,18 +59,18 @@ void add_overlap(figure& f, collective_work& work, const collective_shape& s, lo
 
 computing::computing() {
   constexpr long loops = 2000000;
-  sink = compute(loops / 10);
+  compute(loops / 10);
   double best = 1;
   for (int i = 0; i < 3; ++i) {
     const double start = MPI_Wtime();
-    sink = compute(loops);
+    compute(loops);
     best = std::min(best, MPI_Wtime() - start);
   }
   loops_per_second_ = loops / best;
 }
 
 void computing::run(double seconds) {
-  sink = compute(static_cast<long>(seconds * loops_per_second_));
+  compute(static_cast<long>(seconds * loops_per_second_));
 }
 
 // --- the work ---
@@ -113,6 +116,9 @@ collective_work::collective_work(memory_source& source, const collective_shape& 
   if (in_stream(how)) stream_ = std::make_unique<stream>(source, s.stream_work);
   if (s.how == form::persistent && how != mode::nccl)
     s.which->call(call_, form::persistent, &request_);
+  // Between nodes a non-blocking call is carried by what a blocking one has made.
+  if (s.how == form::nonblocking && how == mode::telpher)
+    s.which->call(call_, form::blocking, &request_);
 }
 
 collective_work::~collective_work() {
@@ -216,6 +222,7 @@ double collective_work::run_checked(std::uint64_t seed, std::string& wrong) {
 
 collective_work::overlapped collective_work::run_overlapped(long iterations, computing& work,
                                                             double seconds) {
+  if (shape_.stream_work > 0) return run_beside_device(iterations, seconds);
   overlapped sums;
   const int parts = shape_.test_calls + 1;
   for (long i = 0; i < iterations; ++i) {
@@ -231,6 +238,37 @@ collective_work::overlapped collective_work::run_overlapped(long iterations, com
         MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
     }
     end();
+    sums.seconds += MPI_Wtime() - start;
+  }
+  sums.seconds /= static_cast<double>(iterations);
+  sums.computed /= static_cast<double>(iterations);
+  return sums;
+}
+
+// The device works in a stream of the program's, in pieces that take about as long as the call.
+collective_work::overlapped collective_work::run_beside_device(long iterations, double seconds) {
+  constexpr long sample = 20;
+  stream device(source_, shape_.stream_work);
+  const auto start_work = [&](long pieces) {
+    for (long i = 0; i < pieces; ++i) device.work();
+  };
+  const auto work_alone = [&](long pieces) {
+    const double start = MPI_Wtime();
+    start_work(pieces);
+    device.wait();
+    return MPI_Wtime() - start;
+  };
+  work_alone(1);
+  const long pieces = std::max(1l, std::lround(seconds / work_alone(sample) * sample));
+  overlapped sums;
+  for (long i = 0; i < iterations; ++i) {
+    sums.computed += work_alone(pieces);
+    MPI_Barrier(shape_.comm);
+    const double start = MPI_Wtime();
+    begin();
+    start_work(pieces);
+    end();
+    device.wait();
     sums.seconds += MPI_Wtime() - start;
   }
   sums.seconds /= static_cast<double>(iterations);

@@ -24,7 +24,7 @@ struct collective_shape {
   MPI_Comm comm = MPI_COMM_NULL;  // for the calls; of the neighbourhood, if any
   grid around;
   int test_calls = 0;           // while computing
-  std::size_t stream_work = 0;  // bytes; of modes in a stream
+  std::size_t stream_work = 0;  // bytes; of modes in a stream, and beside a non-blocking call
 };
 
 /// Work for a rank to do while a call runs. It does not read the clock meanwhile.
@@ -58,6 +58,7 @@ class collective_work final : public workload {
  private:
   void once();
   double run_in_stream(long iterations);
+  overlapped run_beside_device(long iterations, double seconds);
   void begin();
   void post_messages();
   void end();

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from gpu_coll import Runs, modes_table
 from gpu_jobs import Session
-from gpu_measure import both_columns, peer_environments, size_table
+from gpu_measure import both_columns, peer_environments, shown, size_table
 
 OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter",
               "reduce_scatter_block")
 SIZES = "8,64k,1m,16m"
+WIRE_SIZES = "1m,16m"  # of smaller messages the time tells, not the speed
 MESSAGES = "8,1k,8k,64k,1m,4m,64m"
+BESIDE_WORK = "-s 64m --mode both --stream-work 256m --min-time 0.1 --batches 5"
 TIMED = "--min-time 0.04 --batches 7 --validate"
 NODES = {"TELPHER_TEST_PRETENDED_NODES": "2"}
 NCCL_SOCKETS = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
@@ -51,16 +53,39 @@ def devices_of(session: Session, ranks: int) -> str:
     return f" --device {':'.join(map(str, range(ranks)))}" if ranks <= session.devices else ""
 
 
+def wire_of(session: Session, runs: Runs, abi: str) -> dict[int, float]:
+    """GB/s each way of two ranks' messages in pinned host memory that go both ways at once, by their size."""
+    rows = runs.add(session.bench("between wire", "bibw", f"-s {WIRE_SIZES} -w 4 -b P:P --mode telpher {TIMED}",
+                                  abi=abi, limit=40, **NODES))
+    return {row["bytes"]: row["gbps"] / 2 for row in rows}
+
+
 def collectives(session: Session, runs: Runs, abi: str, ranks: int) -> None:
-    """With a rank a device NCCL is measured as well, over sockets."""
+    """With a rank a device NCCL is measured as well, over sockets; of two ranks also the wire by itself."""
     modes = "all" if ranks <= session.devices else "both"
     modes += devices_of(session, ranks)
     rows = []
+    wire = wire_of(session, runs, abi) if ranks == 2 else None
     for operation in OPERATIONS:
         rows += runs.add(session.bench(f"between {ranks}", operation, f"-s {SIZES} --mode {modes} {TIMED}", abi=abi,
                                        limit=40, ranks=ranks, **SCHEDULES, **NCCL_SOCKETS))
     modes_table(session, f"collectives of {ranks} ranks on 2 pretended nodes over {abi}, by schedules, beside NCCL "
-                "over sockets and staging by hand", rows)
+                "over sockets and staging by hand", rows, wire)
+
+
+def overlap(session: Session, runs: Runs, abi: str) -> None:
+    """A non-blocking allreduce beside fills of device memory that take as long."""
+    lines = []
+    for title, settings in (("by default", NODES), ("by schedules", SCHEDULES)):
+        rows = runs.add(session.bench(f"between overlap {title}", "iallreduce", BESIDE_WORK + devices_of(session, 2),
+                                      abi=abi, limit=60, **settings))
+        for row in rows:
+            longer = max(row["us"], row["us_compute"])
+            lines.append([f"{title}, {row['mode']}",
+                          *(shown(row[name]) for name in ("us", "us_compute", "us_overlapped")),
+                          f"{row['us_overlapped'] / longer:.2f}", row["path"]])
+    session.table(f"iallreduce of 64 MB on 2 pretended nodes over {abi}, beside work of the device",
+                  ["us", "alone", "work alone", "together", "of the longer", "path"], lines)
 
 
 def messages(session: Session, runs: Runs, abi: str) -> None:
@@ -102,6 +127,7 @@ def between(session: Session) -> str:
             collectives(session, runs, abi, ranks)
             if ranks == 2:
                 messages(session, runs, abi)
+                overlap(session, runs, abi)
                 if session.options.ucx and session.options.backend == "cuda":
                     direct(session, runs)
     return runs.verdict()

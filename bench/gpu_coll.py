@@ -47,8 +47,9 @@ class Runs:
         return judge(self.rows, self.runs, self.good)
 
 
-def modes_table(session: Session, title: str, rows: list[dict]) -> None:
-    """A line for each operation and size: ours, and how much faster than the others of the same run."""
+def modes_table(session: Session, title: str, rows: list[dict], wire: dict[int, float] | None = None) -> None:
+    """A line for each operation and size: ours, and how much faster than the others of the same run. `wire`: GB/s that
+    host memory of a size gets one way; of two ranks the bus bandwidth is to be compared with it."""
     found: dict = {}
     for row in rows:
         found.setdefault((row["test"], row["bytes"]), {})[row["mode"]] = row
@@ -61,8 +62,14 @@ def modes_table(session: Session, title: str, rows: list[dict]) -> None:
         others = [shown(modes[m]["us"]) if m in modes else "-" for m in ("nccl", "staged")]
         wrong = " WRONG" if ours["validated"] is False else ""
         lines.append([f"{test} {size_text(size)}", shown(ours["us"]) + wrong, *others, *against,
-                      shown(ours["bus_gbps"]), ours["path"]])
-    session.table(title, ["us", "telpher", "nccl", "staged", "nccl/ours", "staged/ours", "bus GB/s", "path"], lines)
+                      shown(ours["bus_gbps"]), *([] if wire is None else [of_wire(ours, wire)]), ours["path"]])
+    session.table(title, ["us", "telpher", "nccl", "staged", "nccl/ours", "staged/ours", "bus GB/s",
+                          *([] if wire is None else ["of the wire"]), "path"], lines)
+
+
+def of_wire(row: dict, wire: dict[int, float]) -> str:
+    speed = wire.get(row["bytes"])
+    return shown(row["bus_gbps"] / speed) if speed else "-"
 
 
 def coll(session: Session) -> str:

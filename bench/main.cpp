@@ -18,8 +18,10 @@ namespace {
 
 // Reports what is missing before anything is allocated.
 void check_devices(const options& o, memory_source& source) {
-  if (o.enqueue && !stream::present(source))
-    give_up("--enqueue needs Telpher and a device: start with LD_PRELOAD=.../libtelpher-<abi>.so");
+  if ((o.enqueue || o.stream_work > 0) && !stream::present(source))
+    give_up(
+        "--enqueue and --stream-work need Telpher and a device: start with "
+        "LD_PRELOAD=.../libtelpher-<abi>.so");
   if (o.leader_kind == kind::host && o.peer_kind == kind::host) return;
   if (o.allocation == "telpher" && !telpher_present())
     give_up(

@@ -47,7 +47,8 @@ const char* const usage =
       --enqueue            latency, multi_lat and collectives in the order of a stream, beside the same by
                            hand: a wait for the stream, then MPI's call
       --stream-work SIZE   with --enqueue: device memory that is filled in the stream before each message or
-                           call, in a kernel's place (0)
+                           call, in a kernel's place; beside a non-blocking collective such fills
+                           take the place of computing by the CPU, for the overlap (0)
       --test-calls N       MPI_Test calls while computing, for the overlap (0)
       --device A:B:...     device of each rank, taken round (by local rank)
       --alloc KIND         device memory from telpher, or from CUDA's driver: malloc, async, vmm, vmm-fd
