@@ -133,6 +133,7 @@ allocations::held allocations::find(facet::kind k, const allocation& a,
 result<allocations::held> allocations::insert(facet::kind k, const allocation& a,
                                               const facet_user& user,
                                               std::unique_ptr<facet> what) noexcept {
+  used_.store(true, std::memory_order_relaxed);
   shelf& s = of(k);
   try {
     s.entries.push_front({k, a, user, std::move(what), 1, 0, now()});
@@ -233,7 +234,8 @@ void allocations::trim_to(facet::kind k, const limits& most) noexcept {
 }
 
 bool allocations::due() const noexcept {
-  return now().count() >= due_ns_.load(std::memory_order_relaxed);
+  return used_.load(std::memory_order_relaxed) &&
+         now().count() >= due_ns_.load(std::memory_order_relaxed);
 }
 
 void allocations::tidy() noexcept {

@@ -197,6 +197,7 @@ class allocations {
   int pauses_ = 0;
   std::atomic<std::uint64_t> revoked_{0};
   std::atomic<std::int64_t> due_ns_{0};
+  std::atomic<bool> used_{false};  // a program without a device never looks at the clock
   std::atomic<void (*)(const allocation&)> post_{nullptr};
 };
 

@@ -16,15 +16,25 @@ class blocking_call {
     if (!active_) return;
     auto held = progress().lock();
     progress().detach(held);
-    peers().own().header().blocked.fetch_add(1, std::memory_order_release);
+    count(1);
   }
   ~blocking_call() {
-    if (active_) peers().own().header().blocked.fetch_sub(1, std::memory_order_release);
+    if (active_) count(-1);
   }
   blocking_call(const blocking_call&) = delete;
   blocking_call& operator=(const blocking_call&) = delete;
 
  private:
+  // Only this process writes the count; one thread alone needs no locked instruction for it.
+  static void count(int by) noexcept {
+    std::atomic<std::uint32_t>& blocked = peers().own().header().blocked;
+    const auto change = static_cast<std::uint32_t>(by);
+    if (progress().threaded())
+      blocked.fetch_add(change, std::memory_order_release);
+    else
+      blocked.store(blocked.load(std::memory_order_relaxed) + change, std::memory_order_release);
+  }
+
   bool active_;
 };
 

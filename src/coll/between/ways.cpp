@@ -196,6 +196,7 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept {
 }
 
 bool spans_nodes(MPI_Comm comm) noexcept {
+  if (exchange::communicator::surely_ready(comm)) return false;
   int inter = 0;
   return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
          host_mpi::is_ours(ticket::job(), comm) && !exchange::communicator::ready(comm);

@@ -20,8 +20,14 @@ bool enabled() noexcept {
 }
 
 bool run_blocking(const char* name, communicator& c, arguments&& a, int* code) noexcept {
+  const std::uint64_t number = c.protocol.next_call();
+  if (!a.possible && c.leave_to_host(number)) return false;
+  {
+    auto held = ticket::progress().lock();
+    ticket::peers().tidy_when_due();
+  }
   call one(name, c, std::move(a), call::form::blocking);
-  one.set_number(c.protocol.next_call());
+  one.set_number(number);
   call::outcome came{};
   ticket::progress().wait_unlocked(
       name, [&] { return (came = one.advance()) != call::outcome::pending; },

@@ -116,11 +116,23 @@ communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
   }
 }
 
-communicator* communicator::ready(MPI_Comm comm) noexcept {
+communicator* communicator::ready_slow(MPI_Comm comm) noexcept {
   communicator* c = get(comm);
-  if (!c) return nullptr;
-  c->settle();
-  return c->state == phase::absent ? nullptr : c;
+  if (c) c->settle();
+  if (c && c->state == phase::absent) c = nullptr;
+  bool known = false;
+  if (!ticket::progress().threaded()) {
+    find(comm, known);  // not where there was no memory for it
+    last_ = {known, comm, c};
+  }
+  return c;
+}
+
+bool communicator::leave_to_host(std::uint64_t call) noexcept {
+  protocol.begin(call);
+  if (!protocol.may_propose()) return false;
+  protocol.propose(proposal::host);
+  return true;
 }
 
 void communicator::keep_order(MPI_Comm comm) noexcept {
@@ -223,6 +235,7 @@ void communicator::forget(MPI_Comm freed) noexcept {
     if (found == table().end()) return;
     gone = std::move(found->second);
     table().erase(found);
+    last_ = {};
   }
   if (!gone) return;
   gone->settle();
@@ -240,6 +253,7 @@ void communicator::shut_down() noexcept {
     std::lock_guard lock(guard);
     table().clear();
     channels->clear();
+    last_ = {};
   }
   memory::allocations::instance().clear();
   ticket::progress().meet_node();  // no rank has a workspace mapped

@@ -37,7 +37,11 @@ class communicator {
   /// The state of a communicator, made at first use (collective then); null where its collectives
   /// never run among devices: an intercommunicator, ranks outside the job, one rank or too many,
   /// several nodes. It has been made, and non-blocking calls have ended.
-  static communicator* ready(MPI_Comm comm) noexcept;
+  static communicator* ready(MPI_Comm comm) noexcept {
+    return last_.serves(comm) ? last_.found : ready_slow(comm);
+  }
+  /// Whether it is ready, as far as that is known without a look into the table.
+  static bool surely_ready(MPI_Comm comm) noexcept { return last_.serves(comm) && last_.found; }
   /// The same without waiting: it may still be in the making (see joined()), and of no use then.
   static communicator* get(MPI_Comm comm) noexcept;
   /// A state for one persistent collective, whose rounds are the calls: they are matched by the
@@ -64,6 +68,9 @@ class communicator {
 
   /// Whether the state has been made, or has turned out not to be possible (phase::absent).
   bool joined() noexcept;
+  /// A blocking call that is not for the devices at this rank: it proposes the host MPI. False: it
+  /// cannot yet, and nothing was done.
+  bool leave_to_host(std::uint64_t call) noexcept;
   /// A non-blocking call is left to the host MPI.
   void decline(std::uint64_t call) noexcept;
 
@@ -108,6 +115,19 @@ class communicator {
     std::uint64_t willing;
   };
 
+  // What ready() has found last, for programs that call on one communicator again and again. Only
+  // what stays so until the communicator is freed, and only where one thread calls.
+  struct remembered {
+    bool any;
+    MPI_Comm comm;
+    communicator* found;  // null: its collectives never run among devices
+    bool serves(MPI_Comm c) const noexcept {
+      return any && comm == c && (!found || found->calls.empty());
+    }
+  };
+  static inline constinit remembered last_{};
+
+  [[gnu::noinline]] static communicator* ready_slow(MPI_Comm comm) noexcept;
   static communicator* find(MPI_Comm comm, bool& known) noexcept;
   static std::unique_ptr<communicator> make(MPI_Comm comm, bool willing);
   bool take_part(bool willing) noexcept;
