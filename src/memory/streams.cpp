@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/lasting.hpp"
 #include "base/trace.hpp"
+#include "memory/held_streams.hpp"
 
 namespace telpher::memory {
 namespace {
@@ -64,11 +65,18 @@ result<pooled_event> pooled_event::acquire(const place& p) noexcept {
   return pooled_event(p, *made);
 }
 
+void pooled_event::hold_stream() noexcept {
+  if (!std::exchange(holds_, true)) held_streams::instance().begin();
+}
+
 void pooled_event::give_back() noexcept {
   if (!event_) return;
-  std::lock_guard lock(guard);
-  objects_of(where_).free_events.push_back(event_);
+  {
+    std::lock_guard lock(guard);
+    objects_of(where_).free_events.push_back(event_);
+  }
   event_ = {};
+  if (std::exchange(holds_, false)) held_streams::instance().end();
 }
 
 status copy_and_wait(const place& p, void* to, const void* from, std::size_t bytes) noexcept {

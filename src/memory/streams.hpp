@@ -12,10 +12,14 @@ namespace telpher::memory {
 class pooled_event {
  public:
   pooled_event() = default;
-  pooled_event(pooled_event&& o) noexcept : where_(o.where_), event_(std::exchange(o.event_, {})) {}
+  pooled_event(pooled_event&& o) noexcept
+      : where_(o.where_),
+        event_(std::exchange(o.event_, {})),
+        holds_(std::exchange(o.holds_, false)) {}
   pooled_event& operator=(pooled_event&& o) noexcept {
     std::swap(where_, o.where_);
     std::swap(event_, o.event_);
+    std::swap(holds_, o.holds_);
     return *this;
   }
   ~pooled_event() { give_back(); }
@@ -25,6 +29,9 @@ class pooled_event {
   explicit operator bool() const noexcept { return static_cast<bool>(event_); }
   status record(device::stream s) const noexcept { return where_.owner->record(event_, s); }
   status query() const noexcept { return where_.owner->query(event_); }
+  /// It passes behind work of the program's, which may wait for the program's next call: as long
+  /// as there is this event the stream counts as one that waits for us (held_streams.hpp).
+  void hold_stream() noexcept;
 
  private:
   pooled_event(const place& p, device::event e) noexcept : where_(p), event_(e) {}
@@ -32,6 +39,7 @@ class pooled_event {
 
   place where_;
   device::event event_;
+  bool holds_ = false;
 };
 
 /// Makes every stream of ours on a device, so that none has to be made later: that may wait for the

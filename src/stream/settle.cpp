@@ -226,10 +226,12 @@ void work_before::look(MPI_Comm comm) noexcept {
   const device::adopted_stream& s = stream_.emplace(own.native);
   if (!s.get() || s.owner()->is_captured(*s.get())) return;
   auto made = memory::pooled_event::acquire({s.owner(), s.device()});
-  if (!made || failed(made->record(*s.get())))
+  if (!made || failed(made->record(*s.get()))) {
     wait_for_stream(own.native);
-  else if (made->query() == status::would_block)
+  } else if (made->query() == status::would_block) {
     event = std::move(*made);
+    event.hold_stream();
+  }
 }
 
 // A queue of SYCL's that was adopted ends when what was launched there has ended.

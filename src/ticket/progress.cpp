@@ -45,7 +45,8 @@ tally progress_engine::outstanding() const noexcept {
 void progress_engine::poll(bool waiting) noexcept {
   if (idle()) return;
   const std::uint64_t mine = ++passes_;
-  pass p{static_cast<std::uint32_t>(mine), waiting, naps_ && rested_.exchange(false, std::memory_order_relaxed)};
+  pass p{static_cast<std::uint32_t>(mine), waiting,
+         naps_ && rested_.exchange(false, std::memory_order_relaxed)};
   // Who waits for our own messages alone never calls the host MPI, which then moves nothing:
   // neither the tickets that have not left nor the program's sends of host memory.
   if (p.thorough()) listen();

@@ -4,7 +4,9 @@
 // images of a staged collective, of a device 256 MB in all or the last one, and nothing there when
 // memory runs out.
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "check.hpp"
@@ -149,19 +151,23 @@ TEST_CASE(a_large_host_buffer_is_registered_once_it_was_filled) {
   CHECK(device.registered.empty());
 }
 
+// 1 GiB, or 1/64 of the machine's memory where that is more, up to 8 GiB.
 TEST_CASE(registered_host_buffers_have_a_limit_in_all) {
   static telpher::importer device;
   device.registers = true;
+  const auto memory = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t most = std::clamp(memory / 64, 1024 * mega, 8192 * mega) / bytes;
   for (int use = 0; use < 2; ++use) {
     std::vector<buffer> all;
-    for (int i = 0; i < 20; ++i) {
+    for (std::size_t i = 0; i < most + 4; ++i) {
       auto b = buffer::host(bytes, &device);
       REQUIRE(b.has_value());
       b->filled();
       all.push_back(std::move(*b));
     }
   }
-  CHECK_EQ(device.registered.size(), 16u);
+  CHECK_EQ(device.registered.size(), most);
   shut_down();
   CHECK(device.registered.empty());
 }
