@@ -96,14 +96,14 @@ void progress_engine::pass_unlocked(std::uint32_t polls) noexcept {
 bool progress_engine::waiter::pause(progress_engine& e) noexcept {
   ++polls_;
   if (polls_ == 1 && trace::on()) traced_since_ns_ = now_ns();
-  const bool sleeps = e.naps_ && polls_ > polls_before_naps;
-  e.rested_.store(sleeps, std::memory_order_relaxed);
-  if (sleeps)
+  if (e.naps_ && polls_ > polls_before_naps) {
     nanosleep(&short_sleep, nullptr);
-  else if (e.naps_ || polls_ > polls_before_yields)
+    e.rested_.store(true, std::memory_order_relaxed);  // until a pass has seen it
+  } else if (e.naps_ || polls_ > polls_before_yields) {
     sched_yield();
-  else if (polls_ > brisk_polls)
+  } else if (polls_ > brisk_polls) {
     relax();
+  }
   if (polls_ % 256 != 0) return false;
   const std::uint64_t now = now_ns();
   if (since_ns_ == 0) {

@@ -191,7 +191,7 @@ class progress_engine {
   peer_table& peers_;
   bool threaded_ = false;
   bool naps_ = false;
-  std::atomic<bool> rested_{false};  // the last wait slept since its last pass
+  std::atomic<bool> rested_{false};  // a wait has slept since the last pass
   std::recursive_mutex mutex_;
   linked_list<worker> workers_;
   std::uint64_t passes_ = 0;
