@@ -14,7 +14,7 @@ CORE = base_,fuzz_,kernel_,codec_,path_,ticket_,memory_,coll_agreement,coll_exch
 # What meets foreign input, and what makes and frees: a handful for continuous integration.
 RANKS_UNDER_ASAN = bad_input,arguments,lifetime,datatypes,threads,coll_edges
 
-.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-mpis-in-turn check-nodes check-system stress lint format install uninstall wheels check-install check-bare release clean
+.PHONY: help setup demo check check-short check-asan check-asan-ranks check-asan-mpi check-tsan check-vendors check-sycl check-mpis check-mpis-in-turn check-standard-abi check-nodes check-system stress lint format install uninstall wheels check-install check-bare release clean
 
 help:
 	@echo "make demo           the quickest look: build one library, run it once, on GPUs or emulated devices"
@@ -29,6 +29,7 @@ help:
 	@echo "make check-sycl     the SYCL back end on a CPU device: contract, messages, collectives, applications"
 	@echo "make check-mpis     what make check leaves out: 2 to 8 ranks, every path forced in turn"
 	@echo "make check-mpis-in-turn the same with each path forced over one of the two MPIs, in turn"
+	@echo "make check-standard-abi what of make check is about the library for MPI-5's standard ABI, which make check leaves out"
 	@echo "make check-nodes    2 to 4 pretended nodes, and 2 nodes made of network namespaces (needs root)"
 	@echo "make check-system   the tests over the MPIs that this machine brings"
 	@echo "make stress         the long random runs"
@@ -98,6 +99,11 @@ check-mpis-in-turn:
 	@$(BUILD) dev
 	@$(TEST) build/dev --ring mpi --mpi mpich,ompi --wide --vary TELPHER_PATH=$(PATHS) --beyond --in-turn
 
+check-standard-abi:
+	@$(SETUP) --with mpich --with ompi --with zfp
+	@$(BUILD) dev -D TELPHER_STANDARD_ABI=ON
+	@$(TEST) build/dev --ring unit,mpi --name mpi_abi
+
 check-nodes:
 	@$(SETUP) --with mpich --with ompi
 	@$(BUILD) dev
@@ -142,7 +148,7 @@ endif
 # From the build that the tests use: what is installed is the same, and needs no other build.
 check-install:
 	@$(SETUP) --with mpich --with ompi --with zfp --with wheels
-	@$(BUILD) dev --target telpher_installed
+	@$(BUILD) dev -D TELPHER_STANDARD_ABI=ON --target telpher_installed
 	@$(PYTHON) tools/package.py build/dev --core
 	@$(PYTHON) test/install/run.py build/dev
 

@@ -172,14 +172,13 @@ def select(head: dict, entries: list[dict], options) -> list[Test]:
     tests = []
     varied = 0
     for entry in entries:
-        if rings and entry["ring"] not in rings or not any(part in entry["name"] for part in parts):
+        if rings and entry["ring"] not in rings or not fits(entry, options.backend):
             continue
-        if not fits(entry, options.backend):
-            continue
+        named = [abi for abi in entry["programs"] if any(part in f"{entry['name']} {abi}" for part in parts)]
         if not entry["ranks"]:
-            tests += [] if options.beyond else [single_test(head, entry)]
+            tests += [single_test(head, entry)] if named and not options.beyond else []
             continue
-        abis = [abi for abi in entry["programs"] if not mpis or abi in mpis]
+        abis = [abi for abi in named if not mpis or abi in mpis]
         tests += [rank_test(head, entry, abi, count, variant, options.backend)
                   for abi, (count, variant) in itertools.product(abis, runs_of(entry, options))
                   if takes_turn(varied, abis, abi, variant, options)]

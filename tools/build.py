@@ -22,6 +22,8 @@ FOLDERS = ("src", "tools", "bench", "examples", "test")
 
 # Presets that show or repeat the same code (a sanitizer, another compiler): one host MPI is enough.
 ONE_MPI = ("demo", "asan", "tsan", "vendors")
+# Those and the daily tests go without the library for the standard ABI, unless it is asked for (make check-standard-abi).
+NO_STANDARD_ABI = (*ONE_MPI, "dev")
 # Presets that hold the vendors that were asked for and no other that happens to be on this machine.
 ASKED_VENDORS = ("vendors", "wheels")
 
@@ -43,7 +45,7 @@ def cache_of(preset: str, state: dict, extra: list[str]) -> list[str]:
     cache = [f"CMAKE_CXX_COMPILER={state['compiler']}", f"CMAKE_MAKE_PROGRAM={state['ninja']}",
              f"TELPHER_MPICH_PREFIX={prefixes.get('mpich', '')}",
              f"TELPHER_OMPI_PREFIX={prefixes.get('ompi', '')}"]
-    cache += [f"TELPHER_STANDARD_ABI={'OFF' if preset in ONE_MPI else 'ON'}"]
+    cache += [f"TELPHER_STANDARD_ABI={'OFF' if preset in NO_STANDARD_ABI else 'ON'}"]
     if state.get("zfp"):
         cache += [f"TELPHER_ZFP_LIBRARY={state['zfp']}"]
     if preset == "wheels_cuda12":

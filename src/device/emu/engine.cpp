@@ -56,7 +56,8 @@ error stream_state::enqueue(std::function<void()> work) noexcept {
     };
   work_.push_back(std::move(work));
   ++given_;
-  changed_.notify_all();
+  lock.unlock();
+  came_.notify_one();
   return error::success;
 }
 
@@ -94,24 +95,34 @@ bool stream_state::start_thread() noexcept {
 void stream_state::run() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return closing_ || !work_.empty(); });
+    came_.wait(lock, [&] { return !busy_ && (closing_ || !work_.empty()); });
     if (work_.empty()) return;
-    std::function<void()> next = std::move(work_.front());
-    if (work_.size() == room) changed_.notify_all();
-    work_.pop_front();
-    busy_ = true;
-    lock.unlock();
-    next();
-    next = nullptr;  // destroy the finished work's captures before taking the lock
-    lock.lock();
-    busy_ = false;
-    ++done_;
-    if (work_.empty() || ordering_ != ordering::alone) changed_.notify_all();
+    do_first(lock);
   }
+}
+
+void stream_state::do_first(std::unique_lock<std::mutex>& lock) noexcept {
+  std::function<void()> first = std::move(work_.front());
+  const bool was_full = work_.size() == room;
+  work_.pop_front();
+  busy_ = true;
+  lock.unlock();
+  if (was_full) changed_.notify_all();
+  first();
+  first = nullptr;  // destroy the finished work's captures before taking the lock
+  lock.lock();
+  busy_ = false;
+  ++done_;
+  if (!work_.empty() && ordering_ == ordering::alone) return;
+  lock.unlock();
+  changed_.notify_all();
+  lock.lock();
 }
 
 void stream_state::synchronise() noexcept {
   std::unique_lock lock(mutex_);
+  while (!work_.empty() && !busy_) do_first(lock);  // no switch to the stream's thread and back
+  if (closing_) came_.notify_one();                 // it may have found the stream busy
   changed_.wait(lock, [&] { return work_.empty() && !busy_; });
 }
 
@@ -126,9 +137,11 @@ void stream_state::wait_for(std::uint64_t given) noexcept {
 }
 
 void stream_state::close() noexcept {
-  const std::lock_guard lock(mutex_);
-  closing_ = true;
-  changed_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  came_.notify_one();
 }
 
 bool stream_state::closed() noexcept {

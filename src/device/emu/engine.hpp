@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Streams and events of the emulated device. A stream is a thread, started with its first work,
-// that runs the work in order. Streams run concurrently, unless the topology gives the device fewer
-// work queues than there are streams: the streams of a queue run their work in the order in which
-// it was enqueued, and one that waits holds up the others. A stream has room for so much work only.
-// A call that finds no room waits, as does one that frees memory while there is work, and no other
-// call gives work to the device meanwhile. GPUs may do all this, and programs that wait in a stream
-// for work of another one stand still there. Threads are detached and touch only memory that is
-// never freed at exit, so a process may end or fork while work is in flight. At exit the threads
-// end with the process. In a forked child they do not exist, and every call returns error::forked.
+// that runs the work in order; a call that waits for the stream does what has not begun itself.
+// Streams run concurrently, unless the topology gives the device fewer work queues than there are
+// streams: the streams of a queue run their work in the order in which it was enqueued, and one
+// that waits holds up the others. A stream has room for so much work only. A call that finds no
+// room waits, as does one that frees memory while there is work, and no other call gives work to
+// the device meanwhile. GPUs may do all this, and programs that wait in a stream for work of
+// another one stand still there. Threads are detached and touch only memory that is never freed at
+// exit, so a process may end or fork while work is in flight. At exit the threads end with the
+// process. In a forked child they do not exist, and every call returns error::forked.
 #pragma once
 
 #include <atomic>
@@ -36,8 +37,10 @@ class work_queue {
     changed_.wait(lock, [&] { return turn_ == number; });
   }
   void end() noexcept {
-    const std::lock_guard lock(mutex_);
-    ++turn_;
+    {
+      const std::lock_guard lock(mutex_);
+      ++turn_;
+    }
     changed_.notify_all();
   }
 
@@ -87,14 +90,18 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
  private:
   bool start_thread() noexcept;
   void run() noexcept;
+  /// Takes the first work and does it, unlocked.
+  void do_first(std::unique_lock<std::mutex>& lock) noexcept;
 
   static constexpr std::size_t room = 1024;
 
   const int device_;
   const std::shared_ptr<work_queue> queue_;
   const ordering ordering_;
+  // Whoever wakes a thread has unlocked before, so that it does not wake to find the mutex taken.
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable came_;     // the stream's thread waits: for work, or for its end
+  std::condition_variable changed_;  // everybody else waits: for room, or for work to be done
   std::deque<std::function<void()>> work_;
   std::uint64_t given_ = 0, done_ = 0;
   std::shared_ptr<graph_state> graph_;  // while it is captured
