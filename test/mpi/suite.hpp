@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "memory.hpp"
+#include "naps.hpp"
 #include "stacks.hpp"
 
 namespace mpi_test {

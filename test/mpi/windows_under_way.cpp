@@ -122,7 +122,7 @@ void slow_target(suite& s, const setting& t) {
 }
 
 void many_small(suite& s, const setting& t) {
-  const int n = under_way(t) ? 3000 : 500;
+  const int n = s.opt.full ? 3000 : under_way(t) ? 1000 : 300;
   window w(s, t.how, t.where, n);
   each_ending(s, [&](ending how) {
     const int salt = 10000 * (1 + static_cast<int>(how));
