@@ -26,7 +26,7 @@ class Driver:
                            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
                            OMPI_MCA_rmaps_base_oversubscribe="1")
         # The launcher itself runs without the library: env, behind the launcher, sets it.
-        settings = {"TELPHER_BACKEND": "emu", **settings}
+        settings = {"TELPHER_BACKEND": "emu", "TELPHER_NAP": "on", **settings}
         if preload:
             settings["LD_PRELOAD"] = preload
         assignments = [f"{k}={v}" for k, v in settings.items()]

@@ -32,7 +32,7 @@ class Driver:
 
     def run(self, *parts):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
-        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+        environment.update(TELPHER_NAP="on", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
                            OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1")
         command = [self.options.mpirun]
