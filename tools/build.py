@@ -22,7 +22,7 @@ FOLDERS = ("src", "tools", "bench", "examples", "test")
 
 # Presets that show or repeat the same code (a sanitizer, another compiler): one host MPI is enough.
 ONE_MPI = ("demo", "asan", "tsan", "vendors")
-# Those and the daily tests go without the library for the standard ABI, unless it is asked for (make check-standard-abi).
+# Those and the daily tests go without the library for the standard ABI (make check-standard-abi asks for it).
 NO_STANDARD_ABI = (*ONE_MPI, "dev")
 # Presets that hold the vendors that were asked for and no other that happens to be on this machine.
 ASKED_VENDORS = ("vendors", "wheels")
