@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * device_partitions.h: partitioned communication (MPI-4.1, chapter 4) from inside the program's
- * kernels, on one node; device.h includes it. The handle is telpher_partitions_device's (stream.h)
- * for a request of MPI_Psend_init or MPI_Precv_init that telpher_match has matched.
- * docs/use/kernels.md has the rules and an example. In short:
+ * kernels; device.h includes it. On one node by plain loads and stores, with ranks of other nodes
+ * by the queue of device_relay.h. The handle is telpher_partitions_device's (stream.h) for a
+ * request of MPI_Psend_init or MPI_Precv_init that telpher_match has matched. docs/use/kernels.md
+ * has the rules and an example. In short:
  *
  * - Kernels use the handle behind telpher_start_enqueue and before telpher_wait_enqueue, in the
  * stream's order or, in other streams, by events.
@@ -11,7 +12,8 @@
  * until the receive has been started, so start receives before a kernel marks, at every rank;
  * telpher_pready_for waits for a bounded time.
  * - Who has seen a partition arrive, by telpher_parrived or one of the waits, sees its bytes, and
- * everything else that the thread that marked it had written before. For the forms of a block
+ * everything else that the thread that marked it had written before (on the own node, if the two
+ * ends are on different ones). For the forms of a block
  * (_block) this holds for all threads of the block, at both ends; all threads of the block call
  * them, with the same arguments.
  * - The two ends may have different partitions of the same bytes: a partition of the receive has
@@ -19,11 +21,14 @@
  * - A partition is marked once in a start. The functions that mark return false, and do nothing,
  * for one that does not exist, was marked before in this start, or is of a request that has not
  * been started or is a receive.
+ * - Between nodes they, and waits, also return false once the host's thread has failed; the log
+ * says why.
  */
 #ifndef TELPHER_DEVICE_PARTITIONS_H
 #define TELPHER_DEVICE_PARTITIONS_H
 
 #include "device_lang.h"
+#include "device_relay.h"
 
 /* What a handle points to; telpher_partitions_device fills it, in device memory. A round is one
  * start. */
@@ -31,13 +36,16 @@ struct telpher_device_partitions {
   std::uint64_t bytes; /* of a partition of this end */
   std::uint64_t partitions;
   void* buffer; /* the program's */
-  void* target; /* of a send: the receiver's buffer, as kernels of this device find it; else null */
+  void* target; /* of a send: the receiver's buffer, as kernels of this device find it, or, on
+                   another node, as the receiver does; else null */
   std::uint64_t* marks; /* one a partition of the sender: the last round in which it was marked */
-  std::uint64_t* target_marks; /* of a send: the receiver's */
+  std::uint64_t* target_marks; /* of a send: the receiver's, likewise */
   std::uint64_t mark_bytes;    /* of a partition of the sender */
   std::uint64_t round;         /* written by the start */
   std::uint64_t opened; /* of a send: the round for which the target may be written; written by the
                            receiver */
+  telpher_device_queue* queue; /* to the other end, if it is on another node; else null */
+  std::int32_t peer;           /* its rank there */
 };
 
 namespace telpher_device {
@@ -53,6 +61,7 @@ TELPHER_DEVICE_FUNCTION bool await_opened(const telpher_device_partitions* p, st
   const std::uint64_t round = p->round;
   for (std::uint64_t poll = 0; poll < polls; ++poll) {
     if (load_acquire(&p->opened) >= round) return true;
+    if (relay_is_broken(p->queue, poll + 1)) return false;
     relax();
   }
   return false;
@@ -73,6 +82,18 @@ TELPHER_DEVICE_FUNCTION unsigned char* target_of(const telpher_device_partitions
 TELPHER_DEVICE_FUNCTION void mark(const telpher_device_partitions* p, std::int64_t partition) {
   p->marks[partition] = p->round;
   store_release(p->target_marks + partition, p->round);
+}
+
+/* The bytes and the mark, in this order, to another node. */
+template <bool ByBlock>
+TELPHER_DEVICE_FUNCTION bool send_far(const telpher_device_partitions* p, std::int64_t partition) {
+  telpher_device_command c{};
+  c.rank = p->peer;
+  c.what = relayed_set;
+  c.offset = reinterpret_cast<std::uintptr_t>(target_of(p, partition));
+  c.signal = reinterpret_cast<std::uintptr_t>(p->target_marks + partition);
+  c.value = p->round;
+  return relay_put<ByBlock>(p->queue, c, place_of(p, partition), p->bytes);
 }
 
 }  // namespace telpher_device
@@ -99,6 +120,11 @@ TELPHER_DEVICE_FUNCTION bool telpher_pready_for(const telpher_device_partitions*
                                                 std::int64_t partition, std::uint64_t polls) {
   using namespace telpher_device;
   if (!may_mark(p, partition) || !await_opened(p, polls)) return false;
+  if (p->queue) {
+    if (!send_far<false>(p, partition)) return false;
+    p->marks[partition] = p->round;
+    return true;
+  }
   copy(target_of(p, partition), place_of(p, partition), p->bytes);
   mark(p, partition);
   return true;
@@ -112,6 +138,11 @@ TELPHER_DEVICE_FUNCTION bool telpher_pready_for_block(const telpher_device_parti
       telpher_thread_number() == 0 && may_mark(p, partition) && await_opened(p, polls);
   if (!any_of_block(mine)) return false;
   begin_block_reads();
+  if (p->queue) {
+    if (!send_far<true>(p, partition)) return false;
+    if (telpher_thread_number() == 0) p->marks[partition] = p->round;
+    return true;
+  }
   copy_block(target_of(p, partition), place_of(p, partition), p->bytes);
   end_block_writes();
   if (telpher_thread_number() == 0) mark(p, partition);
@@ -141,6 +172,7 @@ TELPHER_DEVICE_FUNCTION bool telpher_wait_partition_for(const telpher_device_par
   for (std::uint64_t poll = 0; poll < polls; ++poll) {
     while (telpher_device::load_acquire(p->marks + i) == round)
       if (i++ == last) return true;
+    if (telpher_device::relay_is_broken(p->queue, poll + 1)) return false;
     telpher_device::relax();
   }
   return false;

@@ -24,9 +24,10 @@
 
 struct telpher_device_command {
   std::uint64_t ready, answered, taken;
-  std::uint64_t offset; /* of the place, from the start of the rank's window memory */
+  std::uint64_t offset; /* of the place, from the start of the rank's window memory; of partitions
+                           an address there */
   std::uint64_t bytes;
-  std::uint64_t signal, value; /* the signal's offset, and what it is set to or added */
+  std::uint64_t signal, value; /* the signal's place likewise, and what it is set to or added */
   std::int32_t rank;
   std::uint32_t what;
 }; /* the bytes follow */
@@ -167,6 +168,24 @@ TELPHER_DEVICE_FUNCTION bool relay_get(telpher_device_queue* q, telpher_device_c
     if (!ByBlock || telpher_thread_number() == 0) store_release(&slot->taken, number + 1);
   }
   return true;
+}
+
+/* Sets a word of another rank, at its address there, behind what was put there before. */
+TELPHER_DEVICE_FUNCTION bool relay_set(telpher_device_queue* q, int rank, const std::uint64_t* word,
+                                       std::uint64_t value) {
+  telpher_device_command c{};
+  c.rank = rank;
+  c.what = relayed_set;
+  c.signal = reinterpret_cast<std::uintptr_t>(word);
+  c.value = value;
+  std::uint64_t number = 0;
+  return post(q, c, nullptr, number);
+}
+
+/* Whether a wait for another node, at its `looks`-th look, is in vain. It asks the host's memory
+ * now and then only; `q` is null in a wait for the own node. */
+TELPHER_DEVICE_FUNCTION bool relay_is_broken(const telpher_device_queue* q, std::uint64_t looks) {
+  return q != nullptr && looks % 256 == 0 && load_acquire(q->freed) == broken;
 }
 
 /* Until all that this rank's kernels have put into the queue so far is in its place. */

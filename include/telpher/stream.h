@@ -84,9 +84,9 @@ int telpher_match(int count, const MPI_Request requests[]);
 
 /* --- partitioned requests for kernels ---
  * telpher_match takes requests of MPI_Psend_init and MPI_Precv_init as well. Where both ends have the same bytes of
- * device memory on one node, they go by the devices alone: telpher_start_enqueue and telpher_wait_enqueue are kernels of
- * their streams, both ends need both, and partitions are marked by telpher_pready_enqueue or by the program's kernels,
- * which find the functions in device_partitions.h. For them this gives a handle, a record in the memory of the
+ * device memory, on one node or, with MPI_THREAD_MULTIPLE, on two, telpher_start_enqueue and telpher_wait_enqueue are
+ * kernels of their streams, both ends need both, and partitions are marked by telpher_pready_enqueue or by the program's
+ * kernels, which find the functions in device_partitions.h. For them this gives a handle, a record in the memory of the
  * buffer's device: MPI_ERR_UNSUPPORTED_OPERATION for a request that goes by messages. It lasts until MPI_Request_free. */
 struct telpher_device_partitions;
 int telpher_partitions_device(MPI_Request request, const struct telpher_device_partitions** handle);

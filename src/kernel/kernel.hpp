@@ -10,6 +10,8 @@
 
 #include "kernel/lang.hpp"
 
+struct telpher_device_partitions;
+
 namespace telpher::kernel {
 
 enum class id : int {
@@ -114,10 +116,11 @@ using matched_take = matched_pieces;
 struct partition_pieces {
   static constexpr int capacity = 96;
   struct piece {
-    std::uint64_t* round;       // this end's
+    telpher_device_partitions* end;
     std::uint64_t* opens;       // of a receive: `opened` of the sender, as mapped here; else null
     const std::uint64_t* mark;  // this end's, one for each of the sender's partitions
-    std::uint64_t marks;
+    std::uint32_t marks;
+    std::int32_t far;  // the other end's rank, if it is on another node: `opens` lies there; or -1
     std::uint64_t* ended;  // pinned host memory: the round, once it has been waited for
   };
   piece pieces[capacity];
@@ -129,14 +132,14 @@ using partitions_wait = partition_pieces;
 
 /// partition_ready: all blocks send one partition.
 struct partition_ready {
-  const std::uint64_t* round;   // the sender's
-  const std::uint64_t* opened;  // the receiver's round, as it has written it
+  const telpher_device_partitions* end;  // the sender's
   const void* from;
-  void* to;  // as mapped here, like `mark`
+  void* to;  // as mapped here, like `mark`; or at rank `far`
   std::uint64_t bytes;
   std::uint64_t* mark;
   std::uint64_t* own_mark;
   std::uint32_t* arrivals;  // of the partition: blocks that are done; 0 between launches
+  std::int32_t far;         // as above
 };
 
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the

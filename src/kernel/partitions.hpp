@@ -14,6 +14,10 @@
 // There is a mark for each partition of the sender. A mark that is `round` already is not given
 // again. So a partition that is marked twice, or before the start, changes nothing.
 //
+// Where the other end is on another node the stores to it (`opened`, a partition's bytes, its mark)
+// are commands, in their order, to the relay of this process (telpher/device_relay.h), whose
+// addresses are those of the other process. Once the relay has failed, nobody waits for more.
+//
 // A stream may be held from the start until the wait has ended: so the wait writes `round` to
 // pinned memory, where the host finds it (path/matched_room.hpp).
 //
@@ -26,41 +30,74 @@
 #include "kernel/atomics.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/vec.hpp"
+#include "telpher/device_partitions.h"
 
 namespace telpher::kernel {
 
-TELPHER_DEVICE void await_round(const std::uint64_t* word, std::uint64_t round) {
-  while (load_acquire_system(word) < round) relax();
+/// `queue`: null, if the word is written by a device of this node.
+TELPHER_DEVICE void await_round(const std::uint64_t* word, std::uint64_t round,
+                                const telpher_device_queue* queue) {
+  for (std::uint64_t looks = 1; load_acquire_system(word) < round; ++looks) {
+    if (telpher_device::relay_is_broken(queue, looks)) return;
+    relax();
+  }
 }
 
 template <class W>
 TELPHER_DEVICE void partitions_start_body(W w, const partitions_start& p) {
   for (unsigned i = w.id(); i < p.count; i += w.size()) {
-    const std::uint64_t round = ++*resolve(p.pieces[i].round);
-    if (p.pieces[i].opens) store_release_system(resolve(p.pieces[i].opens), round);
+    const partition_pieces::piece& one = p.pieces[i];
+    telpher_device_partitions* const end = resolve(one.end);
+    const std::uint64_t round = ++end->round;
+    if (!one.opens) continue;
+    if (one.far < 0)
+      store_release_system(resolve(one.opens), round);
+    else
+      telpher_device::relay_set(end->queue, one.far, one.opens, round);
   }
 }
 
 template <class W>
 TELPHER_DEVICE void partitions_wait_body(W w, const partitions_wait& p) {
   const partition_pieces::piece& one = p.pieces[w.block()];
-  const std::uint64_t round = *resolve(one.round);
+  const telpher_device_partitions* const end = resolve(one.end);
+  const telpher_device_queue* const queue = one.far < 0 ? nullptr : end->queue;
+  const std::uint64_t round = end->round;
   for (std::uint64_t i = w.id(); i < one.marks; i += w.size())
-    await_round(resolve(one.mark) + i, round);
+    await_round(resolve(one.mark) + i, round, queue);
   w.barrier();
   if (w.id() == 0) store_relaxed_system(resolve(one.ended), round);
+}
+
+/// A block's share of a partition for another node. What cannot be sent is not marked either: the
+/// relay has failed, and no command goes any more.
+template <class W>
+TELPHER_DEVICE void put_far(W w, const partition_ready& p, telpher_device_queue* queue) {
+  const std::uint64_t share = (p.bytes / w.blocks() / 16 + 1) * 16, first = w.block() * share;
+  if (first >= p.bytes) return;
+  telpher_device_command c{};
+  c.rank = p.far;
+  c.offset = reinterpret_cast<std::uintptr_t>(p.to) + first;
+  telpher_device::relay_put<true>(queue, c,
+                                  resolve(static_cast<const std::uint8_t*>(p.from)) + first,
+                                  p.bytes - first < share ? p.bytes - first : share);
 }
 
 template <class W>
 TELPHER_DEVICE void partition_ready_body(W w, const partition_ready& p) {
   std::uint64_t* const own_mark = resolve(p.own_mark);
-  const std::uint64_t round = *resolve(p.round);
+  const telpher_device_partitions* const end = resolve(p.end);
+  telpher_device_queue* const queue = p.far < 0 ? nullptr : end->queue;
+  const std::uint64_t round = end->round;
   if (*own_mark == round) return;  // in all blocks: it is written when all have come below
-  if (w.id() == 0) await_round(resolve(p.opened), round);
+  if (w.id() == 0) await_round(&end->opened, round, queue);
   w.barrier();
-  copy_span(std::uint64_t{w.block()} * w.size() + w.id(), std::uint64_t{w.blocks()} * w.size(),
-            resolve(static_cast<std::uint8_t*>(p.to)),
-            resolve(static_cast<const std::uint8_t*>(p.from)), p.bytes);
+  if (queue)
+    put_far(w, p, queue);
+  else
+    copy_span(std::uint64_t{w.block()} * w.size() + w.id(), std::uint64_t{w.blocks()} * w.size(),
+              resolve(static_cast<std::uint8_t*>(p.to)),
+              resolve(static_cast<const std::uint8_t*>(p.from)), p.bytes);
   w.publish();
   if (w.id() != 0) return;
   if (w.blocks() > 1) {
@@ -69,7 +106,10 @@ TELPHER_DEVICE void partition_ready_body(W w, const partition_ready& p) {
     *arrivals = 0;
     fence_system();
   }
-  store_published(resolve(p.mark), round);
+  if (queue)
+    telpher_device::relay_set(queue, p.far, p.mark, round);
+  else
+    store_published(resolve(p.mark), round);
   store_published(own_mark, round);
 }
 

@@ -12,6 +12,7 @@
 #include "coll/between/ways.hpp"
 #include "device/stream_variables.hpp"
 #include "mpi/explain.hpp"
+#include "mpi/far_partitions.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/lineage.hpp"
 #include "mpi/message_channel.hpp"
@@ -123,6 +124,7 @@ void shut_down() noexcept {
                                     [] { return stream::idle(); });
     }
     stream::stop();
+    partitioned::stop_far();
     rma::relays::stop();
     stream::end_settling();
     {

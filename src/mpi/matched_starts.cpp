@@ -4,6 +4,7 @@
 #include "device/adopted_stream.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/far_partitions.hpp"
 #include "mpi/matching.hpp"
 #include "mpi/partitioned_request.hpp"
 
@@ -67,6 +68,15 @@ int not_of_device(const mpi::stream_request& r, const char* call, void* native,
   return r.misused(call, MPI_ERR_ARG, why);
 }
 
+/// A wait for another node would not end any more.
+int check_far(const end& e, const char* call) noexcept {
+  if (e.args().whole || !e.matched_parts()->is_far() || !far_is_broken()) return MPI_SUCCESS;
+  return e.misused(
+      call, MPI_ERR_OTHER,
+      "partitions in kernels reach no other node any more: a message has failed, here "
+      "or at another rank, whose log says which; free such requests and use MPI_Start");
+}
+
 /// A send is complete once it was put, and a receive needs no start, unless it opens its buffer.
 /// Partitioned ones need both, and are started first, as no peer is waited for. A collective is
 /// complete when the stream has passed its start, which comes last: others may need what was sent
@@ -78,6 +88,7 @@ int launch(const char* call, bool waits, const sorted& all, void* native) noexce
   std::vector<path::matched_message*> messages, opens;
   std::vector<path::matched_partitions*> partitioned;
   for (const end* e : all.ends) {
+    if (const int rc = check_far(*e, call)) return rc;
     if (!e->args().whole) {
       partitioned.push_back(e->matched_parts());
       continue;
@@ -168,8 +179,9 @@ int handle_for_kernels(const char* call, MPI_Request request, const void** handl
     return e->misused(
         call, MPI_ERR_UNSUPPORTED_OPERATION,
         "the request goes by messages, or was not matched: pass it to telpher_match at both ends "
-        "(TELPHER_LOG=info says which way it goes); both need as many bytes of device memory on "
-        "one node, the sender 1024 partitions at most or no more than the receiver");
+        "(TELPHER_LOG=info says which way it goes); both need as many bytes of device memory, the "
+        "sender 1024 partitions at most or no more than the receiver, and on two nodes "
+        "MPI_THREAD_MULTIPLE (ask for it in MPI_Init_thread, or set TELPHER_STREAMS=on)");
   *handle = e->matched_parts()->handle();
   return MPI_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "base/settings.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/far_partitions.hpp"
 #include "mpi/partitioned_request.hpp"
 #include "path/matched_partitions.hpp"
 
@@ -53,8 +54,11 @@ class party {
     buffer_ = e.one_run();
     if (e.peer() < 0 || !buffer_ || e.bytes() == 0) return;
     if (e.args().whole && e.bytes() > config().stream_matched_limit) return;
-    if (!ticket::peers().near(e.peer())) return;
-    where_ = memory::classify(buffer_);
+    const bool near = ticket::peers().near(e.peer());
+    if (!near && e.args().whole) return;
+    const memory::place where = memory::classify(buffer_);
+    if (!near && where.on_device()) far_ = far_way_of(where);
+    if (near || far_.queue) where_ = where;
   }
 
   const memory::place& where() const noexcept { return where_; }
@@ -67,7 +71,7 @@ class party {
       own_ = std::make_unique<path::matched_message>(in, end_.sends(), buffer_, end_.bytes());
     else
       own_ = std::make_unique<path::matched_partitions>(in, end_.sends(), buffer_, end_.bytes(),
-                                                        partitions());
+                                                        partitions(), far_);
   }
   int begin() noexcept {
     if (end_.peer() < 0) over_ = true;
@@ -83,7 +87,10 @@ class party {
     TELPHER_INFO("%s: a %s of %llu bytes %s rank %d goes by %s", call_,
                  end_.sends() ? "send" : "receive", static_cast<unsigned long long>(end_.bytes()),
                  end_.sends() ? "to" : "from", end_.peer(),
-                 end_.matched ? "the devices alone" : "messages of the host MPI");
+                 !end_.matched ? "messages of the host MPI"
+                 : far_.queue  ? "commands of the device to a thread of the host"
+                               : "the devices alone");
+    far_ = {};
   }
 
  private:
@@ -129,6 +136,7 @@ class party {
   end& end_;
   std::byte* buffer_;
   memory::place where_;
+  path::far_way far_;  // of a partitioned request
   std::unique_ptr<path::matched_end> own_;
   bool over_ = false;
 };

@@ -184,19 +184,25 @@ MPI_Comm own_comm() noexcept {
   return all().control;
 }
 
-// The two highest tags: messages have those below.
+// The highest tags: messages have those below.
 int hello_tag() noexcept {
   return ticket::job().tag_limit;
 }
 int card_tag() noexcept {
   return hello_tag() - 1;
 }
+int command_tag() noexcept {
+  return hello_tag() - 2;
+}
+int answer_tag() noexcept {
+  return hello_tag() - 3;
+}
 
 int take_tags(int peer, int messages) noexcept {
   tags_to_peer& t = all().tags[peer];
   const int count = std::max(messages, 1);
   for (int turns = 0; turns < 2; ++turns, t.next = 0) {
-    for (int first = t.next; first <= card_tag() - count;) {
+    for (int first = t.next; first <= answer_tag() - count;) {
       const int good = free_from(t, first, count);
       if (good == first) {
         t.taken[first] = count;

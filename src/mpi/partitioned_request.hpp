@@ -205,7 +205,9 @@ class receiver final : public end {
 /// The private communicator, with its receivers that wait for a hello.
 MPI_Comm own_comm() noexcept;
 int hello_tag() noexcept;
-int card_tag() noexcept;  // matching.cpp
+int card_tag() noexcept;     // matching.cpp
+int command_tag() noexcept;  // far_partitions.cpp, as the next one
+int answer_tag() noexcept;
 /// Sends a copy of some bytes there. Nobody waits for it.
 int send_note(const end& from, const char* call, const void* bytes, std::size_t count,
               int tag) noexcept;

@@ -61,6 +61,7 @@ matched_side matched_end::side() const noexcept {
 
 result<std::byte*> matched_end::open_room(int process, int own,
                                           const matched_side& other) noexcept {
+  if (!other.room.exportable || !room_->exported().exportable) return status::not_supported;
   if (process == own) return reinterpret_cast<std::byte*>(other.room.address);
   auto opened = open_for(process, other.room, where());
   TELPHER_TRY(opened);

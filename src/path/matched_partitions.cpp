@@ -31,9 +31,10 @@ std::size_t matched_partitions::room_for(bool sends, std::uint64_t partitions) n
 
 matched_partitions::matched_partitions(std::shared_ptr<matched_room> room, bool sends,
                                        std::byte* buffer, std::uint64_t bytes,
-                                       std::uint64_t partitions) noexcept
+                                       std::uint64_t partitions, far_way far) noexcept
     : matched_end(std::move(room), sends, buffer, bytes),
       partitions_(partitions),
+      far_(std::move(far)),
       room_marks_(marks_for(sends, partitions)) {
   record_ = room_->take(sizeof(telpher_device_partitions));
   marks_ = room_->take(room_marks_ * sizeof(std::uint64_t));
@@ -57,36 +58,58 @@ status matched_partitions::connect(int process, int own, const matched_side& oth
   if (other.bytes != bytes_) return status::not_supported;
   mark_count_ = sends_ ? partitions_ : other.partitions;
   if (mark_count_ > (sends_ ? other.marks : room_marks_)) return status::not_supported;
-  const auto base = open_room(process, own, other);
-  TELPHER_TRY(base);
-  peer_record_ = reinterpret_cast<telpher_device_partitions*>(*base + other.words);
-  if (sends_) {
-    peer_marks_ = reinterpret_cast<std::uint64_t*>(*base + other.inbox);
-    const auto target = open_buffer(process, own, other);
-    TELPHER_TRY(target);
-    peer_target_ = *target;
-  }
+  peer_ = process;
+  TELPHER_TRY(open_peer(process, own, other));
   return write_record();
+}
+
+status matched_partitions::open_peer(int process, int own, const matched_side& other) noexcept {
+  auto* base = reinterpret_cast<std::byte*>(other.room.address);
+  auto* target = reinterpret_cast<std::byte*>(other.buffer.address);
+  if (!is_far()) {
+    const auto room = open_room(process, own, other);
+    TELPHER_TRY(room);
+    base = *room;
+    if (sends_) {
+      const auto buffer = open_buffer(process, own, other);
+      TELPHER_TRY(buffer);
+      target = *buffer;
+    }
+  }
+  peer_record_ = reinterpret_cast<telpher_device_partitions*>(base + other.words);
+  if (!sends_) return status::ok;
+  peer_marks_ = reinterpret_cast<std::uint64_t*>(base + other.inbox);
+  peer_target_ = target;
+  return status::ok;
 }
 
 status matched_partitions::write_record() noexcept {
   const auto for_kernels = [this]<class T>(T* address) {
     return address ? static_cast<T*>(where().owner->kernel_address(address)) : nullptr;
   };
+  const auto of_peer = [&]<class T>(T* address) {
+    return is_far() ? address : for_kernels(address);
+  };
   telpher_device_partitions r{};
   r.bytes = partition_bytes();
   r.partitions = partitions_;
   r.buffer = for_kernels(buffer_);
-  r.target = for_kernels(peer_target_);
+  r.target = of_peer(peer_target_);
   r.marks = for_kernels(in_room<std::uint64_t>(marks_));
-  r.target_marks = for_kernels(peer_marks_);
+  r.target_marks = of_peer(peer_marks_);
   r.mark_bytes = bytes_ / mark_count_;
+  r.queue = far_.queue;
+  r.peer = peer_;
   return memory::copy_and_wait(where(), record(), &r, sizeof r);
 }
 
 partition_pieces::piece matched_partitions::piece() const noexcept {
-  return {&record()->round, sends_ ? nullptr : &peer_record_->opened,
-          in_room<std::uint64_t>(marks_), mark_count_, room_->ended(waiter_)};
+  return {record(),
+          sends_ ? nullptr : &peer_record_->opened,
+          in_room<std::uint64_t>(marks_),
+          static_cast<std::uint32_t>(mark_count_),
+          far_rank(),
+          room_->ended(waiter_)};
 }
 
 const void* matched_partitions::handle() const noexcept {
@@ -107,14 +130,14 @@ constexpr auto piece_of = [](const matched_partitions& p) { return p.piece(); };
 
 status matched_partitions::ready(std::uint64_t partition, device::stream s) noexcept {
   const std::uint64_t bytes = partition_bytes();
-  const kernel::partition_ready p{&record()->round,
-                                  &record()->opened,
+  const kernel::partition_ready p{record(),
                                   buffer_ + partition * bytes,
                                   peer_target_ + partition * bytes,
                                   bytes,
                                   peer_marks_ + partition,
                                   in_room<std::uint64_t>(marks_) + partition,
-                                  in_room<std::uint32_t>(arrivals_) + partition};
+                                  in_room<std::uint32_t>(arrivals_) + partition,
+                                  far_rank()};
   const auto blocks = std::min<std::uint64_t>(bytes / bytes_per_block + 1, most_ready_blocks);
   const auto threads = std::min<std::uint64_t>((bytes / 16 / 32 + 1) * 32, most_threads);
   return where().owner->launch(kernel::id::partition_ready, &p, static_cast<int>(blocks),

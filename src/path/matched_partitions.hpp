@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ends of a partitioned send and its receive on one node that were matched once
-// (kernel/partitions.hpp has the protocol). Starting any number of them is one kernel, waiting for
-// any number another one. A kernel that marks a partition ready writes it into the receiver's
-// buffer: the program's kernels by the record, which is their handle, and `ready` for the host.
+// The ends of a partitioned send and its receive that were matched once (kernel/partitions.hpp has
+// the protocol). Starting any number of them is one kernel, waiting for any number another one. A
+// kernel that marks a partition ready writes it into the receiver's buffer: the program's kernels
+// by the record, which is their handle, and `ready` for the host. Another node's buffer and marks
+// are written by way of a relay, to which kernels give commands (rma/relay.hpp).
 //
 // An end's room has its record, its marks, and at a sender what partition_ready counts.
 #pragma once
@@ -12,8 +13,15 @@
 #include "path/matched.hpp"
 
 struct telpher_device_partitions;
+struct telpher_device_queue;
 
 namespace telpher::path {
+
+/// How kernels reach an end on another node.
+struct far_way {
+  telpher_device_queue* queue = nullptr;  // as they find it; null for an end on this node
+  std::shared_ptr<void> use;              // keeps the queue served
+};
 
 class matched_partitions final : public matched_end {
  public:
@@ -22,7 +30,7 @@ class matched_partitions final : public matched_end {
 
   /// `buffer`: one run of device memory of the room's place, of `bytes`.
   matched_partitions(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
-                     std::uint64_t bytes, std::uint64_t partitions) noexcept;
+                     std::uint64_t bytes, std::uint64_t partitions, far_way far) noexcept;
 
   matched_side side() const noexcept override;
   status connect(int process, int own, const matched_side& other) noexcept override;
@@ -31,6 +39,7 @@ class matched_partitions final : public matched_end {
   const void* handle() const noexcept;
   /// Of a sender: marks one partition ready, in a stream of the program's on its device.
   status ready(std::uint64_t partition, device::stream s) noexcept;
+  bool is_far() const noexcept { return far_.queue != nullptr; }
 
  private:
   template <class T>
@@ -41,12 +50,17 @@ class matched_partitions final : public matched_end {
     return in_room<telpher_device_partitions>(record_);
   }
   std::uint64_t partition_bytes() const noexcept { return bytes_ / partitions_; }
+  status open_peer(int process, int own, const matched_side& other) noexcept;
   status write_record() noexcept;
+  int far_rank() const noexcept { return is_far() ? peer_ : -1; }
 
   std::uint64_t partitions_;
+  far_way far_;
+  int peer_ = -1;                                // once connected
   std::uint64_t room_marks_;                     // for so many there is room
   std::uint64_t record_, marks_, arrivals_ = 0;  // offsets in the room
   std::uint64_t mark_count_ = 0;                 // once connected
+  // Of an end on another node these are addresses there.
   telpher_device_partitions* peer_record_ = nullptr;
   std::uint64_t* peer_marks_ = nullptr;  // of a send, as the next one
   std::byte* peer_target_ = nullptr;

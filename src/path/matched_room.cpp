@@ -105,7 +105,6 @@ result<std::shared_ptr<matched_room>> matched_room::make(const memory::place& wh
   device::pointer_info info;
   memory::classify(made->base_, info);
   TELPHER_TRY(export_region({where, made->base_, bytes}, info, made->exported_));
-  if (!made->exported_.exportable) return status::not_supported;
   TELPHER_TRY(memory::clear_and_wait(where, made->base_, bytes));
   TELPHER_TRY(memory::make_streams(where));  // and loads our kernels: a launch must not wait
   return made;

@@ -20,8 +20,8 @@ namespace telpher::path {
 
 class matched_room {
  public:
-  /// Cleared, with `waiters` words of pinned memory. not_supported where peers could not open it,
-  /// or kernels must not wait.
+  /// Cleared, with `waiters` words of pinned memory. not_supported where kernels must not wait.
+  /// Peers may be unable to open it (exported().exportable).
   static result<std::shared_ptr<matched_room>> make(const memory::place& where, std::size_t bytes,
                                                     std::size_t waiters) noexcept;
   ~matched_room();

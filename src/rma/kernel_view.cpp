@@ -119,8 +119,10 @@ status open_targets(const window& w, const memory::place& here, kernel_view& v, 
 
 status start_relay(const window& w, const memory::place& here, MPI_Comm& comm, kernel_view& v) {
   const bool exposes = w.ranks[static_cast<std::size_t>(w.rank)].on_device != 0;
-  auto made = relay::make(comm, here, exposes ? static_cast<std::byte*>(w.base) : nullptr);
+  auto made = relay::make("a window in kernels", {.comm = comm}, here,
+                          exposes ? static_cast<std::byte*>(w.base) : nullptr);
   TELPHER_TRY(made);
+  comm = MPI_COMM_NULL;
   v.far = std::move(*made);
   return status::ok;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What kernels of a rank ask of ranks on other nodes (telpher/device_relay.h has their side of the
-// queue), carried by messages on a communicator of the window's ranks. One thread of the process
-// serves the relays of all its windows.
+// queue), carried by messages. Each window has a relay, on a communicator of its ranks; partitioned
+// requests have one for the process (mpi/far_partitions.hpp), on theirs. One thread of the process
+// serves all its relays.
 //
-// Protocol between ranks. A message of tag `command_tag` is a slot as the kernel wrote it: the
+// Protocol between ranks. A message of the tag `command` is a slot as the kernel wrote it: the
 // command, then the bytes of a put. The rank that gets it passes what it asks for to one stream of
 // its own, in the order in which commands come. So a signal is written behind all that the same
-// rank has put before. A get, and a quiet, are answered with tag `answer_tag` when the stream has
+// rank has put before. A get, and a quiet, are answered with the tag `answer` when the stream has
 // come so far: by the bytes, or by none. Commands of one rank to another arrive in their order, and
 // so do answers; a receive for an answer is posted before the command is sent. A rank that fails
 // sends all others a command of no bytes, and they fail too: nobody waits for its answers.
@@ -32,10 +33,19 @@ namespace telpher::rma {
 
 class relay {
  public:
-  /// `base`: this rank's window memory, which lies at `here`; null if it exposes none. Takes the
-  /// communicator over, and gives it back if it fails.
-  static result<std::unique_ptr<relay>> make(MPI_Comm& comm, const memory::place& here,
-                                             std::byte* base) noexcept;
+  /// How ranks reach each other. Nobody else sends or receives by these tags on the communicator.
+  struct wire {
+    MPI_Comm comm = MPI_COMM_NULL;
+    bool owned = true;  // is freed with the relay
+    int command = 1;
+    int answer = 2;
+  };
+
+  /// `what` is for the log. `base`: this rank's window memory, which lies at `here`, and which
+  /// places in commands count from; null for addresses, or if it exposes none. If it fails, the
+  /// communicator stays the caller's.
+  static result<std::unique_ptr<relay>> make(const char* what, const wire& by,
+                                             const memory::place& here, std::byte* base) noexcept;
   relay() = default;
   relay(const relay&) = delete;
   relay& operator=(const relay&) = delete;
@@ -43,6 +53,7 @@ class relay {
 
   /// The queue, where kernels find it.
   telpher_device_queue* queue() const noexcept { return for_kernels_; }
+  const memory::place& where() const noexcept { return here_; }
 
   /// One pass; false if nothing moved. By one thread at a time.
   bool serve() noexcept;
@@ -53,7 +64,9 @@ class relay {
   void leave(const char* call) noexcept;
   /// Nothing of another rank is under way here.
   bool rests() const noexcept { return first_busy_ == next_arrival_; }
-  bool is_broken() const noexcept { return broken_; }
+  /// By who serves it: what kernels asked for before has been sent, and nothing is under way here.
+  void come_to_rest() noexcept;
+  bool is_broken() const noexcept { return broken_.load(std::memory_order_relaxed); }
 
  private:
   struct slot {
@@ -71,6 +84,9 @@ class relay {
 
   status prepare() noexcept;
   telpher_device_command* command_at(std::uint64_t number) const noexcept;
+  std::byte* at(std::uint64_t place) const noexcept {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base_) + place);
+  }
   bool take_commands() noexcept;
   void begin(std::uint64_t number) noexcept;
   void ask_for_quiet(telpher_device_command* c, std::vector<MPI_Request>& requests) noexcept;
@@ -85,7 +101,8 @@ class relay {
   void fail(const char* what) noexcept;
   void warn_if_stalled(bool moved) noexcept;
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  const char* what_ = "";
+  wire by_;
   int rank_ = 0;
   memory::place here_;
   std::byte* base_ = nullptr;
@@ -106,7 +123,7 @@ class relay {
   std::size_t next_arrival_ = 0, first_busy_ = 0;  // counts; modulo their number
   std::atomic<std::uint64_t> quiets_wanted_{0}, quiets_done_{0};
   std::uint64_t quiet_under_way_ = 0;
-  bool broken_ = false;
+  std::atomic<bool> broken_{false};  // written by the server
   stream::warning_clock clock_;
 };
 
@@ -114,7 +131,8 @@ class relay {
 namespace relays {
 /// False if it cannot be started.
 bool add(relay& r) noexcept;
-/// When it returns the thread does not use it any more.
+/// When it returns the thread does not use it any more. May be called under the engine's lock, like
+/// add().
 void remove(relay& r) noexcept;
 /// Before the host MPI's end.
 void stop() noexcept;

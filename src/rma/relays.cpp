@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread that serves relays. It runs while there are any, and holds a mutex in each pass; who
-// adds or removes one asks for the mutex first, so that the thread does not take it again at once.
-// When nothing moves it also moves the program's messages: a kernel that holds up this rank may
-// wait for another one, which waits for a message from here.
+// The thread that serves relays. It starts with the first one, sleeps while there are none, and
+// holds a mutex in each pass; who adds or removes one asks for the mutex first, so that the thread
+// does not take it again at once. It takes the engine's lock between passes only, without the
+// mutex. When nothing moves it also moves the program's messages: a kernel that holds up this rank
+// may wait for another one, which waits for a message from here.
 #include <signal.h>
 
+#include <condition_variable>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -25,8 +27,9 @@ struct server {
   std::mutex mutex;
   std::atomic<int> asking{0};
   std::vector<relay*> served;  // under the mutex
-  std::thread thread;          // under the mutex
-  std::uint64_t current = 0;   // under the mutex: which thread shall serve
+  std::condition_variable wake;
+  std::thread thread;     // under the mutex
+  bool stopping = false;  // under the mutex
 };
 lasting<server> the_server;
 
@@ -42,13 +45,15 @@ class turn {
   turn& operator=(const turn&) = delete;
 };
 
-void run(std::uint64_t self) noexcept {
+void run() noexcept {
   stream::choose_processors();
   for (long idle_passes = 0;;) {
     bool moved = false;
     {
-      const std::lock_guard lock(the_server->mutex);
-      if (the_server->current != self) return;
+      std::unique_lock lock(the_server->mutex);
+      the_server->wake.wait(lock,
+                            [] { return the_server->stopping || !the_server->served.empty(); });
+      if (the_server->stopping) return;
       for (relay* r : the_server->served) moved |= r->serve();
     }
     while (the_server->asking.load(std::memory_order_relaxed) > 0) sched_yield();
@@ -67,18 +72,11 @@ bool start() noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    the_server->thread = std::thread(run, ++the_server->current);
+    the_server->thread = std::thread(run);
   } catch (const std::system_error&) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return the_server->thread.joinable();
-}
-
-// The thread, if it has nothing left to serve: to be joined without the mutex.
-std::thread take_if_idle() noexcept {
-  if (!the_server->served.empty()) return {};
-  ++the_server->current;
-  return std::move(the_server->thread);
 }
 
 }  // namespace
@@ -90,19 +88,17 @@ bool add(relay& r) noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
-  if (the_server->thread.joinable() || start()) return true;
+  if (the_server->thread.joinable() || start()) {
+    the_server->wake.notify_one();
+    return true;
+  }
   the_server->served.pop_back();
   return false;
 }
 
 void remove(relay& r) noexcept {
-  std::thread over;
-  {
-    const turn mine;
-    std::erase(the_server->served, &r);
-    over = take_if_idle();
-  }
-  if (over.joinable()) over.join();
+  const turn mine;
+  std::erase(the_server->served, &r);
 }
 
 void stop() noexcept {
@@ -110,9 +106,12 @@ void stop() noexcept {
   {
     const turn mine;
     the_server->served.clear();
-    over = take_if_idle();
+    the_server->stopping = true;
+    the_server->wake.notify_one();
+    over = std::move(the_server->thread);
   }
   if (over.joinable()) over.join();
+  the_server->stopping = false;
 }
 
 }  // namespace telpher::rma::relays

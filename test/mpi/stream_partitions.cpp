@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Partitioned requests that are matched for streams: partitions are marked ready and looked at by
-// the program's kernels, or marked in the order of a stream; the devices alone on a node
-// (TEST_MATCHED=devices, which must be so), by messages elsewhere (TEST_MATCHED=host). One source:
+// the program's kernels, or marked in the order of a stream; by the devices alone on a node and by
+// commands to the host between nodes (TEST_MATCHED=devices, which must be so), else by messages
+// (TEST_MATCHED=host). One source:
 // the ordinary compiler makes the program for the emulated device, nvcc the one for GPUs.
 #include <algorithm>
 #include <array>

@@ -43,6 +43,7 @@ result<std::unique_ptr<kernel_replay>> kernel_replay::make(terms&& t) noexcept {
                                        space_at + (made->alternates() ? 2 : 1) * made->half_bytes(),
                                        kernel::exchange::most_blocks);
   TELPHER_TRY(room);
+  if (!(*room)->exported().exportable) return status::not_supported;
   made->room_ = std::move(*room);
   made->place_room(rank, made->room_->base());
   return made;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels for a GPU; the same text for CUDA and HIP. The including unit defines `vendor` with
-// its own `error`, `success`, `launch` and `load`, and TELPHER_GRID_CONSTANT.
+// its own `error`, `success`, `launch` and `load`.
 #include "kernel/bodies.hpp"
 #include "kernel/gpu.hpp"
+#include "kernel/inst/grid_constant.hpp"
 #include "kernel/reduction.hpp"
 
 namespace telpher::kernel {

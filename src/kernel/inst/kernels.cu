@@ -55,7 +55,4 @@ inline error load(const void* function) {
 
 }  // namespace telpher::kernel::vendor
 
-// Without __grid_constant__, indexing a parameter struct by a variable copies the struct to each
-// thread's local memory.
-#define TELPHER_GRID_CONSTANT __grid_constant__
 #include "kernel/inst/gpu.inl"

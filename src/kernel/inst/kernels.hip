@@ -19,5 +19,4 @@ inline error load(const void* function) {
 
 }  // namespace telpher::kernel::vendor
 
-#define TELPHER_GRID_CONSTANT  // kernel arguments are read in place
 #include "kernel/inst/gpu.inl"

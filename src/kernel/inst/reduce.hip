@@ -2,5 +2,4 @@
 // The reductions of one operation for HIP.
 #include <hip/hip_runtime.h>
 
-#define TELPHER_GRID_CONSTANT
 #include "kernel/inst/reduce_gpu.inl"

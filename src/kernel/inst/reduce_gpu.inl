@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exchange kernels with the reductions of one operation (TELPHER_REDUCE_OP); the same text for
-// CUDA and HIP. Built once for each operation. The including unit defines TELPHER_GRID_CONSTANT.
+// CUDA and HIP. Built once for each operation.
 #include "kernel/exchange.hpp"
+#include "kernel/inst/grid_constant.hpp"
 #include "kernel/reduction.hpp"
 
 #define TELPHER_JOIN_(a, b) a##b

@@ -11,6 +11,7 @@ namespace kernel = telpher::kernel;
 namespace {
 
 constexpr unsigned items = 4, blocks = 3;
+constexpr std::int32_t near = -1;
 constexpr std::size_t partitions = 6, bytes = 700;  // more marks than work items
 
 std::uint8_t byte_of(std::uint64_t round, std::size_t at) {
@@ -25,9 +26,9 @@ class one_pair {
     });
     for (std::uint64_t n = 1; n <= rounds; ++n) receive(n);
     sends.join();
-    CHECK_EQ(send_round_, rounds);
-    CHECK_EQ(receive_round_, rounds);
-    CHECK_EQ(opened_, rounds);
+    CHECK_EQ(sender_.round, rounds);
+    CHECK_EQ(receiver_.round, rounds);
+    CHECK_EQ(sender_.opened, rounds);
     CHECK_EQ(sent_, rounds);
     CHECK_EQ(taken_, rounds);
     for (std::uint32_t a : arrivals_) CHECK_EQ(a, 0u);
@@ -53,7 +54,7 @@ class one_pair {
   }
 
   void send(std::uint64_t n, bool twice) {
-    const auto k = pieces({&send_round_, nullptr, own_marks_, partitions, &sent_});
+    const auto k = pieces({&sender_, nullptr, own_marks_, partitions, near, &sent_});
     ready(0);  // not started: nothing happens
     for (std::size_t at = 0; at < partitions * bytes; ++at) out_[at] = byte_of(n, at);
     start(k);
@@ -67,13 +68,13 @@ class one_pair {
   }
 
   void ready(std::size_t i) {
-    const kernel::partition_ready k{&send_round_, &opened_,   out_ + i * bytes, in_ + i * bytes,
-                                    bytes,        marks_ + i, own_marks_ + i,   arrivals_ + i};
+    const kernel::partition_ready k{&sender_,   out_ + i * bytes, in_ + i * bytes, bytes,
+                                    marks_ + i, own_marks_ + i,   arrivals_ + i,   near};
     launch(k, blocks, [](auto w, auto& p) { kernel::partition_ready_body(w, p); });
   }
 
   void receive(std::uint64_t n) {
-    const auto k = pieces({&receive_round_, &opened_, marks_, partitions, &taken_});
+    const auto k = pieces({&receiver_, &sender_.opened, marks_, partitions, near, &taken_});
     start(k);
     wait(k);
     std::size_t wrong = 0;
@@ -82,7 +83,7 @@ class one_pair {
   }
 
   std::uint8_t out_[partitions * bytes]{}, in_[partitions * bytes]{};
-  std::uint64_t send_round_ = 0, receive_round_ = 0, opened_ = 0;
+  telpher_device_partitions sender_{}, receiver_{};
   std::uint64_t own_marks_[partitions]{}, marks_[partitions]{};
   std::uint32_t arrivals_[partitions]{};
   std::uint64_t sent_ = 0, taken_ = 0;
