@@ -31,7 +31,8 @@ rma::relay* relay_for(const memory::place& where) noexcept {
     if (!made) return nullptr;
     far_state->relay = std::move(*made);
   }
-  return far_state->relay->where() == where ? far_state->relay.get() : nullptr;
+  const bool serves = far_state->relay->where() == where && !far_state->relay->is_broken();
+  return serves ? far_state->relay.get() : nullptr;
 }
 
 }  // namespace
