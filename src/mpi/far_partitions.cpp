@@ -19,10 +19,8 @@ lasting<far_parts> far_state;
 
 // A pair whose ends are complete needs nothing more of either relay, but that bytes of its send may
 // not have left.
-void rest() noexcept {
-  if (!far_state->relay) return;
-  rma::relays::remove(*far_state->relay);
-  far_state->relay->come_to_rest();
+void retire() noexcept {
+  if (far_state->relay) rma::relays::retire(*far_state->relay);
 }
 
 rma::relay* relay_for(const memory::place& where) noexcept {
@@ -33,7 +31,8 @@ rma::relay* relay_for(const memory::place& where) noexcept {
     if (!made) return nullptr;
     far_state->relay = std::move(*made);
   }
-  return far_state->relay->where() == where ? far_state->relay.get() : nullptr;
+  const bool serves = far_state->relay->where() == where && !far_state->relay->is_broken();
+  return serves ? far_state->relay.get() : nullptr;
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ path::far_way far_way_of(const memory::place& where) noexcept {
   if (!use) {
     if (!rma::relays::add(*relay)) return {};
     try {
-      use = std::shared_ptr<void>(relay, [](void*) { rest(); });  // at once, if it throws
+      use = std::shared_ptr<void>(relay, [](void*) { retire(); });  // at once, if it throws
     } catch (const std::bad_alloc&) {
       return {};
     }
@@ -59,7 +58,10 @@ bool far_is_broken() noexcept {
 }
 
 void stop_far() noexcept {
-  rest();
+  if (!far_state->relay) return;
+  rma::relays::remove(*far_state->relay);
+  do far_state->relay->serve();
+  while (!far_state->relay->at_rest());
   far_state->relay.reset();
   far_state->used.reset();
 }

@@ -9,7 +9,8 @@
 namespace telpher::partitioned {
 
 /// How kernels of the device reach ends on other nodes; no queue where they cannot: MPI runs below
-/// MPI_THREAD_MULTIPLE, the first such request was of another device, or memory ran out.
+/// MPI_THREAD_MULTIPLE, the first such request was of another device, memory ran out, or a message
+/// has failed before.
 path::far_way far_way_of(const memory::place& where) noexcept;
 
 /// A message between two relays has failed, or something at another rank. It stays so.

@@ -348,12 +348,6 @@ bool relay::serve() noexcept {
   return moved;
 }
 
-// What peers still have to do for it their own threads do.
-void relay::come_to_rest() noexcept {
-  do serve();
-  while (!is_broken() && (first_ != next_ || !rests()));
-}
-
 // --- the program's threads ---
 
 bool relay::quiet(const char* call) noexcept {

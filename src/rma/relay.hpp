@@ -64,8 +64,8 @@ class relay {
   void leave(const char* call) noexcept;
   /// Nothing of another rank is under way here.
   bool rests() const noexcept { return first_busy_ == next_arrival_; }
-  /// By who serves it: what kernels asked for before has been sent, and nothing is under way here.
-  void come_to_rest() noexcept;
+  /// The same, and what kernels here have asked for has been sent. By who serves it.
+  bool at_rest() const noexcept { return is_broken() || (first_ == next_ && rests()); }
   bool is_broken() const noexcept { return broken_.load(std::memory_order_relaxed); }
 
  private:
@@ -131,9 +131,11 @@ class relay {
 namespace relays {
 /// False if it cannot be started.
 bool add(relay& r) noexcept;
-/// When it returns the thread does not use it any more. May be called under the engine's lock, like
-/// add().
+/// When it returns the thread does not use it any more.
 void remove(relay& r) noexcept;
+/// Kernels will ask for nothing more: the thread serves it until it is at rest. add() takes that
+/// back.
+void retire(relay& r) noexcept;
 /// Before the host MPI's end.
 void stop() noexcept;
 }  // namespace relays

@@ -23,10 +23,15 @@ namespace {
 
 constexpr long passes_between_looks = 16;
 
+struct client {
+  relay* of;
+  bool retires = false;
+};
+
 struct server {
   std::mutex mutex;
   std::atomic<int> asking{0};
-  std::vector<relay*> served;  // under the mutex
+  std::vector<client> served;  // under the mutex
   std::condition_variable wake;
   std::thread thread;     // under the mutex
   bool stopping = false;  // under the mutex
@@ -54,7 +59,11 @@ void run() noexcept {
       the_server->wake.wait(lock,
                             [] { return the_server->stopping || !the_server->served.empty(); });
       if (the_server->stopping) return;
-      for (relay* r : the_server->served) moved |= r->serve();
+      std::erase_if(the_server->served, [&](const client& c) {
+        const bool moves = c.of->serve();
+        moved |= moves;
+        return c.retires && !moves && c.of->at_rest();
+      });
     }
     while (the_server->asking.load(std::memory_order_relaxed) > 0) sched_yield();
     idle_passes = moved ? 0 : idle_passes + 1;
@@ -64,6 +73,13 @@ void run() noexcept {
     }
     pause(idle_passes, stream::nap_ns);
   }
+}
+
+/// With the turn.
+client* find(const relay& r) noexcept {
+  for (client& c : the_server->served)
+    if (c.of == &r) return &c;
+  return nullptr;
 }
 
 // The program's signals are for the program's threads.
@@ -83,8 +99,12 @@ bool start() noexcept {
 
 bool add(relay& r) noexcept {
   const turn mine;
+  if (client* const c = find(r)) {
+    c->retires = false;
+    return true;
+  }
   try {
-    the_server->served.push_back(&r);
+    the_server->served.push_back({&r});
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -98,7 +118,12 @@ bool add(relay& r) noexcept {
 
 void remove(relay& r) noexcept {
   const turn mine;
-  std::erase(the_server->served, &r);
+  std::erase_if(the_server->served, [&](const client& c) { return c.of == &r; });
+}
+
+void retire(relay& r) noexcept {
+  const turn mine;
+  if (client* const c = find(r)) c->retires = true;
 }
 
 void stop() noexcept {

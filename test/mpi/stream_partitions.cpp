@@ -322,6 +322,27 @@ void come_and_go(suite& s) {
   if (at_first >= 0) s.expect(held() <= at_first + 8, "memory that is held does not grow");
 }
 
+/// A device call on behalf of another rank fails (TELPHER_TEST_EMU_FAULTS): no stream is held for
+/// ever, and the next call for the requests says so.
+void failing(suite& s) {
+  const test_stream stream;
+  partitioned_pair p(s, next(s), before(s), 600, 3, 3);
+  p.match();
+  MPI_Comm_set_errhandler(s.control, MPI_ERRORS_RETURN);
+  auto all = p.both();
+  int rc = MPI_SUCCESS;
+  for (int round = 0; round < 300 && rc == MPI_SUCCESS; ++round) {
+    rc = telpher_startall_enqueue(2, all.data(), stream);
+    if (rc != MPI_SUCCESS) break;
+    for (int i = 0; i < 3; ++i) telpher_pready_enqueue(i, p.send, stream);
+    rc = telpher_waitall_enqueue(2, all.data(), MPI_STATUSES_IGNORE, stream);
+    stream.wait();
+  }
+  s.expect_class(rc, MPI_ERR_OTHER, "a call after the failure");
+  MPI_Comm_set_errhandler(s.control, MPI_ERRORS_ARE_FATAL);
+  MPI_Barrier(s.control);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -329,6 +350,10 @@ int main(int argc, char** argv) {
   const bool low = std::getenv("TEST_LEVEL") != nullptr;
   suite s(&argc, &argv, 2, low ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
   if (!begin_kernels(s)) return s.finish();
+  if (std::getenv("TEST_FAILS")) {
+    s.run("failing", [&] { failing(s); });
+    return s.finish();
+  }
   if (by_devices()) {
     for (const auto& [size, sends, receives] :
          {std::array{600, 1, 1}, {4200, 7, 7}, {120000, 6, 4}, {4000, 40, 1}, {4000, 1, 40}})

@@ -2,6 +2,7 @@
 // The queue of telpher/device_relay.h in the form of the emulated device: several threads, each a
 // kernel, and a host that serves it in the way of src/rma/relay.hpp. Under ThreadSanitizer this
 // shows the order between a command's bytes and the words beside them, in both directions.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <thread>
@@ -166,4 +167,55 @@ TEST_CASE(a_queue_that_has_failed_refuses) {
   h.fail();
   asking.join();
   CHECK_EQ(refused.load(), 1 + 8 - 3);  // three were taken while there was room
+}
+
+// --- partitions of 100 bytes for a rank whose bytes begin at 64 and whose marks at 8 ---
+
+namespace {
+
+struct far_send {
+  explicit far_send(host& h) {
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<unsigned char>(i * 5 + 1);
+    record.bytes = record.mark_bytes = 100;
+    record.partitions = 2;
+    record.buffer = sent.data();
+    record.target = reinterpret_cast<void*>(std::uintptr_t{64});
+    record.marks = marks;
+    record.target_marks = reinterpret_cast<std::uint64_t*>(std::uintptr_t{8});
+    record.round = 3;
+    record.queue = h.queue();
+    record.peer = 1;
+  }
+  std::vector<unsigned char> sent = std::vector<unsigned char>(200);
+  std::uint64_t marks[2]{};
+  telpher_device_partitions record{};
+};
+
+}  // namespace
+
+TEST_CASE(a_partition_for_another_node_has_its_mark_behind_it) {
+  host h;
+  far_send s(h);
+  CHECK(!telpher_pready_for(&s.record, 1, 5));
+  CHECK_EQ(h.queue()->claimed, 0);
+  s.record.opened = 3;
+  std::thread server([&] { h.serve(6, false); });
+  CHECK(telpher_pready(&s.record, 1) && !telpher_pready(&s.record, 1));
+  CHECK(telpher_pready_block(&s.record, 0));
+  server.join();
+  const auto* const memory = reinterpret_cast<const unsigned char*>(h.memory());
+  CHECK(std::equal(s.sent.begin(), s.sent.end(), memory + 64));
+  for (int i = 0; i < 2; ++i) CHECK(s.marks[i] == 3 && h.memory()[1 + i] == 3);
+  using namespace telpher_device;
+  const std::vector<std::uint32_t> one{relayed_put, relayed_put, relayed_put | relayed_set};
+  CHECK(std::equal(one.begin(), one.end(), h.served().begin()) &&
+        std::equal(one.begin(), one.end(), h.served().begin() + 3));
+}
+
+TEST_CASE(no_partition_is_waited_for_once_the_queue_has_failed) {
+  host h;
+  far_send s(h);
+  h.fail();
+  CHECK(!telpher_pready(&s.record, 0) && !telpher_pready_block(&s.record, 1));
+  CHECK(!telpher_wait_partition(&s.record, 0));
 }

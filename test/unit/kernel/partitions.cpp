@@ -34,6 +34,18 @@ class one_pair {
     for (std::uint32_t a : arrivals_) CHECK_EQ(a, 0u);
   }
 
+  /// Nobody waits for another node once the relay has failed.
+  static void wait_in_vain() {
+    std::uint64_t freed = telpher_device::broken, marks[2]{}, ended = 0;
+    telpher_device_queue queue{};
+    queue.freed = &freed;
+    telpher_device_partitions end{};
+    end.round = 5;
+    end.queue = &queue;
+    wait(pieces({&end, nullptr, marks, 2, 0, &ended}));
+    CHECK_EQ(ended, 5u);
+  }
+
  private:
   template <class P, class Body>
   static void launch(const P& k, unsigned count, Body body) {
@@ -93,4 +105,5 @@ class one_pair {
 
 void test_partitions(bool twice) {
   one_pair().run(6, twice);
+  one_pair::wait_in_vain();
 }
