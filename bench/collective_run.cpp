@@ -116,9 +116,6 @@ collective_work::collective_work(memory_source& source, const collective_shape& 
   if (in_stream(how)) stream_ = std::make_unique<stream>(source, s.stream_work);
   if (s.how == form::persistent && how != mode::nccl)
     s.which->call(call_, form::persistent, &request_);
-  // Between nodes a non-blocking call is carried by what a blocking one has made.
-  if (s.how == form::nonblocking && how == mode::telpher)
-    s.which->call(call_, form::blocking, &request_);
 }
 
 collective_work::~collective_work() {

@@ -76,14 +76,11 @@ def collectives(session: Session, runs: Runs, abi: str, ranks: int) -> None:
 def overlap(session: Session, runs: Runs, abi: str) -> None:
     """A non-blocking allreduce beside fills of device memory that take as long."""
     lines = []
-    for title, settings in (("by default", NODES), ("by schedules", SCHEDULES)):
-        rows = runs.add(session.bench(f"between overlap {title}", "iallreduce", BESIDE_WORK + devices_of(session, 2),
-                                      abi=abi, limit=60, **settings))
-        for row in rows:
-            longer = max(row["us"], row["us_compute"])
-            lines.append([f"{title}, {row['mode']}",
-                          *(shown(row[name]) for name in ("us", "us_compute", "us_overlapped")),
-                          f"{row['us_overlapped'] / longer:.2f}", row["path"]])
+    for row in runs.add(session.bench("between overlap", "iallreduce", BESIDE_WORK + devices_of(session, 2), abi=abi,
+                                      limit=60, **NODES)):
+        longer = max(row["us"], row["us_compute"])
+        lines.append([row["mode"], *(shown(row[name]) for name in ("us", "us_compute", "us_overlapped")),
+                      f"{row['us_overlapped'] / longer:.2f}", row["path"]])
     session.table(f"iallreduce of 64 MB on 2 pretended nodes over {abi}, beside work of the device",
                   ["us", "alone", "work alone", "together", "of the longer", "path"], lines)
 

@@ -74,6 +74,7 @@ void start(bool threaded, MPI_Comm world) noexcept {
     active_flag.store(true);
   }
   if (active()) trace::begin(ticket::job().world_rank, ticket::job().world_size);
+  if (active()) comm_made(world);
   explain::started();
 }
 
@@ -192,6 +193,10 @@ int refuse_buffer(MPI_Comm comm, const char* call, status s, MPI_Count count,
 
 void keep_order(MPI_Comm comm) noexcept {
   coll::exchange::communicator::keep_order(comm);
+}
+
+void comm_made(MPI_Comm comm) noexcept {
+  coll::between::prepare(comm);
 }
 
 void comm_freed(MPI_Comm comm) noexcept {

@@ -60,5 +60,7 @@ void keep_order(MPI_Comm comm) noexcept;
 
 /// Forgets what is kept for a communicator that the program is about to free or disconnect.
 void comm_freed(MPI_Comm comm) noexcept;
+/// Collective over a new communicator; MPI_COMM_NULL does nothing.
+void comm_made(MPI_Comm comm) noexcept;
 
 }  // namespace telpher::entry

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/info_key.hpp"
 
+#include "mpi/entry.hpp"
 #include "mpi/message_channel.hpp"
 #include "path/compression.hpp"
 #include "stream/settle.hpp"
@@ -21,6 +22,7 @@ int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* fresh) noexcept {
   if (code != MPI_SUCCESS) return code;
   path::choose_by(info, *fresh), stream::name_by(info, *fresh);
   by_messages::topology_made(*fresh);
+  entry::comm_made(*fresh);
   return code;
 }
 

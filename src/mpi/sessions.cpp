@@ -85,11 +85,14 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   }
   if (rc != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return rc;
   // Any session may be used by several threads.
-  if (!entry::has_joined() && has_whole_world(*newcomm)) {
+  const bool first = !entry::has_joined() && has_whole_world(*newcomm);
+  if (first) {
     made_job = true;
     entry::start(true, *newcomm);
   }
-  if (entry::active()) mpi::lineage::made_among(mpi::lineage::of_text(stringtag), *newcomm);
+  if (!entry::active()) return rc;
+  mpi::lineage::made_among(mpi::lineage::of_text(stringtag), *newcomm);
+  if (!first) entry::comm_made(*newcomm);
   return rc;
 }
 

@@ -34,6 +34,7 @@ schedule one_piece(const problem& p, std::int32_t rank) {
   // Blocks of the own node too come from the leaders: if messages round values, all ranks have what
   // was sent.
   for (std::int32_t stage = 0; map.nodes() > 1 && stage < map.nodes(); ++stage) {
+    if (stage > 0) b.next_stage();
     const auto& from = map.members_of((own.node - stage + map.nodes()) % map.nodes());
     for (const std::int32_t r : from) {
       if (!leads || !carried(r)) continue;

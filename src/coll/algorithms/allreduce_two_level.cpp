@@ -20,7 +20,8 @@ class frame {
         own_{map_, map_.local_of(rank), map_.node_of(rank)},
         members_(map_.members_of(own_.node)),
         stages_(among.stages(map_.nodes())),
-        ring_(p, stages_ + 1),
+        lag_(stages_ <= most_with_lag ? 2 : 1),
+        ring_(p, lag_ * stages_ + 1),
         room_(aligned(
             p, among.room(map_.nodes(), share_of({0, ring_.length}, 0, map_.rails, p.granule).count,
                           p.granule))),
@@ -28,23 +29,28 @@ class frame {
 
   schedule operator()() {
     if (ring_.chunks == 0) return b_.take();
-    for (std::int32_t slot = 0; slot < ring_.chunks + stages_; ++slot) {
+    const std::int32_t slots = lag_ * stages_;  // of a chunk, before it is gathered
+    for (std::int32_t slot = 0; slot < ring_.chunks + slots; ++slot) {
       if (slot < ring_.chunks) reduce_in_node(slot);
-      const std::int32_t oldest = std::max(0, slot - stages_);
-      const std::int32_t newest = std::min(slot, ring_.chunks - 1);
-      if (leads())
-        for (std::int32_t c = oldest; c <= newest; ++c)
-          if (slot - c < stages_) among_.send(b_, own_, slot - c, share(c, own_.number));
-      if (leads())
-        for (std::int32_t c = oldest; c <= newest; ++c)
-          if (slot - c < stages_) among_.receive(b_, own_, slot - c, share(c, own_.number));
-      if (slot >= stages_) gather_in_node(slot - stages_);
+      if (leads()) each_under_way(slot, among_.send);
+      if (leads()) each_under_way(slot - lag_ + 1, among_.receive);
+      if (slot >= slots) gather_in_node(slot - slots);
     }
     close();
     return b_.take();
   }
 
  private:
+  /// With few stages too few messages would travel while a leader works on others.
+  static constexpr std::int32_t most_with_lag = 2;
+
+  /// Does that for the chunks that begin a stage in this slot.
+  template <class Verb>
+  void each_under_way(std::int32_t slot, const Verb& verb) {
+    for (std::int32_t stage = stages_ - 1; stage >= 0; --stage)
+      if (const std::int32_t c = slot - lag_ * stage; c >= 0 && c < ring_.chunks)
+        verb(b_, own_, stage, share(c, own_.number));
+  }
   bool leads() const { return own_.number < map_.rails; }
   std::int32_t leader(std::int32_t j) const { return map_.leader(own_.node, j); }
 
@@ -95,6 +101,7 @@ class frame {
   rail own_;
   const std::vector<std::int32_t>& members_;
   std::int32_t stages_;
+  std::int32_t lag_;  // slots from a stage to the next
   chunk_ring ring_;
   std::uint64_t room_;  // for messages, of each place
   builder b_;

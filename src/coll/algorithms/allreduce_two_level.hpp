@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The frame of two-level allreduces with a leader for every rail: reduce-scatter in the node, an
 // allreduce among the leaders of each rail, allgather in the node. The vector goes in chunks; each
-// slot of time starts one more chunk and moves every chunk under way by one stage, all sends before
-// all receives, so that messages travel while kernels work (early trigger). Scratch holds the
+// slot of time starts one more chunk and moves those under way, all sends before all receives, so
+// that messages travel while kernels work (early trigger). Where there are few stages, what is sent
+// in a slot is received in the next one. Scratch holds the
 // chunks under way, however long the vector is. What the second level does with a chunk is the
 // algorithm.
 #pragma once

@@ -23,19 +23,22 @@ schedule one_piece(const problem& p, std::int32_t rank) {
       b.publish(b.input_block(rank, to), slot(rank, to));
   b.signal(members);
   b.copy(b.output(b.output_block(rank, rank)), b.input(b.input_block(rank, rank)));
+  const auto to = [&](std::int32_t i) { return (rank + i) % p.ranks; };
+  const auto from = [&](std::int32_t i) { return (rank - i + p.ranks) % p.ranks; };
+  const auto place_of = [&](std::int32_t r) { return b.output(b.output_block(rank, r)); };
+  for (std::int32_t i = 1; i < p.ranks; ++i)
+    if (!map.same_node(rank, to(i)))
+      b.send(to(i),
+             p.in_place ? b.scratch(slot(rank, to(i))) : b.input(b.input_block(rank, to(i))));
   for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t to = (rank + i) % p.ranks;
-    const std::int32_t from = (rank - i + p.ranks) % p.ranks;
-    if (!map.same_node(rank, to))
-      b.send(to, p.in_place ? b.scratch(slot(rank, to)) : b.input(b.input_block(rank, to)));
-    const span target = b.output(b.output_block(rank, from));
-    if (map.same_node(rank, from)) {
-      b.wait(from);
-      b.copy(target, b.contribution(from, b.input_block(from, rank), slot(from, rank)));
-    } else {
-      b.receive(from, target);
-    }
+    const std::int32_t r = from(i);
+    if (!map.same_node(rank, r)) continue;
+    b.wait(r);
+    b.copy(place_of(r), b.contribution(r, b.input_block(r, rank), slot(r, rank)));
   }
+  b.next_stage();
+  for (std::int32_t i = 1; i < p.ranks; ++i)
+    if (!map.same_node(rank, from(i))) b.receive(from(i), place_of(from(i)));
   b.signal(members);
   b.wait(members);
   return b.take();

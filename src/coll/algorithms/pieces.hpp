@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations made of blocks, a piece of every block after the other, so that scratch space need not
-// grow with the blocks: the schedule of one piece for each of them, one behind the other.
+// grow with the blocks: the schedule of one piece for each of them. Slots of time begin a piece
+// each; the stages of a piece (builder::next_stage) come some slots after one another, so that
+// messages of the pieces between travel while one is worked on.
 #pragma once
 
 #include "coll/schedule/builder.hpp"

@@ -43,6 +43,7 @@ schedule one_piece(const problem& p, std::int32_t rank) {
       if (to != own.node) b.send(own.at(to), b.scratch(sum(d)));
     }
   }
+  b.next_stage();
   for (std::int32_t i = 1; leads && i < map.nodes(); ++i) {
     const std::int32_t from = (own.node - i + map.nodes()) % map.nodes();
     for (const std::int32_t d : members)

@@ -87,8 +87,8 @@ started start(const char* name, site& s, exchange::arguments&& a,
               exchange::host_form&& host) noexcept {
   const bool at_once = !a.lasting || !a.possible;
   try {
-    auto made =
-        std::make_shared<crossing>(name, *s.room, s.among, s.plans, std::move(a), std::move(host));
+    auto made = std::make_shared<crossing>(name, *s.room, s.among, s.plans, s.past, std::move(a),
+                                           std::move(host));
     auto held = ticket::progress().lock();
     s.crossings.add(held, made, at_once);
     return std::shared_ptr<deferred_call>(std::move(made));
@@ -109,9 +109,9 @@ class rounds final : public persistent_rounds {
 
   started start(ticket::held_lock& held, const char* call, host_start&& host) noexcept override {
     try {
-      auto made =
-          std::make_shared<crossing>(call, *channel_->room, channel_->among, channel_->plans,
-                                     exchange::arguments(arguments_), std::move(host));
+      auto made = std::make_shared<crossing>(call, *channel_->room, channel_->among,
+                                             channel_->plans, channel_->past,
+                                             exchange::arguments(arguments_), std::move(host));
       channel_->crossings.add(held, made, false);
       return std::shared_ptr<deferred_call>(std::move(made));
     } catch (const std::bad_alloc&) {
@@ -135,7 +135,7 @@ std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
   const auto way = agree_on_request(name, comm, a, bytes);
   site* const channel = way ? take_channel(*way->at) : nullptr;
   if (!channel) return nullptr;
-  equip(*channel->room, comm, *way, a.where);
+  equip(*channel->room, *way, a.where);
   made->use(*channel);
   return made;
 }

@@ -31,13 +31,17 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
 started start(const char* name, site& s, exchange::arguments&& a,
               exchange::host_form&& host) noexcept;
 
-/// Where a blocking call has made the room, and only if the user asks for the executor: what a rank
-/// decides here all decide alike.
+/// Calls of the sizes that go between nodes when blocking. Only where the communicator has its own
+/// from the start (prepare), or a blocking call has made it: what a rank decides here all decide
+/// alike.
 template <class Described, class Host>
 started defer(const char* name, MPI_Comm comm, const Described& d, const Host& host) noexcept {
-  if (!worthwhile(d.what, any_size) || !asked_for(d.what)) return started(nullptr);
-  site* s = made_site(comm);
+  if (!worthwhile(d.what, any_size)) return started(nullptr);
+  site* s = begun_site(comm);
   if (!s) return started(nullptr);
+  const std::uint64_t bytes = d.bytes(s->among.ranks);
+  if (bytes == 0 ? d.what != operation::alltoallv : !worthwhile(d.what, bytes))
+    return started(nullptr);
   int rank = 0;
   pmpi::Comm_rank(comm, &rank);
   exchange::arguments a = d.read(s->among.ranks, rank, true);
@@ -55,16 +59,17 @@ std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
                                                exchange::arguments&& a,
                                                std::uint64_t bytes) noexcept;
 
-/// Collective where the settings ask for the executor. Null, at all ranks alike: not between nodes.
+/// Collective for the sizes that go between nodes when blocking. Null, at all ranks alike: not
+/// between nodes.
 template <class Described>
 std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
                                               const Described& d) noexcept {
-  if (!worthwhile(d.what, any_size) || !asked_for(d.what) || !spans_nodes(comm)) return nullptr;
+  if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return nullptr;
   int ranks = 0, rank = 0;
   pmpi::Comm_size(comm, &ranks);
   pmpi::Comm_rank(comm, &rank);
   const std::uint64_t bytes = d.bytes(ranks);
-  if (bytes == 0 && d.what != operation::alltoallv) return nullptr;
+  if (bytes == 0 ? d.what != operation::alltoallv : !worthwhile(d.what, bytes)) return nullptr;
   return make_rounds(name, comm, d.read(ranks, rank, true), bytes);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/between/crossing.hpp"
 
+#include <bit>
 #include <new>
 #include <utility>
 
@@ -64,6 +65,10 @@ bool crossing::ended(MPI_Request& r) noexcept {
 }
 
 void crossing::begin() noexcept {
+  constexpr int most_refusals = 3;
+  auto& known = past_.by_operation[static_cast<std::size_t>(arguments_.what)];
+  const bool asks = known.devices || std::has_single_bit(++known.calls);
+  if (!asks || past_.refusals == most_refusals) return start_by_host();
   now_ = stage::gathering;
   if (room_.abandoned())
     finish(status::peer_lost);
@@ -85,8 +90,23 @@ void crossing::promise(bool yes) noexcept {
 void crossing::decide() noexcept {
   const terms all = terms::of(all_);
   if (!all.able || !all.any_device) return start_by_host();
+  past_.by_operation[static_cast<std::size_t>(arguments_.what)].devices = true;
+  now_ = stage::making;
+  make_room();
+}
+
+void crossing::make_room() noexcept {
+  const status came = room_.make();
+  if (came == status::would_block) return;
+  if (came == status::ok) return plan();
+  ++past_.refusals;
+  start_by_host();
+}
+
+void crossing::plan() noexcept {
+  const terms all = terms::of(all_);
   plan_ = plan_of(arguments_, among_, plans_, all, false);
-  if (!plan_.to_vote) return run_planned();
+  if (!plan_.to_vote) return equip();
   now_ = stage::planning;
   has_plan_ = plan_.here;
   if (pmpi::Iallreduce(&has_plan_, &all_have_plan_, 1, MPI_INT, MPI_MIN, room_.wire, &request_) !=
@@ -95,13 +115,21 @@ void crossing::decide() noexcept {
 }
 
 void crossing::see_plans() noexcept {
-  if (all_have_plan_) return run_planned();
+  if (all_have_plan_) return equip();
   plans_.forget();
   finish(status::out_of_memory);
 }
 
-void crossing::run_planned() noexcept {
+void crossing::equip() noexcept {
   if (!plan_.made) return start_by_host();
+  now_ = stage::equipping;
+  if (terms::of(all_).on_device && !fits_the_host(plan_.bytes) &&
+      room_.equip(arguments_.where) == status::would_block)
+    return;
+  run_planned();
+}
+
+void crossing::run_planned() noexcept {
   now_ = stage::running;
   runs_.emplace(room_, call_of(name(), arguments_, room_, std::move(plan_), terms::of(all_), {}));
 }
@@ -118,7 +146,9 @@ void crossing::advance() noexcept {
     static_cast<void>(detach());
   if (now_ == stage::gathering && ended(request_)) promise(true);
   if (now_ == stage::deciding && ended(request_)) decide();
+  if (now_ == stage::making) make_room();
   if (now_ == stage::planning && ended(request_)) see_plans();
+  if (now_ == stage::equipping) equip();
   if (now_ == stage::running && (runs_->advance(), runs_->done())) {
     const status s = runs_->outcome();
     if (!failed(s)) path::count(path::kind::coll_levels, runs_->bytes());

@@ -9,7 +9,9 @@
 //          -> deciding   MPI_Iallreduce of the ranks' terms, least of all. A rank that can take
 //                        part says yes when its barrier has ended, and no if it is about to block
 //                        before that
-//          -> planning   all said yes, and the schedule had to be made: whether all have it
+//          -> making     all said yes: the room, with the first such call
+//          -> planning   the schedule had to be made: whether all have it
+//          -> equipping  the room's devices, with the first call that needs them
 //          -> running    the schedule; whoever is about to block finishes it first
 //             or by_host somebody said no: the host MPI's own non-blocking call, staged
 //          -> done       with an error, at all ranks, where one has no memory for its schedule
@@ -20,8 +22,13 @@
 // host MPI sees the same operations in the same order at all ranks: those of one call, then those
 // of the next. A call that the host MPI must have before the program's call returns, because what
 // it was given may be gone then, is refused at once, and so are those before it that can be.
+//
+// Programs with host memory do not pay for each call: of an operation calls 1, 2, 4, 8, … ask,
+// until all could take part and some rank had device memory; from then on all do. The others are
+// the host MPI's when their turn comes.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -48,20 +55,43 @@ planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& pl
 call call_of(const char* name, const exchange::arguments& a, const room& r, planned&& p,
              const terms& all, const coding& how) noexcept;
 
+/// Of the calls that were initiated in a room; it changes when a call comes to the queue's head,
+/// and by what all ranks have answered: so all know the same.
+struct past_crossings {
+  static constexpr std::size_t operations = static_cast<std::size_t>(operation::barrier) + 1;
+  struct of_operation {
+    std::uint32_t calls = 0;
+    bool devices = false;  // all could take part, some with device memory
+  };
+  std::array<of_operation, operations> by_operation{};
+  int refusals = 0;  // of the room
+};
+
 class crossing final : public deferred_call {
  public:
-  crossing(const char* name, room& r, const shape& among, kept_plans& plans,
+  crossing(const char* name, room& r, const shape& among, kept_plans& plans, past_crossings& past,
            exchange::arguments&& a, exchange::host_form&& host)
       : deferred_call(name),
         room_(r),
         among_(among),
         plans_(plans),
+        past_(past),
         arguments_(std::move(a)),
         host_(std::move(host)) {}
 
  private:
   friend class crossing_queue;
-  enum class stage : std::uint8_t { queued, gathering, deciding, planning, running, by_host, done };
+  enum class stage : std::uint8_t {
+    queued,
+    gathering,
+    deciding,
+    making,
+    planning,
+    equipping,
+    running,
+    by_host,
+    done
+  };
 
   void advance() noexcept;
   /// The rank is about to block: true if the call needs its help no more.
@@ -69,7 +99,10 @@ class crossing final : public deferred_call {
   void begin() noexcept;
   void promise(bool yes) noexcept;
   void decide() noexcept;
+  void make_room() noexcept;
+  void plan() noexcept;
   void see_plans() noexcept;
+  void equip() noexcept;
   void run_planned() noexcept;
   void start_by_host() noexcept;
   void finish(status s) noexcept;
@@ -78,6 +111,7 @@ class crossing final : public deferred_call {
   room& room_;
   const shape& among_;
   kept_plans& plans_;
+  past_crossings& past_;
   exchange::arguments arguments_;
   exchange::host_form host_;
   stage now_ = stage::queued;

@@ -67,143 +67,180 @@ namespace {
 
 constexpr std::size_t first_byte = 4096;  // of a host scratch space, behind the cookie
 
-/// Of the ranks of the node, while the room is made.
-class local_comm {
- public:
-  local_comm(MPI_Comm comm, int first, int rank) noexcept {
-    if (pmpi::Comm_split(comm, first, rank, &made) == MPI_SUCCESS)
-      pmpi::Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-  }
-  local_comm(const local_comm&) = delete;
-  local_comm& operator=(const local_comm&) = delete;
-  ~local_comm() {
-    if (made != MPI_COMM_NULL) pmpi::Comm_free(&made);
-  }
-  MPI_Comm made = MPI_COMM_NULL;
-};
-
 }  // namespace
 
 /// All that the making of a room takes of the host's memory, but for the spaces themselves.
-room::room(const std::vector<int>& node) : node_(node) {
+room::room(const std::vector<int>& node, int ranks) : node_(node) {
   signalled_.resize(node.size());
   awaited_.resize(node.size());
   lines_.reserve(node.size());
   host_spaces_.reserve(node.size());
   spaces_.reserve(node.size());
+  cards_.resize(static_cast<std::size_t>(ranks));
 }
 
-std::unique_ptr<room> room::make(MPI_Comm comm, const std::vector<int>& node,
-                                 const vote& all) noexcept {
-  std::unique_ptr<room> made;
-  if (!all(has_memory_for([&] { made.reset(new room(node)); }))) return nullptr;
-  int rank = 0;
+std::unique_ptr<room> room::begin(MPI_Comm comm, const std::vector<int>& node) noexcept {
+  int ranks = 0, rank = 0;
+  pmpi::Comm_size(comm, &ranks);
   pmpi::Comm_rank(comm, &rank);
-  made->own_ = made->index_of(rank);
-  const local_comm own(comm, node.front(), rank);
-  if (pmpi::Comm_split(comm, 0, rank, &made->wire) != MPI_SUCCESS) return nullptr;
-  pmpi::Comm_set_errhandler(made->wire, MPI_ERRORS_RETURN);
-  const bool good = made->share_flags(comm, own.made);
-  const bool shared = made->share_host_scratch(own.made);
-  if (!all(good && shared)) return nullptr;
-  made->host_spaces_[made->own_].close_descriptor();
-  return made;
+  std::unique_ptr<room> begun;
+  if (!all_say(comm, has_memory_for([&] { begun.reset(new room(node, ranks)); }))) return nullptr;
+  begun->own_ = begun->index_of(rank);
+  ticket::blocking_call blocked;
+  if (pmpi::Comm_split(comm, 0, rank, &begun->wire) != MPI_SUCCESS) return nullptr;
+  pmpi::Comm_set_errhandler(begun->wire, MPI_ERRORS_RETURN);
+  return begun;
 }
 
-bool room::equip(MPI_Comm comm, const memory::place& device, const vote& all) noexcept {
-  if (tried_) return equipped();
-  tried_ = true;
-  if (!all(out.fill(device) == status::ok && in.fill(device) == status::ok)) return false;
-  int rank = 0;
-  pmpi::Comm_rank(comm, &rank);
-  const local_comm own(comm, node_.front(), rank);
-  const auto first = exchange::workspace::first_kind();
-  const bool good =
-      share_scratch(comm, own.made, device, first, all) ||
-      (first == exchange::workspace_kind::device && exchange::workspace::tries_host_next() &&
-       share_scratch(comm, own.made, device, exchange::workspace_kind::host, all));
-  if (good) where = device;
-  return good;
-}
+// --- together, without waiting ---
 
-bool room::share_flags(MPI_Comm comm, MPI_Comm local) noexcept {
-  const auto at = ticket::peers().own().arena().take(sizeof(exchange::step_flags));
-  has_flags_ = at.has_value();
-  flags_at_ = at.value_or(0);
-  if (has_flags_)
-    new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr))
-        exchange::step_flags{};
-  std::array<std::uint64_t, exchange::most_ranks> places;
-  const std::uint64_t own = has_flags_ ? flags_at_ + 1 : 0;
-  {
-    ticket::blocking_call blocked;
-    if (pmpi::Allgather(&own, 1, MPI_UINT64_T, places.data(), 1, MPI_UINT64_T, local) !=
-        MPI_SUCCESS)
-      return false;
-  }
-  for (std::size_t i = 0; i < node_.size(); ++i) {
-    const int world = host_mpi::world_rank(ticket::job(), comm, node_[i]);
-    auto* line =
-        places[i] == 0
-            ? nullptr
-            : reinterpret_cast<exchange::step_flags*>(ticket::peers().segment_of(world).staging(
-                  places[i] - 1, sizeof(exchange::step_flags), nullptr));
-    if (!line) return false;
-    lines_.push_back(line);
-  }
+bool room::ended() noexcept {
+  int complete = 0;
+  if (pmpi::Test(&request_, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS) return complete != 0;
+  good_ = false;
+  all_say_ = 0;
   return true;
 }
 
-bool room::share_host_scratch(MPI_Comm local) noexcept {
-  const std::size_t bytes = first_byte + scratch_bytes() + block_bytes();
-  auto made = shared_memory::create(bytes, "telpher-between");
-  const shared_memory_name own = made ? made->name() : shared_memory_name{};
-  std::array<shared_memory_name, exchange::most_ranks> names;
-  {
-    ticket::blocking_call blocked;
-    if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, names.data(), sizeof own, MPI_BYTE, local) !=
-        MPI_SUCCESS)
-      return false;
+template <class Own, class Open>
+status room::take_step(const Own& own, const Open& open) noexcept {
+  if (now_ == step::own_part) {
+    good_ = own();
+    now_ = step::cards;
+    if (pmpi::Iallgather(&own_card_, sizeof own_card_, MPI_BYTE, cards_.data(), sizeof own_card_,
+                         MPI_BYTE, wire, &request_) != MPI_SUCCESS)
+      good_ = false;
   }
+  if (now_ == step::cards) {
+    if (!ended()) return status::would_block;
+    good_ = open() && good_;
+    said_ = good_;
+    all_say_ = 0;
+    now_ = step::saying;
+    if (pmpi::Iallreduce(&said_, &all_say_, 1, MPI_INT, MPI_MIN, wire, &request_) != MPI_SUCCESS)
+      all_say_ = 0;
+  }
+  if (!ended()) return status::would_block;
+  now_ = step::own_part;
+  return all_say_ == 1 ? status::ok : status::not_supported;
+}
+
+status room::make() noexcept {
+  if (made_) return status::ok;
+  const status came = take_step(
+      [&] {
+        take_flags();
+        return has_flags_;
+      },
+      [&] { return open_parts(); });
+  if (came == status::would_block) return came;
+  made_ = came == status::ok;
+  if (made_)
+    host_spaces_[own_].close_descriptor();
+  else
+    give_back_parts();
+  return came;
+}
+
+status room::equip(const memory::place& device) noexcept {
+  while (!tried_) {
+    const status came = take_step([&] { return own_space(device); }, [&] { return open_spaces(); });
+    if (came == status::would_block) return came;
+    const bool again =
+        kind_ == exchange::workspace_kind::device && exchange::workspace::tries_host_next();
+    if (came == status::ok) where = device;
+    tried_ = equipped() || !again;
+    kind_ = exchange::workspace_kind::host;
+  }
+  return equipped() ? status::ok : status::not_supported;
+}
+
+bool room::make_now() noexcept {
+  auto held = ticket::progress().lock();
+  status came = status::ok;
+  ticket::progress().wait_until(held, "a room of a communicator between nodes",
+                                [&] { return (came = make()) != status::would_block; });
+  return came == status::ok;
+}
+
+void room::equip_now(const memory::place& device) noexcept {
+  auto held = ticket::progress().lock();
+  ticket::progress().wait_until(held, "a room's devices",
+                                [&] { return equip(device) != status::would_block; });
+}
+
+// --- in host memory ---
+
+void room::take_flags() noexcept {
+  const auto at = ticket::peers().own().arena().take(sizeof(exchange::step_flags));
+  has_flags_ = at.has_value();
+  flags_at_ = at.value_or(0);
+  own_card_.flags_at = has_flags_ ? flags_at_ + 1 : 0;
+  if (has_flags_)
+    new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr))
+        exchange::step_flags{};
+  auto space =
+      shared_memory::create(first_byte + scratch_bytes() + block_bytes(), "telpher-between");
+  own_card_.host_space = space ? space->name() : shared_memory_name{};
+  if (space) own_host_space_ = std::move(*space);
+}
+
+bool room::open_parts() noexcept {
   for (std::size_t i = 0; i < node_.size(); ++i) {
-    auto space = i == own_ ? std::move(made) : shared_memory::open(names[i]);
+    const card& of = cards_[static_cast<std::size_t>(node_[i])];
+    const int world = host_mpi::world_rank(ticket::job(), wire, node_[i]);
+    auto* line =
+        of.flags_at == 0
+            ? nullptr
+            : reinterpret_cast<exchange::step_flags*>(ticket::peers().segment_of(world).staging(
+                  of.flags_at - 1, sizeof(exchange::step_flags), nullptr));
+    if (!line || of.host_space.bytes == 0) return false;
+    lines_.push_back(line);
+    if (i == own_) {
+      host_spaces_.push_back(std::move(own_host_space_));
+      continue;
+    }
+    auto space = shared_memory::open(of.host_space);
     if (!space) return false;
     host_spaces_.push_back(std::move(*space));
   }
   return true;
 }
 
-bool room::share_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
-                         exchange::workspace_kind kind, const vote& all) noexcept {
-  spaces_.clear();
-  auto made = exchange::workspace::make(kind, device);
-  if (!all(made.has_value())) return false;
-  own_space_ = std::move(*made);
-  bool good = false;
-  try {
-    good = map_scratch(comm, local, device, kind);
-  } catch (const std::bad_alloc&) {
-  }
-  return all(good);
+void room::give_back_parts() noexcept {
+  lines_.clear();
+  host_spaces_.clear();
+  own_host_space_ = shared_memory();
+  if (!has_flags_) return;
+  ticket::peers().own().arena().give(flags_at_, sizeof(exchange::step_flags));
+  has_flags_ = false;
 }
 
-bool room::map_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
-                       exchange::workspace_kind kind) {
-  std::array<path::exported_memory, exchange::most_ranks> exports;
-  const path::exported_memory own = own_space_.exported();
-  {
-    ticket::blocking_call blocked;
-    if (pmpi::Allgather(&own, sizeof own, MPI_BYTE, exports.data(), sizeof own, MPI_BYTE, local) !=
-        MPI_SUCCESS)
-      return false;
-  }
+// --- on devices ---
+
+bool room::own_space(const memory::place& device) noexcept {
+  spaces_.clear();
+  own_card_.space = {};
+  if (out.fill(device) != status::ok || in.fill(device) != status::ok) return false;
+  auto space = exchange::workspace::make(kind_, device);
+  if (!space) return false;
+  own_space_ = std::move(*space);
+  own_card_.space = own_space_.exported();
+  device_ = device;
+  return true;
+}
+
+bool room::open_spaces() noexcept {
+  if (!good_) return false;
   for (std::size_t i = 0; i < node_.size(); ++i) {
     if (i == own_) {
       spaces_.emplace_back(own_space_);
       continue;
     }
-    const int world = host_mpi::world_rank(ticket::job(), comm, node_[i]);
-    auto opened = exchange::mapped_workspace::open(kind, world, exports[i], device);
+    const int world = host_mpi::world_rank(ticket::job(), wire, node_[i]);
+    const path::exported_memory& of = cards_[static_cast<std::size_t>(node_[i])].space;
+    if (of.address == 0) return false;
+    auto opened = exchange::mapped_workspace::open(kind_, world, of, device_);
     if (!opened) return false;
     spaces_.push_back(std::move(*opened));
   }
@@ -216,7 +253,7 @@ room::~room() {
   if (abandoned_) return;  // a peer is lost: nobody can be waited for
   {
     ticket::blocking_call blocked;
-    pmpi::Barrier(wire);
+    if (made_) pmpi::Barrier(wire);
     pmpi::Comm_free(&wire);
   }
   if (!has_flags_) return;

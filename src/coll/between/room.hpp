@@ -3,8 +3,11 @@
 // (runner.hpp): a communicator for their messages, flags by which the ranks of a node order
 // themselves, and scratch space that they have mapped from each other, in host memory. With the
 // first call that runs on the devices it is equipped for that: scratch space in device memory, and
-// pinned slots that messages pass through. All ranks make and equip it together; one schedule at a
-// time uses it.
+// pinned slots that messages pass through. One schedule at a time uses it.
+//
+// All ranks make and equip it together, in steps of which none waits: each rank makes its part and
+// passes a card with the addresses to all, opens the parts of its node, and says whether it could.
+// A blocking call waits for the end, a non-blocking one takes a step in each pass.
 //
 // Flags. Rank q's line lies in its segment; line.from[p] is written by rank p of the node only, and
 // counts p's signals to q since the room was made, twice, plus one if p has failed in the call. A
@@ -15,7 +18,6 @@
 
 #include <array>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -56,17 +58,18 @@ class slot_ring {
 
 class room {
  public:
-  /// What all ranks say together: true if all say true.
-  using vote = std::function<bool(bool)>;
-
-  /// Collective over `comm`. `node`: its ranks that share this rank's node. Null at all ranks
-  /// alike.
-  static std::unique_ptr<room> make(MPI_Comm comm, const std::vector<int>& node,
-                                    const vote& all) noexcept;
-  /// Collective over `comm`, the same one; `device` is this rank's. True at all ranks alike. Tried
-  /// once.
-  bool equip(MPI_Comm comm, const memory::place& device, const vote& all) noexcept;
+  /// Collective over `comm`: no more than a communicator for it. `node`: the ranks that share this
+  /// rank's node. Null at all ranks alike.
+  static std::unique_ptr<room> begin(MPI_Comm comm, const std::vector<int>& node) noexcept;
+  /// would_block; then ok or not_supported, at all ranks alike. After that it may be tried again.
+  status make() noexcept;
+  bool made() const noexcept { return made_; }
+  /// The same with this rank's device; tried once.
+  status equip(const memory::place& device) noexcept;
   bool equipped() const noexcept { return where.on_device(); }
+  /// Both for calls that wait.
+  bool make_now() noexcept;
+  void equip_now(const memory::place& device) noexcept;
   /// Collective.
   ~room();
   room(const room&) = delete;
@@ -94,24 +97,45 @@ class room {
   slot_ring out, in;
 
  private:
-  explicit room(const std::vector<int>& node);
-  bool share_flags(MPI_Comm comm, MPI_Comm local) noexcept;
-  bool share_host_scratch(MPI_Comm local) noexcept;
-  bool share_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
-                     exchange::workspace_kind kind, const vote& all) noexcept;
-  bool map_scratch(MPI_Comm comm, MPI_Comm local, const memory::place& device,
-                   exchange::workspace_kind kind);
+  /// What a rank tells the others of its part.
+  struct card {
+    std::uint64_t flags_at;  // plus one; 0: it has none
+    shared_memory_name host_space;
+    path::exported_memory space;
+  };
+  enum class step : std::uint8_t { own_part, cards, saying };
+
+  room(const std::vector<int>& node, int ranks);
+  /// One step of what makes a part, and opens the others': would_block, or what all say.
+  template <class Own, class Open>
+  status take_step(const Own& own, const Open& open) noexcept;
+  bool ended() noexcept;
+  void take_flags() noexcept;
+  bool open_parts() noexcept;
+  void give_back_parts() noexcept;
+  bool own_space(const memory::place& device) noexcept;
+  bool open_spaces() noexcept;
   std::size_t index_of(int rank) const noexcept;
 
   std::vector<int> node_;  // ranks of the node, ascending
   std::size_t own_ = 0;    // this one's place there
   bool has_flags_ = false;
   bool abandoned_ = false;
+  bool made_ = false;
   bool tried_ = false;  // to equip it
+  step now_ = step::own_part;
+  bool good_ = false;  // this rank's part of it
+  int said_ = 0, all_say_ = 0;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  card own_card_{};
+  std::vector<card> cards_;  // of all ranks
+  exchange::workspace_kind kind_ = exchange::workspace::first_kind();
   std::uint64_t flags_at_ = 0;
   std::vector<exchange::step_flags*> lines_;
   std::vector<std::uint64_t> signalled_, awaited_;
+  shared_memory own_host_space_;            // until the others have opened it
   std::vector<shared_memory> host_spaces_;  // of each rank of the node
+  memory::place device_;
   exchange::workspace own_space_;
   std::vector<exchange::mapped_workspace> spaces_;
 };

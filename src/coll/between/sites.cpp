@@ -8,6 +8,9 @@
 
 #include "base/lasting.hpp"
 #include "coll/between/votes.hpp"
+#include "coll/between/ways.hpp"
+#include "host_mpi/job.hpp"
+#include "ticket/peers.hpp"
 
 namespace telpher::coll::between {
 namespace {
@@ -46,22 +49,51 @@ void forget_site(site& s) noexcept {
   take_out(&s);
 }
 
-bool has_room(site& s) noexcept {
-  if (s.room) return true;
-  constexpr int most_refusals = 3;  // several are taken for an answer
+namespace {
+
+constexpr std::size_t most_prepared = 64;  // each takes a communicator of the host MPI
+
+/// The same at all ranks.
+bool crosses_nodes(MPI_Comm comm) noexcept {
+  int inter = 0, ranks = 0;
+  if (comm == MPI_COMM_NULL || pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+      !host_mpi::is_ours(ticket::job(), comm))
+    return false;
+  pmpi::Comm_size(comm, &ranks);
+  for (int r = 0; r < ranks; ++r)
+    if (!ticket::peers().shares_node(host_mpi::world_rank(ticket::job(), comm, r))) return true;
+  return false;
+}
+
+void begin_room(site& s) noexcept {
   if (!s.met) {
     auto found = shape_of(s.comm);
     s.met = found.has_value();
     if (found) s.among = std::move(*found);
   }
-  if (s.met && !s.among.nodes.empty())
-    s.room = room::make(s.comm, s.among.own_node(), all_of(s.comm));
-  const bool for_good = s.met && s.among.nodes.empty();
-  if (!s.room) s.refused = ++s.refusals == most_refusals || for_good;
-  return s.room != nullptr;
+  if (s.met && !s.among.nodes.empty()) s.room = room::begin(s.comm, s.among.own_node());
 }
 
-site* made_site(MPI_Comm comm) noexcept {
+}  // namespace
+
+void prepare(MPI_Comm comm) noexcept {
+  if (!ticket::job().all_devices || !any_worthwhile() || !crosses_nodes(comm)) return;
+  site* s = nullptr;
+  const bool ready = has_memory_for([&] { s = &site_of(comm); }) && sites->size() <= most_prepared;
+  if (all_say(comm, ready)) begin_room(*s);
+  if (s && !s->room) forget_site(*s);
+}
+
+bool has_room(site& s) noexcept {
+  constexpr int most_refusals = 3;  // several are taken for an answer
+  if (!s.room) begin_room(s);
+  if (s.room && s.room->make_now()) return true;
+  const bool for_good = s.met && s.among.nodes.empty();
+  s.refused = ++s.refusals == most_refusals || for_good;
+  return false;
+}
+
+site* begun_site(MPI_Comm comm) noexcept {
   site* const s = find(comm);
   return s && !s->refused && s->room ? s : nullptr;
 }
@@ -118,8 +150,8 @@ std::unique_ptr<site> prepared(const site& of) noexcept {
 }
 
 site* make_channel(std::unique_ptr<site> made) noexcept {
-  made->room = room::make(made->comm, made->among.own_node(), all_of(made->comm));
-  if (!made->room) return nullptr;
+  made->room = room::begin(made->comm, made->among.own_node());
+  if (!made->room || !made->room->make_now()) return nullptr;
   std::lock_guard lock(guard);
   return sites->emplace_back(std::move(made)).get();
 }

@@ -17,8 +17,8 @@
 namespace telpher::coll::between {
 
 /// What is kept for a communicator, or for a persistent collective on it (`channel`), whose rounds
-/// need a room of their own: ranks may start such requests in any order. The room is made at the
-/// first vote in which all are able.
+/// need a room of their own: ranks may start such requests in any order. The room is made with the
+/// first call for which all are able.
 struct site {
   /// May throw std::bad_alloc.
   explicit site(MPI_Comm of, bool for_one_request = false) : comm(of), channel(for_one_request) {}
@@ -43,6 +43,7 @@ struct site {
   shape among;
   std::unique_ptr<between::room> room;
   kept_plans plans;
+  past_crossings past;
   crossing_queue crossings;                  // non-blocking calls in the room
   std::map<std::uint32_t, record> of_calls;  // by operation and size class
   std::vector<std::string> explained;
@@ -53,11 +54,16 @@ site& site_of(MPI_Comm comm);
 /// Of one that has no room: it is as if it had never been.
 void forget_site(site& s) noexcept;
 
+/// Collective, when the communicator is made: its non-blocking calls need a communicator of ours on
+/// which ranks can say yes and no from the first on. Does nothing where none can go between nodes.
+void prepare(MPI_Comm comm) noexcept;
+
 /// Collective: makes the room with the first call that wants it. False at all ranks alike.
 bool has_room(site& s) noexcept;
 
-/// The communicator's site if it has a room, without asking anybody. The same at all ranks.
-site* made_site(MPI_Comm comm) noexcept;
+/// The communicator's site if it has a room, made or not, without asking anybody. The same at all
+/// ranks.
+site* begun_site(MPI_Comm comm) noexcept;
 
 /// A channel with a room for a persistent collective, which no rank uses. Null, at all ranks alike:
 /// there are as many as may be, or no room can be made. Collective.

@@ -34,8 +34,4 @@ bool all_say(MPI_Comm comm, bool mine) noexcept {
   return least(comm, good) && good[0] == 1;
 }
 
-room::vote all_of(MPI_Comm comm) {
-  return [comm](bool mine) { return all_say(comm, mine); };
-}
-
 }  // namespace telpher::coll::between

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <new>
 
-#include "coll/between/room.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "host_mpi/reserve.hpp"
 
@@ -44,6 +43,5 @@ bool least(MPI_Comm comm, std::array<std::int64_t, N>& values) noexcept {
 
 /// Collective: whether all say so.
 bool all_say(MPI_Comm comm, bool mine) noexcept;
-room::vote all_of(MPI_Comm comm);
 
 }  // namespace telpher::coll::between

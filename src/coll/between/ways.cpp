@@ -158,8 +158,6 @@ result<agreed> decide(const voted& c, site& s, site::record& known, const ballot
 /// `s` and `known` are null where there was no memory for them.
 result<agreed> vote(MPI_Comm comm, const voted& c, site* s, site::record* known) noexcept {
   ballot own;
-  // Non-blocking calls before it keep plans, of which the ballot tells.
-  if (s && !same_at_all(c.a.what)) s->settle(c.name, false);
   if (s && known) own = ballot_of(c, *s);
   const result<terms> all = count(comm, own);
   if (all) return decide(c, *s, *known, own, *all);
@@ -180,10 +178,6 @@ void take_back(site* s, site::record* known) noexcept {
 
 }  // namespace
 
-bool asked_for(operation what) noexcept {
-  return exchange::enabled() && is_asked_for(what);
-}
-
 bool worthwhile(operation what, std::uint64_t bytes) noexcept {
   static const auto limits = [] {
     std::array<std::uint64_t, std::size(rows)> all{};
@@ -193,6 +187,11 @@ bool worthwhile(operation what, std::uint64_t bytes) noexcept {
   for (std::size_t i = 0; i < std::size(rows); ++i)
     if (rows[i].what == what) return limits[i] != never && bytes >= limits[i];
   return false;
+}
+
+bool any_worthwhile() noexcept {
+  return std::any_of(std::begin(rows), std::end(rows),
+                     [](const row& r) { return worthwhile(r.what, any_size); });
 }
 
 bool spans_nodes(MPI_Comm comm) noexcept {
@@ -214,18 +213,21 @@ result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments&
     known = &s->of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
   }));
   if (s && s->refused) return status::not_supported;
+  // Non-blocking calls before it make the room, and keep plans, of which the ballot tells.
+  if (s) s->settle(name, false);
   if (reduces_otherwise(a))
     return s ? refuse(c, *s, "staged: not a reduction of Telpher's") : status::not_supported;
   if (known && !std::has_single_bit(++known->calls)) {
     if (!known->devices) return status::not_supported;
-    if (c.adapts && s->room && !(known->coded && bytes >= config().compression_threshold)) {
+    if (c.adapts && s->room && s->room->made() &&
+        !(known->coded && bytes >= config().compression_threshold)) {
       if (a.no_memory) return --known->calls, status::out_of_memory;  // the others do not ask
       return agreed{s, known_terms(a, bytes), {}, bytes};
     }
   }
   auto way = vote(comm, c, s, known);
   if (way.error() == status::out_of_memory) take_back(s, known);
-  if (way) equip(*way->at->room, comm, *way, a.where);
+  if (way) equip(*way->at->room, *way, a.where);
   return way;
 }
 
@@ -234,6 +236,7 @@ result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange:
   site* s = nullptr;
   static_cast<void>(has_memory_for([&] { s = &site_of(comm); }));
   if (s && s->refused) return status::not_supported;
+  if (s) s->settle(name, false);
   site::record unknown;
   auto way = vote(comm, {name, a, bytes, false}, s, &unknown);
   if (way.error() == status::out_of_memory) take_back(s, nullptr);
@@ -241,9 +244,8 @@ result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange:
   return way;
 }
 
-void equip(room& r, MPI_Comm comm, const agreed& way, const memory::place& device) noexcept {
-  if (way.all.on_device && (way.how || !fits_the_host(way.bytes)))
-    static_cast<void>(r.equip(comm, device, all_of(comm)));
+void equip(room& r, const agreed& way, const memory::place& device) noexcept {
+  if (way.all.on_device && (way.how || !fits_the_host(way.bytes))) r.equip_now(device);
 }
 
 }  // namespace telpher::coll::between

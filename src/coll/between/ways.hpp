@@ -35,14 +35,14 @@ struct agreed {
   std::uint64_t bytes;  // of the longest vector
 };
 
-/// Whether a setting names an algorithm between nodes for it.
-bool asked_for(operation what) noexcept;
-
 /// Stands for any size.
 constexpr std::uint64_t any_size = ~std::uint64_t{0} - 1;
 
 /// Whether calls of so many bytes can go so at all. Cheap: for every call of every program.
 bool worthwhile(operation what, std::uint64_t bytes) noexcept;
+
+/// Whether calls of some operation and size can.
+bool any_worthwhile() noexcept;
 
 /// No intercommunicator, nor one within a node.
 bool spans_nodes(MPI_Comm comm) noexcept;
@@ -58,6 +58,6 @@ result<agreed> agree_on_request(const char* name, MPI_Comm comm, const exchange:
                                 std::uint64_t bytes) noexcept;
 
 /// All ranks have agreed to run there: on the devices, if that is for them. Collective.
-void equip(room& r, MPI_Comm comm, const agreed& way, const memory::place& device) noexcept;
+void equip(room& r, const agreed& way, const memory::place& device) noexcept;
 
 }  // namespace telpher::coll::between

@@ -87,6 +87,9 @@ class builder {
   void wait(const std::vector<std::int32_t>& peers);
   void send(std::int32_t peer, span from);
   void receive(std::int32_t peer, span to);
+  /// What follows needs messages of what came before. All ranks say so in the same places, whether
+  /// they have steps there or not, and each stage waits for as many signals as it brings.
+  void next_stage() { made_.stages.push_back(made_.steps.size()); }
 
   schedule take() { return std::move(made_); }
 

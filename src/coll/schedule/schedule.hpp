@@ -58,6 +58,7 @@ struct schedule {
   std::int32_t ranks = 0;
   std::uint64_t scratch = 0;  // elements of scratch space that every rank must have
   std::vector<step> steps;
+  std::vector<std::size_t> stages;  // the steps with which a stage begins; not the first
 };
 
 }  // namespace telpher::coll

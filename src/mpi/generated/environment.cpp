@@ -92,6 +92,7 @@ TELPHER_MPI(Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), (comm, newcomm)) {
   entry::blocking_call guard;
   const int code = pmpi::Comm_dup(comm, newcomm);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*newcomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
 }
 
@@ -117,6 +118,7 @@ TELPHER_MPI(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm),
   entry::blocking_call guard;
   const int code = pmpi::Comm_create(comm, group, newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
 }
 
@@ -127,6 +129,7 @@ TELPHER_MPI(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Com
   entry::blocking_call guard;
   const int code = pmpi::Comm_create_group(comm, group, tag, newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_among(mpi::lineage::of_group(comm, tag), *newcomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
 }
 
@@ -137,6 +140,7 @@ TELPHER_MPI(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm),
   entry::blocking_call guard;
   const int code = pmpi::Comm_split(comm, color, key, newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
 }
 
@@ -148,6 +152,7 @@ TELPHER_MPI(Comm_split_type,
   entry::blocking_call guard;
   const int code = pmpi::Comm_split_type(comm, split_type, key, info, newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
 }
 
@@ -193,6 +198,7 @@ TELPHER_MPI(Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintraco
   entry::blocking_call guard;
   const int code = pmpi::Intercomm_merge(intercomm, high, newintracomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(intercomm, *newintracomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newintracomm);
   return code;
 }
 
@@ -206,6 +212,7 @@ TELPHER_MPI(Cart_create,
   const int code = pmpi::Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_cart);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_cart);
+  if (code == MPI_SUCCESS) entry::comm_made(*comm_cart);
   return code;
 }
 
@@ -217,6 +224,7 @@ TELPHER_MPI(Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm
   const int code = pmpi::Cart_sub(comm, remain_dims, newcomm);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm, *newcomm);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*newcomm);
+  if (code == MPI_SUCCESS) entry::comm_made(*newcomm);
   return code;
 }
 
@@ -230,6 +238,7 @@ TELPHER_MPI(Graph_create,
   const int code = pmpi::Graph_create(comm_old, nnodes, index, edges, reorder, comm_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_graph);
+  if (code == MPI_SUCCESS) entry::comm_made(*comm_graph);
   return code;
 }
 
@@ -250,6 +259,7 @@ TELPHER_MPI(Dist_graph_create_adjacent,
                                                     reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
+  if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
   return code;
 }
 
@@ -268,6 +278,7 @@ TELPHER_MPI(Dist_graph_create,
                                            info, reorder, comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::lineage::made_from(comm_old, *comm_dist_graph);
   if (code == MPI_SUCCESS) mpi::by_messages::topology_made(*comm_dist_graph);
+  if (code == MPI_SUCCESS) entry::comm_made(*comm_dist_graph);
   return code;
 }
 
