@@ -46,11 +46,23 @@ endfunction()
 
 set(TELPHER_PROGRAM_ABIS mpich mpi_abi ompi CACHE STRING "ABIs to build programs for")
 
+# telpher_program_headers(NAME HEADERS...): programs of this folder, and of those below, take these precompiled
+# headers for their ABI, those of the target NAME-<abi>.
+macro(telpher_program_headers name)
+  telpher_mpi_abis(abis)
+  foreach(abi IN LISTS abis)
+    telpher_precompiled(${name}-${abi} ${ARGN})
+    if(TARGET ${name}-${abi})
+      telpher_use_mpi(${name}-${abi} ${abi})
+    endif()
+  endforeach()
+  set(TELPHER_PROGRAM_HEADERS ${name})
+endmacro()
+
 # telpher_mpi_program(NAME [WITH_TELPHER] SOURCES... [LINK_LIBRARIES ...] [PARTS ...] [ABIS ...]): builds
 # NAME-<abi> for every ABI of TELPHER_PROGRAM_ABIS, or of ABIS. WITH_TELPHER links libtelpher-<abi>.so in
 # front of the MPI library; else the program starts without it, and meets it when it is preloaded.
-# PARTS are of telpher_mpi_part(). Where TELPHER_PROGRAM_HEADERS is set to H, they take the precompiled headers
-# of the target H-<abi>.
+# PARTS are of telpher_mpi_part(). They take what telpher_program_headers() has precompiled.
 function(telpher_mpi_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_TELPHER" "" "LINK_LIBRARIES;PARTS;ABIS")
   if(NOT arg_ABIS)

@@ -321,7 +321,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path)
     parser.add_argument("--ring", default="", help="comma-separated rings; default all")
-    parser.add_argument("--name", default="", help="only tests whose name contains one of these, comma-separated")
+    parser.add_argument("--name", default="", help="only tests whose name or ABI contains one of these (commas)")
     parser.add_argument("--mpi", default="", help="comma-separated ABIs; default all built for")
     parser.add_argument("--wide", action="store_true", help="also the rank counts declared as WIDE")
     parser.add_argument("--vary", default="", help="NAME=A,B: tests declared with PATHS run once more each")

@@ -70,13 +70,16 @@ int not_of_device(const mpi::stream_request& r, const char* call, void* native,
 
 /// What kernels wait for does not come any more, so they do not wait. A wait in a stream is
 /// launched none the less: it ends the hold on the stream.
-int check_far(const end& e, const char* call) noexcept {
-  if (e.args().whole || !e.matched_parts()->is_far() || !far_is_broken()) return MPI_SUCCESS;
-  return e.misused(
-      call, MPI_ERR_OTHER,
-      "partitions in kernels reach no other node any more: a message has failed, here "
-      "or at another rank, whose log says which; free such requests and make them anew, "
-      "which go by messages then");
+int check_far(const sorted& all, const char* call) noexcept {
+  if (!far_is_broken()) return MPI_SUCCESS;
+  for (const end* e : all.ends)
+    if (!e->args().whole && e->matched_parts()->is_far())
+      return e->misused(
+          call, MPI_ERR_OTHER,
+          "partitions in kernels reach no other node any more: a message has failed, here "
+          "or at another rank, whose log says which; free such requests and make them anew, "
+          "which go by messages then");
+  return MPI_SUCCESS;
 }
 
 /// A send is complete once it was put, and a receive needs no start, unless it opens its buffer.
@@ -87,10 +90,10 @@ int launch(const char* call, bool waits, const sorted& all, void* native) noexce
   const device::adopted_stream s(native);
   const memory::place& where = *all.first->matched_at();
   if (!belongs_to(s, where)) return not_of_device(*all.first, call, native, where);
+  if (const int rc = waits ? MPI_SUCCESS : check_far(all, call)) return rc;
   std::vector<path::matched_message*> messages, opens;
   std::vector<path::matched_partitions*> partitioned;
   for (const end* e : all.ends) {
-    if (const int rc = waits ? MPI_SUCCESS : check_far(*e, call)) return rc;
     if (!e->args().whole) {
       partitioned.push_back(e->matched_parts());
       continue;
@@ -115,9 +118,7 @@ int launch(const char* call, bool waits, const sorted& all, void* native) noexce
   for (end* e : all.ends) (captured ? e->in_graph : e->in_stream) = captured || !waits;
   for (collective* c : all.collectives)
     if (!captured) c->in_stream = !waits;
-  for (const end* e : all.ends)
-    if (const int rc = waits ? check_far(*e, call) : MPI_SUCCESS) return rc;
-  return MPI_SUCCESS;
+  return waits ? check_far(all, call) : MPI_SUCCESS;
 }
 
 }  // namespace

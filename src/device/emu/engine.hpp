@@ -98,7 +98,7 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   const int device_;
   const std::shared_ptr<work_queue> queue_;
   const ordering ordering_;
-  // Whoever wakes a thread has unlocked before, so that it does not wake to find the mutex taken.
+  // Whoever wakes a thread for work has unlocked before: it shall not find the mutex taken.
   std::mutex mutex_;
   std::condition_variable came_;     // the stream's thread waits: for work, or for its end
   std::condition_variable changed_;  // everybody else waits: for room, or for work to be done
