@@ -161,7 +161,8 @@ def fits(entry: dict, backend: str) -> bool:
     """Whether a test says something of another back end than the emulated device."""
     if backend == "emu":
         return True
-    own = any(word.startswith(("TELPHER_EMU_", "TELPHER_BACKEND=")) or "emulated" in word for word in entry["env"])
+    emulated = ("TELPHER_EMU_", "TELPHER_TEST_EMU_", "TELPHER_BACKEND=")
+    own = any(word.startswith(emulated) or "emulated" in word for word in entry["env"])
     return bool(entry["ranks"]) and not entry["plain"] and not own
 
 

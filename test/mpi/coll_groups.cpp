@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives over other groups than all ranks of an intracommunicator: neighbours in a topology,
-// of whom some may be missing, and the two sides of an intercommunicator.
+// of whom some may be missing, the two sides of an intercommunicator, and communicators that get
+// the handle of another one.
+#include "behind.hpp"
 #include "collective.hpp"
 
 namespace {
@@ -193,6 +195,40 @@ void check_intercommunicator(suite& w) {
   MPI_Comm_free(&mine);
 }
 
+// --- handles that come again ---
+
+/// Freed where Telpher does not see it. The handles come again at each rank in another order, and
+/// for other groups.
+void check_handles(suite& w) {
+  constexpr int count = 20000;
+  std::vector<MPI_Comm> freed;
+  int again = 0;
+  const auto note = [&](MPI_Comm made) {
+    again += std::count(freed.begin(), freed.end(), made) > 0;
+  };
+  for (int round = 0; round < 10; ++round) {
+    MPI_Comm all = MPI_COMM_NULL, own = MPI_COMM_NULL, part = MPI_COMM_NULL;
+    if (w.rank % 2 == round % 2) MPI_Comm_dup(MPI_COMM_SELF, &own), note(own);
+    MPI_Comm_dup(MPI_COMM_WORLD, &all), note(all);
+    MPI_Comm_split(MPI_COMM_WORLD, w.rank == round % w.ranks, 0, &part), note(part);
+    for (const MPI_Comm comm : {part, all}) {
+      int ranks = 0;
+      MPI_Comm_size(comm, &ranks);
+      buffer sum(kinds().back(), count * sizeof(int));
+      const std::vector<int> ones(count, 1);
+      copy(kinds().back(), sum.data(), ones.data(), sum.bytes());
+      MPI_Allreduce(MPI_IN_PLACE, sum.data(), count, MPI_INT, MPI_SUM, comm);
+      std::vector<int> found(count);
+      copy(kinds().back(), found.data(), sum.data(), sum.bytes());
+      if (found != std::vector<int>(count, ranks))
+        w.fail("round %d: a sum of %d ranks", round, ranks);
+    }
+    for (MPI_Comm* comm : {&part, &all, &own})
+      if (*comm != MPI_COMM_NULL) freed.push_back(*comm), host_comm_free(comm);
+  }
+  if (w.rank == 0) std::printf("# handles of freed communicators came again %d times\n", again);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -201,5 +237,6 @@ int main(int argc, char** argv) {
   w.run("ring", [&] { check_line(w, true); });
   w.run("graph", [&] { check_graph(w); });
   w.run("intercommunicator", [&] { check_intercommunicator(w); });
+  w.run("handles", [&] { check_handles(w); });
   return w.finish();
 }

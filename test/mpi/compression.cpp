@@ -4,6 +4,7 @@
 // CMakeLists.txt force zfp for floats and doubles, mpc for integers, from 16 KiB on.
 #include <cmath>
 
+#include "behind.hpp"
 #include "suite.hpp"
 
 namespace {
@@ -175,14 +176,6 @@ void derived_types_stay_exact(mpi_test::suite& s) {
   MPI_Type_free(&type);
 }
 
-/// The host MPI's own function, as a library finds it that asked the MPI library's handle.
-decltype(&MPI_Comm_free) host_comm_free() {
-  for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"})
-    if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD))
-      return reinterpret_cast<decltype(&MPI_Comm_free)>(dlsym(library, "MPI_Comm_free"));
-  return &MPI_Comm_free;
-}
-
 /// Freed where Telpher does not see it. Another one with the same handle has no choice of its own.
 void choice_ends_with_communicator(mpi_test::suite& s, MPI_Comm comm) {
   constexpr std::size_t count = 50000;
@@ -193,7 +186,7 @@ void choice_ends_with_communicator(mpi_test::suite& s, MPI_Comm comm) {
   MPI_Info_free(&info);
   one_way<float>(s, MPI_FLOAT, kind::device, count, false, comm);
   const MPI_Comm freed = comm;
-  host_comm_free()(&comm);
+  mpi_test::host_comm_free(&comm);
   std::vector<MPI_Comm> next;
   for (int same = 0; next.size() < 100 && !same;) {
     MPI_Comm_dup(MPI_COMM_WORLD, &next.emplace_back());

@@ -29,10 +29,15 @@ std::unique_ptr<site> take_out(const site* which) noexcept {
   return taken;
 }
 
+/// Not that of a communicator which had the handle before.
+bool is_of(const site& s, MPI_Comm comm) noexcept {
+  return s.comm == comm && !s.life.over();
+}
+
 site* find(MPI_Comm comm) noexcept {
   std::lock_guard lock(guard);
   for (const auto& one : *sites)
-    if (one->comm == comm && !one->channel) return one.get();
+    if (is_of(*one, comm) && !one->channel) return one.get();
   return nullptr;
 }
 
@@ -122,7 +127,7 @@ struct channels {
   explicit channels(MPI_Comm comm) noexcept {
     std::lock_guard lock(guard);
     for (const auto& one : *sites)
-      if (one->comm == comm && one->channel) all[count++] = one.get();
+      if (is_of(*one, comm) && one->channel) all[count++] = one.get();
   }
 };
 

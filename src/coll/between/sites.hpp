@@ -13,6 +13,7 @@
 #include "coll/between/crossing.hpp"
 #include "coll/between/plans.hpp"
 #include "coll/between/room.hpp"
+#include "host_mpi/lifetime.hpp"
 
 namespace telpher::coll::between {
 
@@ -21,7 +22,8 @@ namespace telpher::coll::between {
 /// first call for which all are able.
 struct site {
   /// May throw std::bad_alloc.
-  explicit site(MPI_Comm of, bool for_one_request = false) : comm(of), channel(for_one_request) {}
+  explicit site(MPI_Comm of, bool for_one_request = false)
+      : comm(of), life(of), channel(for_one_request) {}
   site(const site&) = delete;
   site& operator=(const site&) = delete;
   ~site();
@@ -34,7 +36,8 @@ struct site {
     bool devices = false;  // some rank had device memory in a vote
     bool coded = false;    // compression was asked for in the last one
   };
-  MPI_Comm comm;  // none: of a channel that no other request may take over
+  MPI_Comm comm;                  // none: of a channel that no other request may take over
+  const host_mpi::lifetime life;  // once over, it stays, unused, until all are given back
   const bool channel;
   bool in_use = false;   // a channel: by a request that this rank has not freed
   bool refused = false;  // for good, at all ranks

@@ -21,12 +21,30 @@ namespace telpher::coll::exchange {
 namespace {
 
 std::mutex guard;
-std::unordered_map<MPI_Comm, std::unique_ptr<communicator>>& table() {
-  static auto* one = new std::unordered_map<MPI_Comm, std::unique_ptr<communicator>>;
+struct entry {
+  std::unique_ptr<communicator> made;
+  host_mpi::lifetime life;
+};
+std::unordered_map<MPI_Comm, entry>& table() {
+  static auto* one = new std::unordered_map<MPI_Comm, entry>;
   return *one;
 }
 
 lasting<std::vector<std::unique_ptr<communicator>>> channels;
+
+/// Their communicators were freed where Telpher did not see it: peers may look at their parts.
+lasting<std::vector<std::unique_ptr<communicator>>> orphans;
+
+/// Under the guard. One for which there is no memory is never given back.
+void keep_orphan(std::unique_ptr<communicator> one) noexcept {
+  if (!one) return;
+  try {
+    orphans->push_back(nullptr);
+    orphans->back() = std::move(one);
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(one.release());
+  }
+}
 
 // Settings by which all ranks must choose alike.
 std::uint64_t settings_mark() {
@@ -61,8 +79,8 @@ bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
 communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
   std::lock_guard lock(guard);
   const auto found = table().find(comm);
-  known = found != table().end();
-  return known ? found->second.get() : nullptr;
+  known = found != table().end() && !found->second.life.over();
+  return known ? found->second.made.get() : nullptr;
 }
 
 communicator* communicator::get(MPI_Comm of_comm) noexcept {
@@ -75,9 +93,13 @@ communicator* communicator::get(MPI_Comm of_comm) noexcept {
   if (known) return there && there->state != phase::absent ? there : nullptr;
   if (of_comm == MPI_COMM_NULL) return nullptr;
   try {
+    const host_mpi::lifetime life(of_comm);
     auto fresh = make(of_comm, true);
     std::lock_guard lock(guard);
-    return (table()[of_comm] = std::move(fresh)).get();
+    entry& e = table()[of_comm];
+    keep_orphan(std::move(e.made));
+    e = {std::move(fresh), life};
+    return e.made.get();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -117,13 +139,14 @@ communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
 }
 
 communicator* communicator::ready_slow(MPI_Comm comm) noexcept {
+  const unsigned ended = host_mpi::lifetime::ended();
   communicator* c = get(comm);
   if (c) c->settle();
   if (c && c->state == phase::absent) c = nullptr;
   bool known = false;
   if (!ticket::progress().threaded()) {
     find(comm, known);  // not where there was no memory for it
-    last_ = {known, comm, c};
+    last_ = {known, comm, c, ended};
   }
   return c;
 }
@@ -233,9 +256,11 @@ void communicator::forget(MPI_Comm freed) noexcept {
     std::lock_guard lock(guard);
     const auto found = table().find(freed);
     if (found == table().end()) return;
-    gone = std::move(found->second);
+    const bool over = found->second.life.over();
+    gone = std::move(found->second.made);
     table().erase(found);
     last_ = {};
+    if (over) return keep_orphan(std::move(gone));
   }
   if (!gone) return;
   gone->settle();
@@ -246,13 +271,15 @@ void communicator::forget(MPI_Comm freed) noexcept {
 
 void communicator::shut_down() noexcept {
   for (auto& [comm, one] : table())
-    if (one) one->settle();
+    if (one.made) one.made->settle();
   for (auto& one : *channels) one->settle();
+  for (auto& one : *orphans) one->settle();
   ticket::progress().meet_node();  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
     channels->clear();
+    orphans->clear();
     last_ = {};
   }
   memory::allocations::instance().clear();

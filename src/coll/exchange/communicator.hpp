@@ -21,6 +21,7 @@
 #include "coll/exchange/workspace.hpp"
 #include "coll/vendor/communicator.hpp"
 #include "host_mpi/host_mpi.hpp"
+#include "host_mpi/lifetime.hpp"
 #include "memory/imported.hpp"
 #include "ticket/progress.hpp"
 
@@ -121,8 +122,10 @@ class communicator {
     bool any;
     MPI_Comm comm;
     communicator* found;  // null: its collectives never run among devices
+    unsigned ended;       // communicators, then
     bool serves(MPI_Comm c) const noexcept {
-      return any && comm == c && (!found || found->calls.empty());
+      return any && comm == c && ended == host_mpi::lifetime::ended() &&
+             (!found || found->calls.empty());
     }
   };
   static inline constinit remembered last_{};

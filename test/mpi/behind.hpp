@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that Telpher does not see: the host MPI's own functions, as a library finds them that asks
+// the MPI library's handle.
+#pragma once
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+namespace mpi_test {
+
+inline int host_comm_free(MPI_Comm* comm) {
+  for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"})
+    if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD))
+      return reinterpret_cast<decltype(&MPI_Comm_free)>(dlsym(library, "MPI_Comm_free"))(comm);
+  return MPI_Comm_free(comm);
+}
+
+}  // namespace mpi_test
