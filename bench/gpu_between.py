@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpu_coll import Runs, modes_table
 from gpu_jobs import Session
-from gpu_measure import both_columns, peer_environments, shown, size_table
+from gpu_measure import both_columns, peer_environments, shown, size_table, size_text
 
 OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter",
               "reduce_scatter_block")
@@ -19,6 +19,10 @@ WIRE_SIZES = "1m,16m"  # of smaller messages the time tells, not the speed
 MESSAGES = "8,1k,8k,64k,1m,4m,64m"
 BESIDE_WORK = "-s 64m --mode both --stream-work 256m --min-time 0.1 --batches 5"
 TIMED = "--min-time 0.04 --batches 7 --validate"
+WAYS = ("schedules", "staged", "by hand")
+WAYS_OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "alltoall", "reduce_scatter")
+WAYS_SIZES = "256k,1m,4m,16m,64m"
+WAYS_TIMED = "--min-time 0.03 --batches 5 --validate"
 NODES = {"TELPHER_TEST_PRETENDED_NODES": "2"}
 NCCL_SOCKETS = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
 SCHEDULES = NODES | {"TELPHER_COLL_ALGORITHM": ",".join(f"{name}=two_level" for name in OPERATIONS)}
@@ -113,6 +117,33 @@ def direct(session: Session, runs: Runs) -> None:
                                   f"-s 64k,1m,16m --mode both --alloc malloc {TIMED}" + devices_of(session, 2),
                                   over=library, limit=60, TELPHER_DIRECT="on", **SCHEDULES))
     modes_table(session, "collectives of 2 ranks on 2 pretended nodes, Open MPI with UCX gets device memory", rows)
+
+
+def ways(session: Session) -> str:
+    """What src/coll/between/ways.def says by default: each operation by schedules and staged by Telpher, in turn,
+    beside staging by hand."""
+    runs = Runs()
+    abi = session.abis()[-1]
+    hosts = [(2, abi, {}), (4, abi, {})]
+    if session.options.ucx and session.options.backend == "cuda":
+        hosts.append((2, "ompi", {"over": peer_environments(session)["ucx"], "TELPHER_DIRECT": "on"}))
+    for ranks, host, more in hosts:
+        where = f"{ranks} ranks on 2 pretended nodes over {host}{', which gets device memory' if more else ''}"
+        line = f"-s {WAYS_SIZES} {WAYS_TIMED}" + (" --alloc malloc" if more else "") + devices_of(session, ranks)
+        lines = []
+        with shared_device(session, ranks):
+            for operation in WAYS_OPERATIONS:
+                found = {}
+                for mode, chosen in (("both", SCHEDULES), ("telpher", NODES | {"TELPHER_COLL": "staged"})):
+                    for row in runs.add(session.bench(f"ways {where}", operation, f"{line} --mode {mode}", abi=host,
+                                                      limit=40, ranks=ranks, **chosen, **more)):
+                        way = "by hand" if row["mode"] == "staged" else "schedules" if mode == "both" else "staged"
+                        found.setdefault(row["bytes"], {})[way] = row["us"]
+                lines += [[f"{operation} {size_text(size)}", *(shown(us.get(way, 0)) for way in WAYS),
+                           shown(min(us.get("staged", 0), us.get("by hand", 0)) / us["schedules"])]
+                          for size, us in found.items() if "schedules" in us]
+        session.table(f"{where}, us", ["", *WAYS, "the better of these / schedules"], lines)
+    return runs.verdict()
 
 
 def between(session: Session) -> str:

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <initializer_list>
+
 namespace mpi_test {
 
 inline int host_comm_free(MPI_Comm* comm) {

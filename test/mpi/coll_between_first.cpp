@@ -3,12 +3,16 @@
 // communicators: they run by schedules from the size on from which blocking ones do (ways.def), and
 // their results are right whatever memory they have and whoever blocks meanwhile.
 #include "checked_calls.hpp"
+#include "ways.hpp"
 
 namespace {
 
 using namespace mpi_test;
 
-constexpr int least = (16 << 20) / static_cast<int>(sizeof(int));
+int ints_of(const char* operation) {
+  return static_cast<int>(least_between(operation) / sizeof(int));
+}
+const int least = ints_of("allreduce");
 
 /// A sum that has its buffers, and its request once it is started.
 class sum {
@@ -68,9 +72,13 @@ void check_first(suite& s) {
     s.still_alive();
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -s.rank, &comm);
-    const int n = what == call_kind::reduce ? least : (least + s.ranks - 1) / s.ranks;
-    s.expect_none(checked_call(comm, what, n, 1, {kind::device, kind::device, false, true}).run());
-    expect_path(s, names[static_cast<int>(what)], true);
+    const char* name = names[static_cast<int>(what)];
+    const int n = ints_of(name);
+    s.expect_none(checked_call(comm, what,
+                               what == call_kind::reduce ? n : (n + s.ranks - 1) / s.ranks, 1,
+                               {kind::device, kind::device, false, true})
+                      .run());
+    expect_path(s, name, true);
     MPI_Comm_free(&comm);
   }
   const fresh own;
