@@ -335,8 +335,8 @@ def main() -> int:
                         "the emulated device alone")
     parser.add_argument("--devices", type=int, default=0, help="how many there are: tests that need one a rank "
                         "run with no more ranks")
-    parser.add_argument("--jobs", type=int, default=4,
-                        help="tests at a time, where one of ranks counts as many (Open MPI: half); four suit two cores")
+    parser.add_argument("--jobs", type=int, default=6,
+                        help="tests at a time, where one of ranks counts as many (Open MPI: half); six suit two cores")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     head, entries = read_manifest(options.build)
