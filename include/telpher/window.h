@@ -19,7 +19,7 @@ struct telpher_device_window;
  * every rank lies for kernels of this rank's device. That is the device of this rank's own part of the window, or, if
  * it has no bytes there, telpher_get_device's.
  *
- * Collective over the window, after MPI_Win_create or MPI_Win_allocate; called again it gives the same handle. The
+ * Collective over the window, after MPI_Win_create, _allocate or _allocate_shared; called again it gives the same handle. The
  * handle may be passed to kernels until MPI_Win_free, and no kernel may use it any more when MPI_Win_free is called.
  *
  * Returns MPI's error codes, and calls the window's error handler; the log names the rank that is in the way and says

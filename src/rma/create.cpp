@@ -9,20 +9,27 @@
 #include "base/log.hpp"
 #include "host_mpi/error.hpp"
 #include "path/exported.hpp"
-#include "rma/rma.hpp"
-#include "rma/window.hpp"
+#include "rma/making.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::rma {
-namespace {
 
 using ticket::blocking_call;
+
+namespace {
 
 const host_mpi::job& job() noexcept {
   return ticket::job();
 }
 
-// Whether all its ranks carry Telpher and so take part in what follows.
+bool all_agree(MPI_Comm comm, bool own) noexcept {
+  const blocking_call guard;
+  int mine = own, all = 0;
+  return pmpi::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+}  // namespace
+
 bool ours(MPI_Comm comm) noexcept {
   int inter = 1;
   return comm != MPI_COMM_NULL && host_mpi::is_ours(job(), comm) &&
@@ -64,20 +71,9 @@ int learn(MPI_Comm comm, const exposed& own, window& w) noexcept {
   return pmpi::Allgather(&own, sizeof own, MPI_BYTE, w.ranks.data(), sizeof own, MPI_BYTE, comm);
 }
 
-bool all_agree(MPI_Comm comm, bool own) noexcept {
-  const blocking_call guard;
-  int mine = own, all = 0;
-  return pmpi::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
-}
-
-template <class Test>
-bool any(const window& w, Test&& test) noexcept {
-  for (const exposed& e : w.ranks)
-    if (test(e)) return true;
-  return false;
-}
-
 // --- direct ---
+
+namespace {
 
 // None if all ranks are on this node.
 obstacle other_node(MPI_Comm comm) noexcept {
@@ -133,15 +129,24 @@ status reach_all(MPI_Comm comm, window& w) {
   w.processes = host_mpi::world_ranks(job(), comm);
   for (std::size_t r = 0; r < w.ranks.size(); ++r) {
     if (!w.ranks[r].on_device) continue;
-    if (static_cast<int>(r) == w.rank)
-      w.targets[r].at = {memory::classify(w.base), static_cast<std::byte*>(w.base)};
-    else
-      TELPHER_TRY(reach_best(w.ranks[r].memory, (*w.processes)[r], own_place(w), w.targets[r]));
+    const path::exported_memory& there = w.ranks[r].memory;
+    const int owner = w.owner(static_cast<int>(r));
+    if (owner == w.rank) {
+      auto* const own = reinterpret_cast<std::byte*>(there.address);
+      w.targets[r].at = {memory::classify(own), own};
+      continue;
+    }
+    const int process = (*w.processes)[static_cast<std::size_t>(owner)];
+    TELPHER_TRY(w.flavour == MPI_WIN_FLAVOR_SHARED
+                    ? reach(there, process, w.kernels_on, w.targets[r])
+                    : reach_best(there, process, own_place(w), w.targets[r]));
   }
   return status::ok;
 }
 
-// All ranks find the same way from what they told each other. Only the last vote may change it.
+}  // namespace
+
+// Only the last vote may change what ranks find from what they told each other.
 bool make_direct(MPI_Comm comm, window& w) noexcept {
   w.not_direct = other_node(comm);
   if (!all_agree(comm, w.not_direct.what == obstacle::why::none)) {
@@ -170,6 +175,8 @@ bool make_direct(MPI_Comm comm, window& w) noexcept {
 
 // --- image ---
 
+namespace {
+
 status make_image(window& w) noexcept {
   w.by = window::way::image;
   if (!w.ranks[static_cast<std::size_t>(w.rank)].on_device) return status::ok;
@@ -180,6 +187,8 @@ status make_image(window& w) noexcept {
   return w.mirror->start(memory::classify(w.base), static_cast<std::byte*>(w.base),
                          static_cast<std::size_t>(w.bytes), static_cast<std::byte*>(w.own_host));
 }
+
+}  // namespace
 
 // --- making ---
 
@@ -199,6 +208,8 @@ int host_window(const creation& c, const window& w) noexcept {
     return pmpi::Win_create_c(base, bytes, c.unit, c.info, c.comm, c.win);
   return pmpi::Win_create(base, bytes, static_cast<int>(c.unit), c.info, c.comm, c.win);
 }
+
+namespace {
 
 // `w` has this rank's part and knows the others'; some rank exposes device memory.
 int establish(const creation& c, std::unique_ptr<window> w, status own) noexcept {
@@ -227,14 +238,14 @@ int establish(const creation& c, std::unique_ptr<window> w, status own) noexcept
   return MPI_SUCCESS;
 }
 
+}  // namespace
+
 int refuse_part(const creation& c, bool own) noexcept {
   return host_mpi::fail_with(c.comm, c.call, own ? MPI_ERR_ARG : MPI_ERR_OTHER,
                              own ? "the window's device memory does not lie in one allocation, or "
                                    "could not be allocated"
                                  : "another rank could not make its part of the window");
 }
-
-}  // namespace
 
 int create(const creation& c, const host_call& host) noexcept {
   const exposed own = describe(c.base, c.bytes, c.unit);
@@ -285,14 +296,6 @@ int allocate(const creation& c, bool on_device, const host_call& host) noexcept 
   const int made = establish(c, std::move(w), s);
   if (made == MPI_SUCCESS) *static_cast<void**>(c.base) = base;
   return made;
-}
-
-int allocate_shared(const creation& c, bool on_device, const host_call& host) noexcept {
-  if (!on_device) return call_host(host);
-  return host_mpi::fail_with(
-      c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
-      "shared windows have host memory only: ask MPI_Win_allocate for device "
-      "memory");
 }
 
 // Nobody knows yet which memory will be attached, so the words are shared in any case.

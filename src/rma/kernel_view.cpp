@@ -94,6 +94,7 @@ reason not_for_kernels(const window* w) noexcept {
 
 // The device whose kernels will use the record.
 memory::place kernels_run_on(const window& w) noexcept {
+  if (w.flavour == MPI_WIN_FLAVOR_SHARED) return w.kernels_on;
   if (w.ranks[static_cast<std::size_t>(w.rank)].on_device) return memory::classify(w.base);
   int device = -1;
   if (telpher_get_device(&device) != TELPHER_SUCCESS) return {};
@@ -107,7 +108,9 @@ status open_targets(const window& w, const memory::place& here, kernel_view& v, 
     const auto r = static_cast<std::size_t>(rank);
     if (!w.ranks[r].on_device) continue;
     const int process = (*w.processes)[r];
-    if (rank == w.rank)
+    if (w.flavour == MPI_WIN_FLAVOR_SHARED)  // open for these kernels as long as the window is
+      v.targets[r].at = w.targets[r].at;
+    else if (rank == w.rank)
       v.targets[r].at = {here, static_cast<std::byte*>(w.base)};
     else if (ticket::job().segment(process))
       TELPHER_TRY(reach(w.ranks[r].memory, process, here, v.targets[r]));

@@ -30,6 +30,25 @@ int create(const creation& c, const host_call& host) noexcept;
 /// `base` is where the address goes. `on_device`: the info asks for device memory.
 int allocate(const creation& c, bool on_device, const host_call& host) noexcept;
 int allocate_shared(const creation& c, bool on_device, const host_call& host) noexcept;
+/// What MPI_Win_shared_query tells. Not found: the host MPI has told it, or of an error.
+struct shared_part {
+  bool found = false;
+  MPI_Aint bytes = 0;
+  MPI_Aint unit = 0;
+  void* base = nullptr;
+  int query(MPI_Win win, int rank, const host_call& host) noexcept;
+};
+template <class Unit>
+int shared_query(MPI_Win win, int rank, MPI_Aint* bytes, Unit* unit, void* base,
+                 const host_call& host) noexcept {
+  shared_part part;
+  const int code = part.query(win, rank, host);
+  if (!part.found) return code;
+  *bytes = part.bytes;
+  *unit = static_cast<Unit>(part.unit);
+  *static_cast<void**>(base) = part.base;
+  return code;
+}
 int create_dynamic(MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept;
 int attach(MPI_Win win, void* base, MPI_Aint bytes, const host_call& host) noexcept;
 int detach(MPI_Win win, const void* base, const host_call& host) noexcept;

@@ -45,6 +45,7 @@ struct exposed {
   std::int64_t unit;
   std::uint8_t on_device;
   std::uint8_t failed;  // it cannot take part, so no window is made
+  std::uint8_t apart;   // a shared window: on a device of its own
   path::exported_memory memory;
 };
 
@@ -112,6 +113,10 @@ struct window {
   std::unique_ptr<image> mirror;
   obstacle not_direct;
 
+  // --- MPI_Win_allocate_shared ---
+  bool contiguous = false;   // rank 0 has allocated all parts as one
+  memory::place kernels_on;  // whose kernels use the parts at this rank
+
   // --- direct ---
   words shared;
   std::vector<reached> targets;
@@ -135,6 +140,8 @@ struct window {
   int size() const noexcept { return static_cast<int>(ranks.size()); }
   bool dynamic() const noexcept { return flavour == MPI_WIN_FLAVOR_DYNAMIC; }
   bool valid(int target) const noexcept { return target >= 0 && target < size(); }
+  /// The rank that has allocated the memory of this one.
+  int owner(int of) const noexcept { return contiguous ? 0 : of; }
   /// The rank's memory is, or may be, served by direct operations; or by those of the host MPI.
   bool direct_at(int target) const noexcept {
     return by == way::direct && valid(target) &&

@@ -45,6 +45,16 @@ TELPHER_MPI(Win_allocate_shared,
 }
 
 // 12.2 Initialization
+TELPHER_MPI(Win_shared_query,
+            (MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr),
+            (win, rank, size, disp_unit, baseptr)) {
+  if (!entry::active()) return pmpi::Win_shared_query(win, rank, size, disp_unit, baseptr);
+  return rma::shared_query(win, rank, size, disp_unit, baseptr,
+                           [&] { return pmpi::Win_shared_query(win, rank, size, disp_unit,
+                                                               baseptr); });
+}
+
+// 12.2 Initialization
 TELPHER_MPI(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (info, comm, win)) {
   if (!entry::active()) return pmpi::Win_create_dynamic(info, comm, win);
   return rma::create_dynamic(comm, win, [&] { return pmpi::Win_create_dynamic(info, comm, win); });
@@ -360,6 +370,16 @@ TELPHER_MPI(Win_allocate_shared_c,
                                win}, mpi::asks_for_device_memory(info),
                               [&] { return pmpi::Win_allocate_shared_c(size, disp_unit, info, comm,
                                                                        baseptr, win); });
+}
+
+// 12.2 Initialization
+TELPHER_MPI(Win_shared_query_c,
+            (MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr),
+            (win, rank, size, disp_unit, baseptr)) {
+  if (!entry::active()) return pmpi::Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+  return rma::shared_query(win, rank, size, disp_unit, baseptr,
+                           [&] { return pmpi::Win_shared_query_c(win, rank, size, disp_unit,
+                                                                 baseptr); });
 }
 
 // 12.3 Communication calls
