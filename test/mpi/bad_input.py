@@ -11,6 +11,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from run import LAUNCHER_ENV  # noqa: E402
+
 BOUND_S = 60  # a launcher may take this long to end a job with a dead rank
 REFUSED = ("MPI_Win_allocate_shared",)
 
@@ -22,9 +25,7 @@ class Driver:
 
     def run(self, arguments, settings, preload, limits=()):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
-        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                           PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
-                           OMPI_MCA_rmaps_base_oversubscribe="1")
+        environment |= LAUNCHER_ENV
         # The launcher itself runs without the library: env, behind the launcher, sets it.
         settings = {"TELPHER_BACKEND": "emu", "TELPHER_NAP": "on", **settings}
         if preload:

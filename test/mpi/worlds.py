@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from run import LAUNCHER_ENV  # noqa: E402
+
 BOUND_S = 100
 
 
@@ -32,9 +35,7 @@ class Driver:
 
     def run(self, *parts):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TELPHER_")}
-        environment.update(TELPHER_NAP="on", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                           PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
-                           OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1")
+        environment |= LAUNCHER_ENV | {"TELPHER_NAP": "on"}
         command = [self.options.mpirun]
         if self.is_ompi:
             command += ["--oversubscribe", "--bind-to", "none"]
