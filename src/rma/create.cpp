@@ -198,6 +198,9 @@ void give_back(window& w) noexcept {
   if (w.own_device) telpher_free(w.own_device);
 }
 
+namespace {
+
+// The host MPI's window, which gives the program's its handle. Collective.
 int host_window(const creation& c, const window& w) noexcept {
   const bool on_device = w.ranks[static_cast<std::size_t>(w.rank)].on_device;
   const bool hidden = on_device && w.by == window::way::direct;
@@ -207,6 +210,31 @@ int host_window(const creation& c, const window& w) noexcept {
   if (c.unit > std::numeric_limits<int>::max())
     return pmpi::Win_create_c(base, bytes, c.unit, c.info, c.comm, c.win);
   return pmpi::Win_create(base, bytes, static_cast<int>(c.unit), c.info, c.comm, c.win);
+}
+
+int keep_as(MPI_Win handle, const char* call, MPI_Comm comm, std::unique_ptr<window> w) noexcept {
+  w->handle = handle;
+  try {
+    keep(std::move(w));
+  } catch (const std::bad_alloc&) {
+    return host_mpi::fail(comm, call, status::out_of_memory, nullptr);
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int complete_window(const creation& c, std::unique_ptr<window> w) noexcept {
+  const int code = host_window(c, *w);
+  if (code == MPI_SUCCESS) return keep_as(*c.win, c.call, c.comm, std::move(w));
+  give_back(*w);
+  return code;
+}
+
+int without_telpher(const creation& c, bool on_device, const host_call& host) noexcept {
+  if (!on_device) return call_host(host);
+  return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
+                             "device memory needs a communicator whose ranks all carry Telpher");
 }
 
 namespace {
@@ -224,18 +252,7 @@ int establish(const creation& c, std::unique_ptr<window> w, status own) noexcept
     if (!failed(own)) own = status::out_of_memory;
     return host_mpi::fail(c.comm, c.call, own, "a rank's part of the window could not be made");
   }
-  const int code = host_window(c, *w);
-  if (code != MPI_SUCCESS) {
-    give_back(*w);
-    return code;
-  }
-  w->handle = *c.win;
-  try {
-    keep(std::move(w));
-  } catch (const std::bad_alloc&) {
-    return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
-  }
-  return MPI_SUCCESS;
+  return complete_window(c, std::move(w));
 }
 
 }  // namespace
@@ -249,11 +266,7 @@ int refuse_part(const creation& c, bool own) noexcept {
 
 int create(const creation& c, const host_call& host) noexcept {
   const exposed own = describe(c.base, c.bytes, c.unit);
-  if (!ours(c.comm)) {
-    if (!own.on_device) return call_host(host);
-    return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
-                               "device memory needs a communicator whose ranks all carry Telpher");
-  }
+  if (!ours(c.comm)) return without_telpher(c, own.on_device, host);
   std::unique_ptr<window> w(new (std::nothrow) window);
   if (!w) return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
   if (const int code = learn(c.comm, own, *w); code != MPI_SUCCESS) return code;
@@ -264,11 +277,7 @@ int create(const creation& c, const host_call& host) noexcept {
 }
 
 int allocate(const creation& c, bool on_device, const host_call& host) noexcept {
-  if (!ours(c.comm)) {
-    if (!on_device) return call_host(host);
-    return host_mpi::fail_with(c.comm, c.call, MPI_ERR_UNSUPPORTED_OPERATION,
-                               "device memory needs a communicator whose ranks all carry Telpher");
-  }
+  if (!ours(c.comm)) return without_telpher(c, on_device, host);
   std::unique_ptr<window> w(new (std::nothrow) window);
   if (!w) return host_mpi::fail(c.comm, c.call, status::out_of_memory, nullptr);
   bool failed_here = false;
@@ -308,13 +317,7 @@ int create_dynamic(MPI_Comm comm, MPI_Win* win, const host_call& host) noexcept 
   const bool direct = make_direct(comm, *w);
   const int code = call_host(host);
   if (code != MPI_SUCCESS || !direct) return code;
-  w->handle = *win;
-  try {
-    keep(std::move(w));
-  } catch (const std::bad_alloc&) {
-    return host_mpi::fail(comm, "MPI_Win_create_dynamic", status::out_of_memory, nullptr);
-  }
-  return MPI_SUCCESS;
+  return keep_as(*win, "MPI_Win_create_dynamic", comm, std::move(w));
 }
 
 // --- attaching ---

@@ -26,8 +26,10 @@ bool any(const window& w, Test&& test) noexcept {
 
 /// Collective: maps all device memory at all ranks. False, and why, at all alike.
 bool make_direct(MPI_Comm comm, window& w) noexcept;
-/// Collective: the host MPI's window that gives `c.win` its handle.
-int host_window(const creation& c, const window& w) noexcept;
+/// Collective: a window of the host MPI gives `c.win` its handle, under which `w` is kept.
+int complete_window(const creation& c, std::unique_ptr<window> w) noexcept;
+/// Where some rank does not carry Telpher: the host MPI's call, or an error.
+int without_telpher(const creation& c, bool on_device, const host_call& host) noexcept;
 /// What was allocated for this rank.
 void give_back(window& w) noexcept;
 /// Some rank's part cannot be made, or this one's.

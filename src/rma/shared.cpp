@@ -84,26 +84,18 @@ int establish(const creation& c, std::unique_ptr<window> w) {
   const std::vector<exposed> sizes = w->ranks;
   int code = allocate_parts(c, sizes, *w);
   if (code == MPI_SUCCESS && !make_direct(c.comm, *w)) code = refuse_mapping(c, w->not_direct);
-  if (code == MPI_SUCCESS) {
-    w->base = w->targets[static_cast<std::size_t>(w->rank)].at.data;
-    w->bytes = c.bytes, w->unit = static_cast<int>(c.unit);
-    code = host_window(c, *w);
-  }
   if (code != MPI_SUCCESS) return give_back(*w), code;
-  w->handle = *c.win;
-  *static_cast<void**>(c.base) = w->base;
-  keep(std::move(w));
-  return MPI_SUCCESS;
+  void* const base = w->base = w->targets[static_cast<std::size_t>(w->rank)].at.data;
+  w->bytes = c.bytes, w->unit = static_cast<int>(c.unit);
+  code = complete_window(c, std::move(w));
+  if (code == MPI_SUCCESS) *static_cast<void**>(c.base) = base;
+  return code;
 }
 
 }  // namespace
 
 int allocate_shared(const creation& c, bool on_device, const host_call& host) noexcept {
-  if (!ours(c.comm)) {
-    if (!on_device) return call_host(host);
-    return refuse(c, MPI_ERR_UNSUPPORTED_OPERATION,
-                  "device memory needs a communicator whose ranks all carry Telpher");
-  }
+  if (!ours(c.comm)) return without_telpher(c, on_device, host);
   try {
     auto w = std::make_unique<window>();
     exposed own{};

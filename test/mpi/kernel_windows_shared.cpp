@@ -2,9 +2,9 @@
 // Windows of MPI_Win_allocate_shared in kernels of the program's own: by telpher/device.h, and by
 // the addresses of their parts.
 #include "kernel_programs.hpp"
+#include "shared_window.hpp"
 #include "stream_calls.hpp"
 #include "telpher/window.h"
-#include "window.hpp"
 #include "window_kernels.hpp"
 
 namespace {
@@ -21,31 +21,6 @@ TELPHER_KERNEL_FUNCTION void load_part(const unsigned char* from, unsigned char*
     to[i] = from[i];
 }
 
-class shared_window {
- public:
-  explicit shared_window(bool apart) {
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_memory_alloc_kinds", device_kind().c_str());
-    MPI_Info_set(info, "alloc_shared_noncontig", apart ? "true" : "false");
-    MPI_Win_allocate_shared(part_bytes, 1, info, MPI_COMM_WORLD, &own, &win);
-    MPI_Info_free(&info);
-    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-  }
-  shared_window(const shared_window&) = delete;
-  shared_window& operator=(const shared_window&) = delete;
-  ~shared_window() { MPI_Win_free(&win); }
-  unsigned char* part(int rank) const {
-    MPI_Aint bytes = 0;
-    int unit = 0;
-    unsigned char* base = nullptr;
-    MPI_Win_shared_query(win, rank, &bytes, &unit, &base);
-    return base;
-  }
-  unsigned char* own = nullptr;
-  MPI_Win win = MPI_WIN_NULL;
-};
-
 template <class T>
 T* for_kernels(T* memory) {
   void* address = nullptr;
@@ -61,11 +36,11 @@ bytes_of pattern(int rank, int what) {
 
 void moves(suite& s, bool apart) {
   const test_stream stream;
-  const shared_window w(apart);
+  const shared_window<unsigned char> w(apart, part_bytes);
   const array mine(kind::device, ints(part_bytes / sizeof(int))), good(kind::device, ints(2)),
       loaded(kind::device, ints(part_bytes / sizeof(int)));
   handle_of handle = nullptr;
-  s.expect_equal(telpher_win_device(w.win, &handle), 0, "telpher_win_device");
+  s.expect_equal(telpher_win_device(w.handle, &handle), 0, "telpher_win_device");
   if (!handle) return;
   const auto half = part_bytes / 2;
   copy(kind::device, w.own, pattern(s.rank, 0).data(), half);
@@ -88,9 +63,10 @@ void moves(suite& s, bool apart) {
   s.expect_equal(good.read()[0], 1, "calls that are right");
   check(w.own + half, pattern(left(s), 1), "what was put");
   check(reinterpret_cast<unsigned char*>(mine.data()) + half, pattern(left(s), 0), "what was got");
-  launched(telpher_launch(load_part, 1, block_threads, stream,
-                          static_cast<const unsigned char*>(for_kernels(w.part(right(s)))),
-                          for_kernels(reinterpret_cast<unsigned char*>(loaded.data()))));
+  launched(telpher_launch(
+      load_part, 1, block_threads, stream,
+      static_cast<const unsigned char*>(for_kernels(w.part(s, right(s), part_bytes))),
+      for_kernels(reinterpret_cast<unsigned char*>(loaded.data()))));
   check(loaded.data(), pattern(right(s), 0), "a peer's part, loaded by a kernel");
 }
 

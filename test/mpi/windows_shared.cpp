@@ -1,66 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Win_allocate_shared on device memory: parts behind one another or each on its own device,
 // addresses of all parts at all ranks, one-sided calls on them, and where such a window is refused.
-#include "window.hpp"
+#include "shared_window.hpp"
 
 namespace {
 
 using namespace mpi_test;
-
-struct made_info {
-  explicit made_info(bool apart) {
-    MPI_Info_create(&handle);
-    MPI_Info_set(handle, "mpi_memory_alloc_kinds", device_kind().c_str());
-    if (apart) MPI_Info_set(handle, "alloc_shared_noncontig", "true");
-  }
-  made_info(const made_info&) = delete;
-  made_info& operator=(const made_info&) = delete;
-  ~made_info() { MPI_Info_free(&handle); }
-  MPI_Info handle = MPI_INFO_NULL;
-};
 
 /// Rank r has 3 r + 2 ints; rank 1 has none.
 int count_at(int rank) {
   return rank == 1 ? 0 : 3 * rank + 2;
 }
 
-class shared_window {
+std::size_t bytes_at(int rank) {
+  return sizeof(int) * static_cast<std::size_t>(count_at(rank));
+}
+
+class parts : public shared_window<int> {
  public:
-  shared_window(const suite& s, bool apart) {
-    const made_info info(apart);
-    MPI_Win_allocate_shared(bytes_of(s.rank), sizeof(int), info.handle, MPI_COMM_WORLD, &own,
-                            &handle);
-    MPI_Win_set_errhandler(handle, MPI_ERRORS_RETURN);
-  }
-  shared_window(const shared_window&) = delete;
-  shared_window& operator=(const shared_window&) = delete;
-  ~shared_window() { MPI_Win_free(&handle); }
-
-  static MPI_Aint bytes_of(int rank) { return MPI_Aint{sizeof(int)} * count_at(rank); }
-
-  int* part(suite& s, int rank, int of_rank) const {
-    MPI_Aint bytes = -1;
-    int unit = -1;
-    int* base = nullptr;
-    s.expect_equal(MPI_Win_shared_query(handle, rank, &bytes, &unit, &base), MPI_SUCCESS,
-                   "MPI_Win_shared_query");
-    s.expect_equal(bytes, bytes_of(of_rank), "bytes of a part");
-    s.expect_equal(unit, sizeof(int), "its unit");
-    return base;
+  parts(const suite& s, bool apart)
+      : shared_window(apart, static_cast<std::size_t>(count_at(s.rank))) {}
+  int* part(suite& s, int rank) const {
+    const int of_rank = rank == MPI_PROC_NULL ? 0 : rank;  // the first one with any
+    return shared_window::part(s, rank, static_cast<std::size_t>(count_at(of_rank)));
   }
   ints read(suite& s, int rank) const {
     ints values(static_cast<std::size_t>(count_at(rank)));
-    copy(kind::device, values.data(), part(s, rank, rank),
-         static_cast<std::size_t>(bytes_of(rank)));
+    copy(kind::device, values.data(), part(s, rank), bytes_at(rank));
     return values;
   }
-
-  int* own = nullptr;
-  MPI_Win handle = MPI_WIN_NULL;
 };
 
 void attributes(suite& s, bool apart) {
-  const shared_window w(s, apart);
+  const parts w(s, apart);
   void* value = nullptr;
   int flag = 0;
   MPI_Win_get_attr(w.handle, MPI_WIN_CREATE_FLAVOR, &value, &flag);
@@ -69,13 +41,12 @@ void attributes(suite& s, bool apart) {
   s.expect(flag && *static_cast<int*>(value) == MPI_WIN_UNIFIED, "the model");
   MPI_Win_get_attr(w.handle, MPI_WIN_BASE, &value, &flag);
   s.expect(flag && value == w.own, "the base");
-  s.expect(w.part(s, s.rank, s.rank) == w.own, "the own part's address");
-  w.part(s, MPI_PROC_NULL, 0);
-  if (!apart)
-    for (int r = 2; r < s.ranks; ++r)
-      s.expect(w.part(s, r, r) ==
-                   w.part(s, r == 2 ? 0 : r - 1, r == 2 ? 0 : r - 1) + count_at(r == 2 ? 0 : r - 1),
-               "a part behind the one before");
+  s.expect(w.part(s, s.rank) == w.own, "the own part's address");
+  w.part(s, MPI_PROC_NULL);
+  for (int r = 2; !apart && r < s.ranks; ++r) {
+    const int before = r == 2 ? 0 : r - 1;  // which has any
+    s.expect(w.part(s, r) == w.part(s, before) + count_at(before), "a part behind the one before");
+  }
   MPI_Aint bytes = 0;
   int unit = 0;
   void* base = nullptr;
@@ -85,7 +56,7 @@ void attributes(suite& s, bool apart) {
 
 /// Each rank writes its part by its own address; the others read it by theirs, and write it.
 void loads_and_stores(suite& s, bool apart) {
-  const shared_window w(s, apart);
+  const parts w(s, apart);
   const auto meet = [&] {
     MPI_Win_sync(w.handle);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -93,14 +64,14 @@ void loads_and_stores(suite& s, bool apart) {
   };
   MPI_Win_lock_all(0, w.handle);
   const ints mine = row(100 * s.rank, count_at(s.rank));
-  copy(kind::device, w.own, mine.data(), static_cast<std::size_t>(w.bytes_of(s.rank)));
+  copy(kind::device, w.own, mine.data(), bytes_at(s.rank));
   meet();
   for (int r = 0; r < s.ranks; ++r)
     expect_ints(s, w.read(s, r), row(100 * r, count_at(r)), "a part that its rank has written");
   meet();
   const int to = right(s);
   const ints his = row(7000 + to, count_at(to), 3);
-  copy(kind::device, w.part(s, to, to), his.data(), static_cast<std::size_t>(w.bytes_of(to)));
+  copy(kind::device, w.part(s, to), his.data(), bytes_at(to));
   meet();
   for (int r = 0; r < s.ranks; ++r)
     expect_ints(s, w.read(s, r), row(7000 + r, count_at(r), 3), "a part that another has written");
@@ -108,12 +79,11 @@ void loads_and_stores(suite& s, bool apart) {
 }
 
 void one_sided(suite& s, bool apart) {
-  const shared_window w(s, apart);
+  const parts w(s, apart);
   const int to = right(s), n = count_at(to);
   const array ones(kind::device, ints(static_cast<std::size_t>(std::max(n, 1)), 1));
   const array got(kind::host, ints(static_cast<std::size_t>(std::max(n, 1)), -1));
-  copy(kind::device, w.own, row(0, count_at(s.rank)).data(),
-       static_cast<std::size_t>(w.bytes_of(s.rank)));
+  copy(kind::device, w.own, row(0, count_at(s.rank)).data(), bytes_at(s.rank));
   MPI_Win_fence(0, w.handle);
   MPI_Accumulate(ones.data(), n, MPI_INT, to, 0, n, MPI_INT, MPI_SUM, w.handle);
   MPI_Win_fence(0, w.handle);
@@ -128,11 +98,11 @@ void one_sided(suite& s, bool apart) {
 
 /// Addresses of parts, one's own or not, are device buffers like any other.
 void messages(suite& s, bool apart) {
-  const shared_window w(s, apart);
+  const parts w(s, apart);
   const int from = s.ranks - 1, n = count_at(from);
   const array in(kind::device, ints(static_cast<std::size_t>(n), 0));
   if (s.rank == from) {
-    copy(kind::device, w.own, row(5, n).data(), static_cast<std::size_t>(w.bytes_of(from)));
+    copy(kind::device, w.own, row(5, n).data(), bytes_at(from));
     MPI_Send(w.own, n, MPI_INT, 0, 1, MPI_COMM_WORLD);
   } else if (s.rank == 0) {
     MPI_Recv(in.data(), n, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -140,7 +110,7 @@ void messages(suite& s, bool apart) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (s.rank == 0) {
-    MPI_Send(w.part(s, from, from), n, MPI_INT, from, 2, MPI_COMM_WORLD);
+    MPI_Send(w.part(s, from), n, MPI_INT, from, 2, MPI_COMM_WORLD);
   } else if (s.rank == from) {
     MPI_Recv(in.data(), n, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     expect_ints(s, in.read(), row(5, n), "a peer's part that was sent");
@@ -167,7 +137,7 @@ void in_host_memory(suite& s) {
 
 /// A window that cannot be is an error at all ranks, which names the call.
 void refused(suite& s, bool only_even) {
-  const made_info kinds(false);
+  const shared_info kinds(false);
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

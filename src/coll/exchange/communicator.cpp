@@ -39,8 +39,7 @@ lasting<std::vector<std::unique_ptr<communicator>>> orphans;
 void keep_orphan(std::unique_ptr<communicator> one) noexcept {
   if (!one) return;
   try {
-    orphans->push_back(nullptr);
-    orphans->back() = std::move(one);
+    orphans->push_back(std::move(one));
   } catch (const std::bad_alloc&) {
     static_cast<void>(one.release());
   }
