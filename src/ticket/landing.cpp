@@ -97,7 +97,7 @@ void receive::leave_range() noexcept {
 
 // The program's host buffer gets bytes from elsewhere.
 void receive::write_host(const void* packed, std::size_t bytes) noexcept {
-  if (all_.written().any_exposed()) all_.read_tickets_in(range());
+  if (all_.written().any_exposed()) all_.keep_tickets_in(range());
   if (one_run())
     std::memcpy(contiguous_data(), packed, bytes);
   else
@@ -180,13 +180,33 @@ void receive::restore_prefix() noexcept {
     std::memcpy(contiguous_data(), saved_, saved_bytes_);
   else
     datatype::unpack_host(*layout_, saved_, 0, saved_bytes_, user_);
+  saved_bytes_ = 0;
 }
 
-const std::byte* receive::first_bytes(std::byte* scratch) const noexcept {
-  if (lands_) return const_cast<receive*>(this)->landed();
+// The first of the bytes that lie in the program's buffer; `scratch` has room for them.
+const std::byte* receive::prefix(std::size_t bytes, std::byte* scratch) const noexcept {
   if (one_run()) return contiguous_data();
-  datatype::pack_host(*layout_, user_, 0, bytes_, scratch);
+  datatype::pack_host(*layout_, user_, 0, bytes, scratch);
   return scratch;
+}
+
+// No call of the host MPI lies between this look and what is written then: any call may deliver a
+// ticket, also one that asks for another message.
+void receive::keep_ticket() noexcept {
+  if (!exposed_) return;
+  std::byte scratch[ticket_bytes];
+  const std::byte* lies_there = prefix(ticket_bytes, scratch);
+  if (!holds_ticket(lies_there, peers_.job().nonce)) return;
+  std::memcpy(more().kept_ticket, lies_there, ticket_bytes);
+  more_->keeps_ticket = true;
+  restore_prefix();
+}
+
+const std::byte* receive::first_bytes(std::byte* scratch) noexcept {
+  if (lands_) return landed();
+  if (!more_ || !more_->keeps_ticket) return prefix(bytes_, scratch);
+  keep_ticket();  // what lies there came later
+  return more_->kept_ticket;
 }
 
 }  // namespace telpher::ticket

@@ -83,12 +83,13 @@ class receive : public linked_list<receive>::link {
   /// Asks the host MPI whether the message is there. `last`: the program will not use the request
   /// again, so the host MPI may end it with the same call.
   void check(bool last = false) noexcept;
-  /// Its message does not come into the program's buffer itself.
-  bool lands() const noexcept { return lands_; }
   /// For who asks after several at once (receive_list::conclude): the request of a receive that is
   /// posted, which nobody else asks for until it is given back or has ended.
   MPI_Request lend() noexcept { return std::exchange(native_, MPI_REQUEST_NULL); }
   void give_back(MPI_Request native) noexcept { native_ = native; }
+  /// The CPU is about to write where this one may: a ticket that lies there already, of which the
+  /// host MPI has not told, is kept apart.
+  void keep_ticket() noexcept;
   void ended(const MPI_Status& envelope, int code) noexcept;
   /// Of a redeemed ticket: claims the message and starts on its bytes. Apart from check(), so that
   /// the slots of several tickets are fetched from their senders side by side.
@@ -142,7 +143,9 @@ class receive : public linked_list<receive>::link {
     std::shared_ptr<const std::vector<int>> senders;  // world ranks: the program may free comm_
     std::uint64_t posted_ns = 0;
     std::uint64_t arrived_ns = 0;
-    ticket announced;  // once a ticket was recognised
+    ticket announced;           // once a ticket was recognised
+    bool keeps_ticket = false;  // in `kept_ticket`, see keep_ticket()
+    alignas(16) std::byte kept_ticket[ticket_bytes];
   };
   cold& more() noexcept {
     if (!more_) more_ = std::make_unique_for_overwrite<cold>();
@@ -165,7 +168,8 @@ class receive : public linked_list<receive>::link {
   int by_count(const Small& small, const Large& large, Rest... rest) noexcept;
   bool one_run() const noexcept { return layout_->one_run(count_); }
   std::byte* contiguous_data() const noexcept { return user_ + layout_->true_lower_bound; }
-  const std::byte* first_bytes(std::byte* scratch) const noexcept;
+  const std::byte* prefix(std::size_t bytes, std::byte* scratch) const noexcept;
+  const std::byte* first_bytes(std::byte* scratch) noexcept;
   std::byte* landed() noexcept {
     return more_ && more_->landing ? static_cast<std::byte*>(more_->landing.data()) : saved_;
   }

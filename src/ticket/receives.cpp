@@ -32,10 +32,9 @@ void receive_list::watch(receive& r) noexcept {
 }
 
 void receive_list::check(receive& r, bool last) noexcept {
-  const bool unread = r.posted();
-  if (unread) r.check(last);
-  // What was read before is in other lists, but for tickets that read_tickets_in() found.
-  if (r.posted() || (!unread && !r.redeemed())) return;
+  if (!r.posted()) return;
+  r.check(last);
+  if (r.posted()) return;
   posted_.erase(r);
   if (!r.settled()) return watch(r);
   if (empty()) progress_.dismiss(*this);
@@ -62,15 +61,12 @@ bool receive_list::conclude(std::span<receive* const> these) noexcept {
   for (std::size_t i = 0; i < n; ++i)
     if (natives[i] != MPI_REQUEST_NULL) asked[i]->give_back(natives[i]);
   if (ended == MPI_UNDEFINED) ended = 0;
-  // Those that land write their place, in which a ticket may have come by the same call.
-  for (const bool land : {false, true})
-    for (std::size_t k = 0; k < static_cast<std::size_t>(ended); ++k) {
-      receive& r = *asked[static_cast<std::size_t>(indices[k])];
-      if (r.lands() != land) continue;
-      r.ended(statuses[k], rc == MPI_SUCCESS ? rc : statuses[k].MPI_ERROR);
-      posted_.erase(r);
-      if (!r.settled()) watch(r);
-    }
+  for (std::size_t k = 0; k < static_cast<std::size_t>(ended); ++k) {
+    receive& r = *asked[static_cast<std::size_t>(indices[k])];
+    r.ended(statuses[k], rc == MPI_SUCCESS ? rc : statuses[k].MPI_ERROR);
+    posted_.erase(r);
+    if (!r.settled()) watch(r);
+  }
   if (empty()) progress_.dismiss(*this);
   return ended == static_cast<int>(n);
 }
@@ -81,12 +77,9 @@ void receive_list::forget(receive& r) noexcept {
   if (empty()) progress_.dismiss(*this);
 }
 
-// What is found stays in the list, for the next scan or for who waits for it: this is called in the
-// middle of a scan.
-void receive_list::read_tickets_in(const written_ranges::range& r) noexcept {
+void receive_list::keep_tickets_in(const written_ranges::range& r) noexcept {
   if (!written_.exposed(r)) return;
-  for (receive* p = posted_.first(); p; p = linked_list<receive>::after(*p)) p->check();
-  full_scans_ = scans_for_a_bell;
+  for (receive* p = posted_.first(); p; p = linked_list<receive>::after(*p)) p->keep_ticket();
 }
 
 void receive_list::owe_ring(int world_rank) noexcept {

@@ -38,8 +38,8 @@ class receive_list final : public worker {
   bool enter_shared_place() noexcept {
     return peers_.all_near() && peers_.own().enter_shared_place();
   }
-  /// The CPU is about to write there: reads the tickets that lie there.
-  void read_tickets_in(const written_ranges::range& r) noexcept;
+  /// The CPU is about to write there: the tickets that lie there are kept apart.
+  void keep_tickets_in(const written_ranges::range& r) noexcept;
   /// A receive that moves on has answered a sender of this node: its bell is rung once for all the
   /// answers of a pass, because the bell's cache line travels with each ring.
   void owe_ring(int world_rank) noexcept;

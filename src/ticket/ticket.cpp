@@ -66,6 +66,14 @@ bool is_ticket(const void* bytes, const nonce& mark) noexcept {
   return std::memcmp(bytes, mark.data(), mark.size()) == 0;
 }
 
+bool holds_ticket(const void* bytes, const nonce& mark) noexcept {
+  if (!is_ticket(bytes, mark)) return false;
+  ticket t;
+  std::memcpy(static_cast<void*>(&t), bytes, sizeof t);
+  return t.checksum == checksum_of(t, short_ticket_bytes) ||
+         t.checksum == checksum_of(t, ticket_bytes);
+}
+
 status read(const void* bytes, std::size_t size, int ranks, std::uint32_t slots,
             ticket& out) noexcept {
   out.coding = {};

@@ -60,6 +60,10 @@ void seal(ticket& t, const nonce& mark, std::size_t size = ticket_bytes) noexcep
 /// Whether bytes of which there are as many as a ticket has are one of our tickets.
 bool is_ticket(const void* bytes, const nonce& mark) noexcept;
 
+/// The same of `ticket_bytes` bytes of which nobody says how many were received, so that a part of
+/// a ticket must not do.
+bool holds_ticket(const void* bytes, const nonce& mark) noexcept;
+
 /// Copies a recognised ticket of `size` bytes (all but its unused end) out of `bytes` and checks it
 /// against itself: version, checksum, ranges. `ranks` is the size of the job, `slots` the slots of
 /// a segment. corrupt, with a logged reason, if anything is wrong.

@@ -12,7 +12,10 @@
 //   let the host MPI write there: it lands in memory of ours (unless no ticket can come, see
 //   slot.hpp);
 // - a receive in place is `exposed` from when it is posted until its ticket is read. Who overlaps
-//   an exposed one writes with the CPU only, after it has asked the host MPI for the exposed ones.
+//   an exposed one writes with the CPU only, after it has looked for its ticket in the place itself
+//   and kept it apart: to ask the host MPI would not do, which delivers in every call, and the next
+//   ticket after the answer. (Another thread inside the host MPI may deliver one between the look
+//   and the writing; only programs that receive into one place twice at a time can meet that.)
 //
 // Ranges that overlap are merged to a region and stay so until all of them have left. A type with
 // gaps is represented by all from its first byte to its last: of types that interleave one lands,

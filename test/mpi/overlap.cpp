@@ -3,6 +3,9 @@
 // end is some message's bytes; but every message must end, with its own size. And a bell that is
 // never heard: its ticket is found all the same.
 #include <atomic>
+#include <chrono>
+#include <initializer_list>
+#include <vector>
 
 #include "own_segment.hpp"
 #include "suite.hpp"
@@ -57,6 +60,97 @@ void share_a_place(suite& s, kind from, kind to, sizes size_of, bool posted_firs
       MPI_Isend(b.data(), as_int(size_of(i)), MPI_BYTE, last, 5, MPI_COMM_WORLD, &requests.back());
     }
     MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+  }
+}
+
+/// From now on tickets may come for receives with these tags: none is the host MPI's alone.
+void expect_tickets(suite& s, const buffer& from, std::initializer_list<int> tags) {
+  const int last = s.ranks - 1;
+  std::vector<unsigned char> to(room);
+  for (const int tag : tags)
+    if (s.rank == last)
+      MPI_Recv(to.data(), as_int(room), MPI_BYTE, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (s.rank == 0)
+      MPI_Send(from.data(), as_int(room), MPI_BYTE, last, tag, MPI_COMM_WORLD);
+}
+
+/// A message for the place where a ticket may come is written before that one is even sent; the
+/// receiver hears of it while it looks for others.
+void written_before(suite& s) {
+  const int last = s.ranks - 1;
+  buffer there(s.rank == last ? kind::host : kinds().back(), room), other(kinds().back(), room);
+  buffer plain(kind::host, room);
+  for (buffer* b : {&there, &other, &plain}) {
+    b->clear();
+    b->fill(7);
+  }
+  expect_tickets(s, there, {5, 6, 7});
+  if (s.rank == last) {
+    MPI_Request ticket, bytes, bell;
+    MPI_Irecv(there.data(), as_int(room), MPI_BYTE, 0, 5, MPI_COMM_WORLD, &ticket);
+    MPI_Irecv(there.data(), as_int(room), MPI_BYTE, 0, 6, MPI_COMM_WORLD, &bytes);
+    MPI_Irecv(other.data(), as_int(room), MPI_BYTE, 0, 7, MPI_COMM_WORLD, &bell);
+    s.meet(0);
+    MPI_Status status;
+    for (int i = 0, arrived = 0; i < 5000; ++i) {  // looks at all of them: the bell is heard
+      MPI_Test(&ticket, &arrived, &status);
+      if (arrived) s.fail("a message that was not sent has arrived");
+    }
+    MPI_Wait(&bell, &status);
+    s.expect_status(status, 0, 7, room);
+    MPI_Wait(&bytes, &status);
+    s.expect_status(status, 0, 6, 1000);
+    s.meet(0);
+    MPI_Wait(&ticket, &status);
+    s.expect_status(status, 0, 5, 70000);
+    s.expect_none(there.compare(7, room));
+  } else if (s.rank == 0) {
+    s.meet(last);
+    MPI_Send(plain.data(), 1000, MPI_BYTE, last, 6, MPI_COMM_WORLD);
+    MPI_Send(other.data(), as_int(room), MPI_BYTE, last, 7, MPI_COMM_WORLD);
+    s.meet(last);
+    MPI_Send(there.data(), 70000, MPI_BYTE, last, 5, MPI_COMM_WORLD);
+  }
+}
+
+/// A ticket that arrives at the moment at which another message's bytes are written in its place: a
+/// little after that message, by a time that grows from round to round.
+void written_meanwhile(suite& s) {
+  const int last = s.ranks - 1;
+  constexpr int rounds = 100, others = 600;
+  buffer there(s.rank == last ? kind::host : kinds().back(), room);
+  buffer plain(kind::host, room);
+  for (buffer* b : {&there, &plain}) {
+    b->clear();
+    b->fill(7);
+  }
+  expect_tickets(s, there, {5, 6});
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<MPI_Request> requests;
+    const auto next = [&]() -> MPI_Request* { return &requests.emplace_back(); };
+    if (s.rank == last) {
+      MPI_Irecv(there.data(), as_int(room), MPI_BYTE, 0, 5, MPI_COMM_WORLD, next());
+      for (int i = 0; i < others; ++i)
+        MPI_Irecv(there.data(), as_int(room), MPI_BYTE, 0, 6, MPI_COMM_WORLD, next());
+      s.meet(0);
+      MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+      s.meet(0);
+      std::vector<MPI_Status> statuses(requests.size());
+      MPI_Waitall(as_int(requests.size()), requests.data(), statuses.data());
+      s.expect_status(statuses[0], 0, 5, 70000);
+    } else if (s.rank == 0) {
+      s.meet(last);
+      for (int i = 0; i < others; ++i) {
+        MPI_Isend(plain.data(), 1000, MPI_BYTE, last, 6, MPI_COMM_WORLD, next());
+        if (i > 0) continue;
+        const auto sent = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - sent < std::chrono::nanoseconds(300 * round)) {
+        }
+        MPI_Isend(there.data(), 70000, MPI_BYTE, last, 5, MPI_COMM_WORLD, next());
+        s.meet(last);
+      }
+      MPI_Waitall(as_int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    }
   }
 }
 
@@ -146,6 +240,8 @@ int main(int argc, char** argv) {
         s.run(label, [&] { share_a_place(s, from, kind::host, w.size_of, posted_first); });
       }
   s.run("to a device", [&] { share_a_place(s, kinds().back(), kinds().back(), alike, true); });
+  s.run("written before", [&] { written_before(s); });
+  s.run("written meanwhile", [&] { written_meanwhile(s); });
   s.run("in part", [&] { overlap_in_part(s); });
   s.run("a lost ring", [&] { lost_ring(s); });
   return s.finish();

@@ -85,6 +85,17 @@ TEST_CASE(other_bytes_are_no_ticket) {
   CHECK(!ticket::is_ticket(&t, mark));
 }
 
+TEST_CASE(a_part_of_a_ticket_is_not_held) {
+  for (const std::size_t size : {whole, brief}) {
+    ticket::ticket t = good();
+    ticket::seal(t, mark, size);
+    CHECK(ticket::holds_ticket(&t, mark));
+    t.epoch ^= 1;
+    CHECK(ticket::is_ticket(&t, mark));
+    CHECK(!ticket::holds_ticket(&t, mark));
+  }
+}
+
 TEST_CASE(a_ticket_read_at_an_odd_address) {
   ticket::ticket t = good(), out;
   ticket::seal(t, mark);
