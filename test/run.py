@@ -87,6 +87,15 @@ HOST_MPI_ENV = {"OMPI_MCA_btl": "^ofi", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
                 "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16"}
 
 
+SHARED_MEMORY = Path("/dev/shm")
+
+
+def own_segments(folder: str) -> dict[str, str]:
+    """Where Open MPI keeps a job's segments. It names them by 16 bits of a hash of the job: of jobs that run side by
+    side some have one name, and each gets the other's messages (open-mpi/ompi issue 7642)."""
+    return {f"OMPI_MCA_btl_{name}_backing_directory": folder for name in ("sm", "vader")}
+
+
 def sanitizer_env(head: dict, leaks: bool) -> dict[str, str]:
     if not head["sanitizer"]:
         return {}
@@ -235,18 +244,19 @@ def run_test(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
 
 
 def run_once(test: Test, timeout_scale: float) -> tuple[bool, float, str, str]:
-    """(passed, seconds, remark, output). The folder for temporary files is the test's own: launchers keep files
-    there under fixed names, and one that ends takes them from one that begins."""
+    """(passed, seconds, remark, output). The folders for temporary files and for shared memory are the test's own:
+    launchers keep files in the first under fixed names, and one that ends takes them from one that begins."""
     mark = secrets.token_hex(12)
     begin = time.monotonic()
     remark = ""
     with tempfile.TemporaryFile() as output, \
-            tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as scratch:
+            tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as scratch, \
+            tempfile.TemporaryDirectory(prefix="t", dir=SHARED_MEMORY, ignore_cleanup_errors=True) as segments:
         try:
             process = subprocess.Popen(test.command, stdin=subprocess.DEVNULL, stdout=output,
                                        stderr=subprocess.STDOUT, start_new_session=True,
-                                       env={**HOST_MPI_ENV, **os.environ, **test.env, "TMPDIR": scratch,
-                                            MARK: mark})
+                                       env={**HOST_MPI_ENV, **own_segments(segments), **os.environ, **test.env,
+                                            "TMPDIR": scratch, MARK: mark})
             code = process.wait(test.timeout * timeout_scale)
         except subprocess.TimeoutExpired:
             count = kill_marked(mark)
