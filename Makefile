@@ -6,7 +6,7 @@ SETUP = $(PYTHON) tools/setup.py $(if $(MPICH),--mpich $(MPICH)) $(if $(OMPI),--
 # Warnings are errors in .ci/run only: every compiler has some of its own.
 BUILD = $(PYTHON) tools/build.py -D TELPHER_WERROR=$(or $(WERROR),OFF)
 TEST = $(PYTHON) test/run.py
-PATHS = mapped,ipc_get,ipc_put,batch,linger,staged,pipelined,raw
+PATHS = $(shell sed -n '/, every,/s/^TELPHER_PATH.\([a-z_]*\),.*/\1/p' src/base/paths.def | paste -sd,)
 WITH ?=
 # The host MPI is not instrumented: under sanitizers the core is what is tested.
 CORE = base_,fuzz_,kernel_,codec_,path_,ticket_,memory_,coll_agreement,coll_exchange,coll_vendor,contract

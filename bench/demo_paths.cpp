@@ -19,17 +19,9 @@ struct meaning {
   const char* text;
 };
 constexpr meaning meanings[] = {
-    {"mapped", "the CPU copies, through its own view of device memory"},
-    {"ipc_get", "the receiver's copy engine reads the sender's device memory"},
-    {"ipc_put", "the sender's copy engine writes the receiver's device memory"},
-    {"batch", "one kernel reads the device memory of several senders"},
-    {"linger", "a kernel that stays for the next message reads the sender's memory"},
-    {"local", "one copy on the device"},
-    {"staged", "in blocks through host memory that both ranks share"},
-    {"pipelined", "in blocks through the host MPI, copies and network overlapped"},
-    {"rdma", "one-sided transfer over the network"},
-    {"direct", "by the host MPI, which knows this device itself"},
-    {"raw", "copied to the host and sent as an ordinary message"},
+#define TELPHER_PATH(name, choice, what) {#name, what},
+#include "base/paths.def"
+#undef TELPHER_PATH
     {"coll_staged", "copied to the host, reduced by the host MPI, copied back"},
     {"coll_packed", "one kernel a rank; data and flags travel in the same words"},
     {"coll_exchange", "one kernel a rank that reads and writes its peers' memory"},

@@ -40,6 +40,7 @@ served by `telpher tune`, whose tables may set them ([tuning](measure/tune.md)),
 What Telpher's own tests need. `telpher info` does not list them.
 """}
 TEXT = r'"((?:[^"\\]|\\.)*)"'
+PATHS = SOURCE.with_name("paths.def")
 ROW = re.compile(r"TELPHER_(JOB_)?SETTING\(" + r",\s*".join([r"(\w+)"] * 3 + [TEXT] * 4) + r"\)")
 
 
@@ -50,7 +51,8 @@ def cell(text: str) -> str:
 def sections() -> list:
     """[(heading, [(audience, row of a table)])] in the order of the source."""
     found: list = []
-    for line in SOURCE.read_text().splitlines():
+    paths = "|".join(["auto", *re.findall(r"^TELPHER_PATH\((\w+), (?:every|some),", PATHS.read_text(), re.MULTILINE)])
+    for line in SOURCE.read_text().replace(" path_choices,", f' "{paths}",').splitlines():
         if section := re.match(r"// --- (.*) ---", line):
             found.append((section.group(1).capitalize(), []))
         elif line.startswith(("TELPHER_SETTING(", "TELPHER_JOB_SETTING(")):

@@ -90,6 +90,16 @@ class word_or_name {
   std::string text_;
 };
 
+/// What TELPHER_PATH takes.
+inline constexpr char path_choices[] = "auto"
+#define TELPHER_CHOICE_every(name) "|" #name
+#define TELPHER_CHOICE_some(name) "|" #name
+#define TELPHER_CHOICE_none(name)
+#define TELPHER_PATH(name, choice, what) TELPHER_CHOICE_##choice(name)
+#include "base/paths.def"
+#undef TELPHER_PATH
+    ;
+
 /// Whom a setting is for; settings.def says what that means.
 enum class audience : std::uint8_t { users, experts, measured, tests };
 

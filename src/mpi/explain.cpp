@@ -62,11 +62,11 @@ void explain_paths() {
   if (path::forced() != path::kind::none)
     print_line(std::string("path forced: ") + to_string(path::forced()));
   print_line("device messages go the first of these ways that can serve them:");
-  for (const path::record& r : path::all_paths()) {
+  for (const path::record* r : path::all_paths()) {
     std::string sizes;
-    if (r.sizes.least) sizes = " from " + size_text(config().*r.sizes.least);
-    if (r.sizes.most) sizes += " up to " + size_text(config().*r.sizes.most);
-    print_line("  " + std::string(to_string(r.name)) + sizes + ": " + r.how);
+    if (r->sizes.least) sizes = " from " + size_text(config().*r->sizes.least);
+    if (r->sizes.most) sizes += " up to " + size_text(config().*r->sizes.most);
+    print_line("  " + std::string(to_string(r->name)) + sizes + ": " + description(r->name));
   }
   print_line(std::string("  below 480 B: ") + (ticket::peers().small_tickets()
                                                    ? "announced too"

@@ -207,12 +207,6 @@ std::unique_ptr<request_object> send_eager(const char* call, send_mode mode, tic
   return std::make_unique<native_send>(native, std::move(e.keep));
 }
 
-// A call that waits for the message in the end may as well wait for its packing: what is small
-// takes the shorter way then.
-bool may_go_eagerly(std::size_t bytes) noexcept {
-  return path::mapped_sizes.holds(bytes) || path::raw_sizes.holds(bytes);
-}
-
 // As the table of paths wants to know it.
 path::send_end end_of(ticket::message& m, send_mode mode, int peer) noexcept {
   ticket::peer_table& peers = ticket::peers();
@@ -273,7 +267,9 @@ std::unique_ptr<request_object> start_device_send(const send_args& a, outgoing&&
   if ((*rc = entry::refuse_if_short(a.comm, a.call)) != MPI_SUCCESS) return nullptr;
   const bool may_wait = o.may_wait;
   status s = gather(a, std::move(o), m);
-  if (s == status::ok && may_wait && may_go_eagerly(m.payload.bytes)) s = complete(m);
+  // A call that waits for the message in the end may as well wait for its packing: what is small
+  // takes the shorter way then.
+  if (s == status::ok && may_wait && path::eager_size(m.payload.bytes)) s = complete(m);
   if (s != status::ok) {
     *rc = entry::refuse_buffer(a.comm, a.call, s, a.count, a.type);
     return nullptr;

@@ -100,8 +100,6 @@ status begun(receive_end& e, std::unique_ptr<get_copy> copy) noexcept {
   return status::ok;
 }
 
-}  // namespace
-
 // A kernel can access memory of another device of this process only if peer access was enabled; a
 // copy engine always can.
 status get_local(receive_end& e) noexcept {
@@ -127,6 +125,18 @@ status get_imported(receive_end& e) noexcept {
   copy->start(false, std::move(*mapping));
   return begun(e, std::move(copy));
 }
+
+}  // namespace
+
+constinit const record local_path{
+    .name = kind::local, .between = process, .when = use::always, .start_receive = get_local};
+constinit const record ipc_get_path{
+    .name = kind::ipc_get, .between = node, .when = use::always, .start_receive = get_imported};
+// How the copies of both are made is chosen below, for all that wait.
+constinit const record batch_path{
+    .name = kind::batch, .between = by_copier, .when = use::unless_other, .sizes = batch_sizes};
+constinit const record linger_path{
+    .name = kind::linger, .between = by_copier, .when = use::unless_other, .sizes = linger_sizes};
 
 // --- the copies of a device ---
 

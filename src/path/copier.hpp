@@ -106,9 +106,4 @@ class copier {
   std::uint64_t pass_ = 0;
 };
 
-/// Functions that the table of paths refers to.
-struct receive_end;
-status get_local(receive_end& e) noexcept;
-status get_imported(receive_end& e) noexcept;
-
 }  // namespace telpher::path

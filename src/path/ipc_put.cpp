@@ -49,6 +49,8 @@ status put_copy::poll() noexcept {
   return status::ok;
 }
 
+namespace {
+
 status ask_for_put(receive_end& e) noexcept {
   if (!e.to.where.on_device()) return status::not_supported;
   exported_memory target;
@@ -63,5 +65,14 @@ status ask_for_put(receive_end& e) noexcept {
 std::unique_ptr<transfer> start_put(const send_end& e) noexcept {
   return std::make_unique<put_copy>(*e.cell, e.epoch, e.from, e.peer);
 }
+
+}  // namespace
+
+constinit const record ipc_put_path{.name = kind::ipc_put,
+                                    .between = node,
+                                    .when = use::if_forced,
+                                    .start_receive = ask_for_put,
+                                    .asks = slot_state::put_asked,
+                                    .answer = start_put};
 
 }  // namespace telpher::path

@@ -43,8 +43,4 @@ class put_copy final : public transfer {
   status opened_;
 };
 
-/// Functions that the table of paths refers to.
-status ask_for_put(receive_end& e) noexcept;
-std::unique_ptr<transfer> start_put(const send_end& e) noexcept;
-
 }  // namespace telpher::path

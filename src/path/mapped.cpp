@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mapped: the CPU loads and stores device memory through a window, without a driver call.
-#include "path/eager.hpp"
+#include "path/table.hpp"
 
 namespace telpher::path {
+namespace {
 
 bool mapped_serves(send_end& e) noexcept {
   if (!mapped_sizes.holds(e.from.bytes) || !may_wait_for(e)) return false;
@@ -34,5 +35,15 @@ status mapped_receive(receive_end& e) noexcept {
   window.store(e.landed, e.to.bytes);
   return status::ok;
 }
+
+}  // namespace
+
+constinit const record mapped_path{.name = kind::mapped,
+                                   .between = eager,
+                                   .when = use::unless_other,
+                                   .sizes = mapped_sizes,
+                                   .serves = mapped_serves,
+                                   .start_send = mapped_send,
+                                   .start_receive = mapped_receive};
 
 }  // namespace telpher::path

@@ -8,12 +8,20 @@
 namespace telpher::path {
 namespace {
 
-constexpr const char* names[] = {"auto",        "mapped",      "ipc_get",       "ipc_put",
-                                 "batch",       "linger",      "local",         "staged",
-                                 "pipelined",   "rdma",        "direct",        "raw",
+constexpr const char* names[] = {"auto",
+#define TELPHER_PATH(name, choice, what) #name,
+#include "base/paths.def"
+#undef TELPHER_PATH
                                  "coll_staged", "coll_packed", "coll_exchange", "coll_stepped",
                                  "coll_vendor", "coll_levels", "file"};
 static_assert(std::size(names) == static_cast<int>(kind::count_));
+
+constexpr const char* descriptions[] = {
+    "",
+#define TELPHER_PATH(name, choice, what) what,
+#include "base/paths.def"
+#undef TELPHER_PATH
+};
 
 struct counter {
   std::atomic<std::uint64_t> messages{0};
@@ -34,6 +42,10 @@ void add(std::atomic<std::uint64_t>& sum, std::uint64_t n) noexcept {
 
 const char* to_string(kind k) noexcept {
   return names[static_cast<int>(k)];
+}
+
+const char* description(kind k) noexcept {
+  return descriptions[static_cast<int>(k)];
 }
 
 kind forced() noexcept {

@@ -12,17 +12,9 @@ namespace telpher::path {
 
 enum class kind : int {
   none = 0,
-  mapped,     // the CPU loads and stores device memory through a window
-  ipc_get,    // the receiver's copy engine reads the sender's allocation
-  ipc_put,    // the sender's copy engine writes the receiver's allocation
-  batch,      // one kernel reads many messages
-  linger,     // the lingering copier reads one message after the other
-  local,      // both ends in one process: one device copy
-  staged,     // through host memory shared by both processes, in blocks
-  pipelined,  // between nodes: through the host MPI, in blocks
-  rdma,       // between nodes: one-sided, through net/fabric
-  direct,     // between nodes: the host MPI, itself GPU-aware, gets the program's buffer
-  raw,        // copied to the host, sent as an ordinary host message
+#define TELPHER_PATH(name, choice, what) name,
+#include "base/paths.def"
+#undef TELPHER_PATH
   // Collectives; one call counts as one message.
   coll_staged,    // through host memory, by the host MPI
   coll_packed,    // one kernel per rank; data and flags in the same words
@@ -35,6 +27,8 @@ enum class kind : int {
 };
 
 const char* to_string(kind k) noexcept;
+/// What base/paths.def says of a path of messages.
+const char* description(kind k) noexcept;
 
 /// The path that TELPHER_PATH forces; none for auto.
 kind forced() noexcept;

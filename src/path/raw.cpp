@@ -2,8 +2,8 @@
 // raw: copied to host memory, sent as an ordinary message, copied to the device.
 #include <cstring>
 
-#include "path/eager.hpp"
 #include "path/copier.hpp"
+#include "path/table.hpp"
 
 namespace telpher::path {
 namespace {
@@ -54,8 +54,6 @@ status copied(send_end& e) noexcept {
   return status::ok;
 }
 
-}  // namespace
-
 bool raw_serves(send_end& e) noexcept {
   return !e.may_announce || forced() == kind::raw ||
          (may_wait_for(e) && !e.near && !between_nodes(forced()) && raw_sizes.holds(e.from.bytes));
@@ -84,5 +82,16 @@ status raw_receive(receive_end& e) noexcept {
   e.transfer = std::make_unique<landed_copy>(e);
   return status::ok;
 }
+
+}  // namespace
+
+constinit const record raw_path{.name = kind::raw,
+                                .between = eager,
+                                .when = use::always,
+                                .sizes = raw_sizes,
+                                .serves = raw_serves,
+                                .start_send = raw_send,
+                                .start_receive = raw_receive,
+                                .send_by_kernel = raw_send_by_kernel};
 
 }  // namespace telpher::path

@@ -221,6 +221,8 @@ status staged_whole::poll() noexcept {
   return status::ok;
 }
 
+namespace {
+
 status ask_for_ring(receive_end& e) noexcept {
   e.transfer = std::make_unique<staged_receive>(*e.sender, *e.cell, e.epoch, e.to);
   return status::ok;
@@ -229,5 +231,14 @@ status ask_for_ring(receive_end& e) noexcept {
 std::unique_ptr<transfer> feed_ring(const send_end& e) noexcept {
   return std::make_unique<staged_feed>(*e.own, *e.cell, e.epoch, e.from);
 }
+
+}  // namespace
+
+constinit const record staged_path{.name = kind::staged,
+                                   .between = process | node,
+                                   .when = use::always,
+                                   .start_receive = ask_for_ring,
+                                   .asks = slot_state::pipe_asked,
+                                   .answer = feed_ring};
 
 }  // namespace telpher::path

@@ -121,8 +121,4 @@ class staged_whole final : public transfer {
   status started_;
 };
 
-/// Functions that the table of paths refers to.
-status ask_for_ring(receive_end& e) noexcept;
-std::unique_ptr<transfer> feed_ring(const send_end& e) noexcept;
-
 }  // namespace telpher::path

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of paths: how a message may move, in order of preference, and for which sizes. Both
-// ends choose from it, and TELPHER_EXPLAIN prints it. docs/understand/adding-a-path.md says how to
-// add a row.
+// The table of paths: how a message may move, in order of preference (base/paths.def), and for
+// which sizes. Both ends choose from it, and TELPHER_EXPLAIN prints it. Each path's record lies in
+// the file that moves its bytes. docs/understand/adding-a-path.md says how to add one.
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "memory/windows.hpp"
 #include "path/path.hpp"
@@ -81,10 +82,10 @@ struct record {
   kind name;
   unsigned between;  // reach
   use when;
-  size_range sizes;
-  const char* how;  // description in TELPHER_EXPLAIN
+  size_range sizes = {};
   /// Eager: whether it can serve a message. Called at the sender, which starts with it if so.
   bool (*serves)(send_end&) noexcept = nullptr;
+  /// Eager: counts the message. The receiver's end is counted by those who call.
   status (*start_send)(send_end&) noexcept = nullptr;
   /// Starting is the test: any status but ok means that nothing has changed.
   status (*start_receive)(receive_end&) noexcept = nullptr;
@@ -96,16 +97,23 @@ struct record {
   status (*send_by_kernel)(send_end&) noexcept = nullptr;
 };
 
-struct rows {
-  const record* first;
-  const record* last;
-  const record* begin() const noexcept { return first; }
-  const record* end() const noexcept { return last; }
-};
-rows all_paths() noexcept;
+#define TELPHER_PATH(name, choice, what) extern const record name##_path;
+#include "base/paths.def"
+#undef TELPHER_PATH
+
+/// In order of preference; the eager ones are the first.
+std::span<const record* const> all_paths() noexcept;
+
+/// What goes eagerly is complete when the call returns. A payload that is not yet is announced if
+/// that is possible: `serves` of an eager path says no to others.
+inline bool may_wait_for(const send_end& e) noexcept {
+  return e.ready || !e.may_announce;
+}
 
 /// The eager path for a message; null: the message is announced.
 const record* choose_eager(send_end& e) noexcept;
+/// Whether some eager path is for messages of this size.
+bool eager_size(std::size_t bytes) noexcept;
 /// Starts the first path that can; `transfer` says which one it is.
 const record* start_receive(receive_end& e) noexcept;
 /// The sender's part that a state asks for.
