@@ -119,6 +119,12 @@ def direct(session: Session, runs: Runs) -> None:
     modes_table(session, "collectives of 2 ranks on 2 pretended nodes, Open MPI with UCX gets device memory", rows)
 
 
+def ratio_to(us: dict[str, float], ours: str) -> str:
+    """The best of the other ways, as far as they were measured, to ours."""
+    others = [time for way, time in us.items() if way != ours]
+    return shown(min(others) / us[ours]) if others else "-"
+
+
 def ways(session: Session) -> str:
     """What src/coll/between/ways.def says by default: each operation by schedules and staged by Telpher, in turn,
     beside staging by hand."""
@@ -139,9 +145,8 @@ def ways(session: Session) -> str:
                                                       limit=40, ranks=ranks, **chosen, **more)):
                         way = "by hand" if row["mode"] == "staged" else "schedules" if mode == "both" else "staged"
                         found.setdefault(row["bytes"], {})[way] = row["us"]
-                lines += [[f"{operation} {size_text(size)}", *(shown(us.get(way, 0)) for way in WAYS),
-                           shown(min(us.get("staged", 0), us.get("by hand", 0)) / us["schedules"])]
-                          for size, us in found.items() if "schedules" in us]
+                lines += [[f"{operation} {size_text(size)}", *(shown(us[way]) if way in us else "-" for way in WAYS),
+                           ratio_to(us, "schedules")] for size, us in found.items() if "schedules" in us]
         session.table(f"{where}, us", ["", *WAYS, "the better of these / schedules"], lines)
     return runs.verdict()
 

@@ -11,6 +11,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from run import LAUNCHER_ENV  # noqa: E402
+
 RANKS = 16
 RUNS = 8
 BOUND = 2.0
@@ -22,10 +25,8 @@ def seconds(options, preload: bool) -> float:
                "-n", str(RANKS), "env"]
     if preload:
         command += [f"LD_PRELOAD={options.preload}", "TELPHER_BACKEND=emu"]
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_mpi_yield_when_idle": "1"}
-    done = subprocess.run([*command, options.program, "timed"], env=environment, capture_output=True, text=True,
-                          timeout=60)
+    done = subprocess.run([*command, options.program, "timed"], env=os.environ | LAUNCHER_ENV, capture_output=True,
+                          text=True, timeout=60)
     times = [float(t) for t in re.findall(r"finalized in ([0-9.]+) s", done.stdout)]
     if done.returncode != 0 or len(times) != RANKS:
         sys.exit(f"FAILED {'with' if preload else 'without'} the library: exit code {done.returncode}\n"
