@@ -198,6 +198,8 @@ int verify_all(const options& all) {
       std::printf("FAILED %s %s, %s\n", to_string(a.what), a.name, mistake.c_str());
     std::fflush(stdout);
   }
+  if (passed + failed == 0)
+    stop("there is no such algorithm; telpher coll list prints what there is");
   if (json)
     print_list(objects);
   else

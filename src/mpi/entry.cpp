@@ -10,6 +10,7 @@
 #include "codec/choice.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/between/ways.hpp"
+#include "coll/exchange/selection.hpp"
 #include "device/stream_variables.hpp"
 #include "mpi/explain.hpp"
 #include "mpi/far_partitions.hpp"
@@ -41,6 +42,10 @@ void report_setting_problems() noexcept {
     else
       TELPHER_WARN("%s", p.text.c_str());
   }
+  const std::string unknown(coll::exchange::unknown_algorithm(config().coll_algorithm));
+  if (!unknown.empty())
+    TELPHER_WARN("TELPHER_COLL_ALGORITHM: there is no %s; telpher coll list prints what there is",
+                 unknown.c_str());
 }
 
 bool joined = false;

@@ -56,7 +56,7 @@ status copied(send_end& e) noexcept {
 
 bool raw_serves(send_end& e) noexcept {
   return !e.may_announce || forced() == kind::raw ||
-         (may_wait_for(e) && !e.near && !between_nodes(forced()) && raw_sizes.holds(e.from.bytes));
+         (may_wait_for(e) && !e.near && !between_nodes(forced()));
 }
 
 // What takes the driver some 10 us takes the kernel that stays 4.

@@ -40,8 +40,13 @@ std::span<const record* const> all_paths() noexcept {
   return table;
 }
 
+// The bounds say what is fast. They do not hold for a path that is forced, nor where nothing but an
+// eager path can take the message.
 const record* choose_eager(send_end& e) noexcept {
-  return first_of(eager, [&](const record& r) { return r.serves(e); });
+  return first_of(eager, [&](const record& r) {
+    const bool bound = e.may_announce && r.name != forced();
+    return (!bound || r.sizes.holds(e.from.bytes)) && r.serves(e);
+  });
 }
 
 bool eager_size(std::size_t bytes) noexcept {
@@ -52,8 +57,12 @@ bool eager_size(std::size_t bytes) noexcept {
   return false;
 }
 
+// An eager message has come whatever its size.
 const record* start_receive(receive_end& e) noexcept {
-  return first_of(e.between, [&](const record& r) { return r.start_receive(e) == status::ok; });
+  return first_of(e.between, [&](const record& r) {
+    const bool bound = e.between != eager && r.name != forced();
+    return (!bound || r.sizes.holds(e.to.bytes)) && r.start_receive(e) == status::ok;
+  });
 }
 
 std::unique_ptr<transfer> answer(slot_state asked, const send_end& e) noexcept {

@@ -29,7 +29,8 @@ enum class use : std::uint8_t {
   if_forced,
 };
 
-/// Limits are settings; their defaults were measured (results/README.md). Null: no limit.
+/// Limits are settings; their defaults were measured (results/README.md). Null: no limit. The table
+/// sees to them (table.cpp); a path that cannot take more than its limit says so itself.
 struct size_range {
   std::size_t settings::*least = nullptr;
   std::size_t settings::*most = nullptr;

@@ -61,6 +61,8 @@ struct choice {
 
 /// What TELPHER_COLL_ALGORITHM names for an operation, or "".
 std::string_view forced_algorithm(operation what) noexcept;
+/// The first entry of such a list that names no operation, or no algorithm of it; "" if all do.
+std::string_view unknown_algorithm(std::string_view list) noexcept;
 
 path::kind kind_of(transport t) noexcept;
 

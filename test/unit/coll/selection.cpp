@@ -62,3 +62,13 @@ TEST_CASE(rows_without_meaning_are_refused) {
   CHECK(!taken({{"allreduce", 1, 2, "push", "vendor"}}));
   CHECK(taken({{"allreduce", 1, 2, "library", "vendor"}}));
 }
+
+TEST_CASE(names_that_force_nothing_are_found) {
+  using exchange::unknown_algorithm;
+  CHECK_EQ(std::string(unknown_algorithm("")), "");
+  CHECK_EQ(std::string(unknown_algorithm("allreduce=two_shot,bcast=push")), "");
+  CHECK_EQ(std::string(unknown_algorithm("alltoall=two_level,reduce=staged,bcast=push")), "");
+  CHECK_EQ(std::string(unknown_algorithm("allreduce=push,bcast=nonsense")), "bcast=nonsense");
+  CHECK_EQ(std::string(unknown_algorithm("allreduse=push")), "allreduse=push");
+  CHECK_EQ(std::string(unknown_algorithm("allreduce")), "allreduce");
+}
