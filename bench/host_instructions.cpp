@@ -53,6 +53,11 @@ void irecv_send() {
   MPI_Send(out.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 }
+void any() {
+  MPI_Irecv(in.data(), bytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[0]);
+  MPI_Send(out.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
 void isend_recv() {
   MPI_Isend(out.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[0]);
   MPI_Recv(in.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -61,6 +66,9 @@ void isend_recv() {
 void sendrecv() {
   MPI_Sendrecv(out.data(), bytes, MPI_BYTE, 0, 0, in.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
+}
+void replace() {
+  MPI_Sendrecv_replace(in.data(), bytes, MPI_BYTE, 0, 0, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 void persistent() {
   MPI_Startall(all, requests.data());
@@ -87,8 +95,10 @@ constexpr one cases[] = {
     {"test", windowed<test>},
     {"testsome", windowed<testsome>},
     {"irecv_send", irecv_send},
+    {"any", any},
     {"isend_recv", isend_recv},
     {"sendrecv", sendrecv},
+    {"replace", replace},
     {"persistent", persistent},
     {"allreduce", allreduce},
     {"bcast", bcast},

@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 
 # The calls, and for how many messages or calls one round stands.
-CASES = {"waitall": 32, "waitany": 32, "testany": 32, "test": 32, "testsome": 32, "irecv_send": 1, "isend_recv": 1,
-         "sendrecv": 1, "persistent": 32, "allreduce": 1, "bcast": 1, "barrier": 1}
+CASES = {"waitall": 32, "waitany": 32, "testany": 32, "test": 32, "testsome": 32, "irecv_send": 1, "any": 1,
+         "isend_recv": 1, "sendrecv": 1, "replace": 1, "persistent": 32, "allreduce": 1, "bcast": 1, "barrier": 1}
 SHORT, LONG = 20, 220
 
 
