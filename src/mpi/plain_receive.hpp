@@ -26,11 +26,15 @@ inline bool may_block() noexcept {
   return !e.threaded() && e.idle();
 }
 
+/// Unless its tag forbids it.
+inline bool may_be_plain(const void* buffer) noexcept {
+  return memory::surely_host(buffer) && !trace::on() && ticket::stash::instance().empty();
+}
+
 /// A receive into memory and with a tag of which the last one was plain too, and nothing has
 /// changed.
 inline bool stays_plain(const void* buffer, int tag) noexcept {
-  return ticket::plain().has_begun(tag) && memory::surely_host(buffer) && !trace::on() &&
-         ticket::stash::instance().empty();
+  return ticket::plain().has_begun(tag) && may_be_plain(buffer);
 }
 
 inline bool fits(MPI_Count count) noexcept {
@@ -82,6 +86,17 @@ inline bool exchange_at_once(const pt2pt::send_args& s, const pt2pt::receive_arg
   const plain_wait waits(r.tag);
   *rc = pmpi::Sendrecv(s.buffer, static_cast<int>(s.count), s.type, s.destination, s.tag, r.buffer,
                        static_cast<int>(r.count), r.type, r.source, r.tag, r.comm, status);
+  return true;
+}
+
+/// MPI_Sendrecv_replace as the host MPI's own, which keeps the bytes itself. False: as above.
+inline bool replace_at_once(const pt2pt::replace_args& a, MPI_Status* status, int* rc) noexcept {
+  if (!may_block() || !may_be_plain(a.buffer) || !fits(a.count) ||
+      !ticket::plain().may_begin(a.receive_tag))
+    return false;
+  const plain_wait waits(a.receive_tag);
+  *rc = pmpi::Sendrecv_replace(a.buffer, static_cast<int>(a.count), a.type, a.destination,
+                               a.send_tag, a.source, a.receive_tag, a.comm, status);
   return true;
 }
 

@@ -250,6 +250,27 @@ void cancelled_and_freed(suite& s, int tag) {
   }
 }
 
+/// MPI_Sendrecv_replace of host memory is the host MPI's own until the other side has device memory
+/// there.
+void replace(suite& s, int tag) {
+  const words w;
+  buffer host(kind::host, bytes), device(kinds().back(), bytes);
+  for (std::uint64_t round = 0; s.rank < 2 && round < 4; ++round) {
+    const auto mine = static_cast<std::uint64_t>(s.rank), other = 1 - mine;
+    buffer& b = s.rank == 1 && round > 0 ? device : host;
+    b.clear();
+    b.fill(2 * round + mine);
+    MPI_Status status;
+    MPI_Sendrecv_replace(b.data(), as_int(bytes), MPI_BYTE, as_int(other), tag, as_int(other), tag,
+                         MPI_COMM_WORLD, &status);
+    s.note("round %d", static_cast<int>(round));
+    s.expect_status(status, as_int(other), tag, bytes);
+    s.expect_none(b.compare(2 * round + other, bytes));
+    if (s.rank == 0 && round == 0) s.expect(w.plain(tag), "it was plain");
+    if (s.rank == 0 && round == 3) s.expect(!w.plain(tag) && w.tickets(tag), "it is not any more");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -266,5 +287,6 @@ int main(int argc, char** argv) {
   s.run("one that stays", [&] { one_that_stays(s, tag++); });
   ++tag;
   s.run("cancelled and freed", [&] { cancelled_and_freed(s, tag++); });
+  s.run("replace", [&] { replace(s, tag++); });
   return s.finish();
 }

@@ -259,6 +259,9 @@ TELPHER_MPI(Sendrecv_replace,
     return pmpi::Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                   status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (int code = 0; mpi::replace_at_once({"MPI_Sendrecv_replace", buf, count, datatype, dest,
+                                          sendtag, source, recvtag, comm}, status, &code))
+    return code;
   return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag,
                                   source, recvtag, comm}, status);
 }
@@ -615,6 +618,9 @@ TELPHER_MPI(Sendrecv_replace_c,
     return pmpi::Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                     status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  if (int code = 0; mpi::replace_at_once({"MPI_Sendrecv_replace_c", buf, count, datatype, dest,
+                                          sendtag, source, recvtag, comm}, status, &code))
+    return code;
   return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag,
                                   source, recvtag, comm}, status);
 }
