@@ -9,17 +9,14 @@ schedule allreduce_push(const problem& p, std::int32_t rank) {
   const piece all = {0, p.count};
   const std::uint64_t stride = aligned(p, p.count);
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
-  const auto slot = [&](std::int32_t from) { return slot_at(from, stride, p.count); };
+  const piece slot = slot_at(rank, stride, p.count);
   for (std::int32_t i = 1; i < p.ranks; ++i) {
     const std::int32_t peer = (rank + i) % p.ranks;
-    b.copy(b.scratch_of(peer, slot(rank)), b.input(all));
+    b.copy(b.scratch_of(peer, slot), b.input(all));
     b.signal(peer);
   }
   b.wait_others();
-  std::vector<span> sources;
-  for (std::int32_t r = 0; r < p.ranks; ++r)
-    sources.push_back(r == rank ? b.input(all) : b.scratch(slot(r)));
-  b.reduce(b.output(all), std::move(sources));
+  b.reduce(b.output(all), b.slots_and(all, stride));
   return b.take();
 }
 

@@ -7,28 +7,15 @@
 namespace telpher::coll {
 namespace {
 
-std::int32_t stages(std::int32_t nodes) {
-  std::int32_t n = 0;
-  while ((1 << n) < nodes) ++n;
-  return n;
-}
-
 void send(builder& b, const rail& own, std::int32_t stage, const portion& x) {
   b.send(own.at(own.node ^ (1 << stage)), b.scratch(x.at));
 }
 
 void receive(builder& b, const rail& own, std::int32_t stage, const portion& x) {
-  const std::int32_t peer = own.node ^ (1 << stage);
-  const span mine = b.scratch(x.at);
-  const span landing = b.scratch(x.landing(x.at));
-  b.receive(own.at(peer), landing);
-  if (own.node < peer)
-    b.reduce(mine, {mine, landing});
-  else
-    b.reduce(mine, {landing, mine});
+  receive_and_add(b, own, own.node ^ (1 << stage), x.at, x);
 }
 
-constexpr second_level among_leaders = {stages, room_for_one, send, receive};
+constexpr second_level among_leaders = {doublings, room_for_one, send, receive};
 
 }  // namespace
 

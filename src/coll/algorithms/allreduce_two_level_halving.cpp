@@ -7,14 +7,8 @@
 namespace telpher::coll {
 namespace {
 
-std::int32_t levels(std::int32_t nodes) {
-  std::int32_t n = 0;
-  while ((1 << n) < nodes) ++n;
-  return n;
-}
-
 std::int32_t stages(std::int32_t nodes) {
-  return 2 * levels(nodes);
+  return 2 * doublings(nodes);
 }
 
 /// The half that the node keeps at that level, or the one that its partner keeps.
@@ -34,7 +28,7 @@ struct turn {
 };
 
 turn turn_of(const rail& own, std::int32_t stage) {
-  const std::int32_t n = levels(own.nodes());
+  const std::int32_t n = doublings(own.nodes());
   const bool gathers = stage >= n;
   const std::int32_t level = gathers ? 2 * n - 1 - stage : stage;
   return {level, gathers, own.node ^ (1 << level)};
@@ -49,13 +43,7 @@ void receive(builder& b, const rail& own, std::int32_t stage, const portion& x) 
   const turn now = turn_of(own, stage);
   const piece half = half_at(own, now.level, now.gathers, x);
   if (now.gathers) return b.receive(own.at(now.peer), b.scratch(half));
-  const span mine = b.scratch(half);
-  const span landing = b.scratch(x.landing(half));
-  b.receive(own.at(now.peer), landing);
-  if (own.node < now.peer)
-    b.reduce(mine, {mine, landing});
-  else
-    b.reduce(mine, {landing, mine});
+  receive_and_add(b, own, now.peer, half, x);
 }
 
 constexpr second_level among_leaders = {stages, room_for_one, send, receive};

@@ -8,21 +8,15 @@ namespace telpher::coll {
 schedule gather_push(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = aligned(p, largest_block(p));
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
-  const auto slot = [&](std::int32_t from) {
-    return slot_at(from, stride, block_count(p, from, from));
-  };
   const span own = b.input(b.input_block(rank, rank));
+  const piece slot = slot_at(rank, stride, own.count);
   if (!b.is_root()) {
-    b.copy(b.scratch_of(p.root, slot(rank)), own);
+    b.copy(b.scratch_of(p.root, slot), own);
     b.signal(p.root);
     return b.take();
   }
   b.copy(b.output(b.output_block(rank, rank)), own);
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
-    b.wait(peer);
-    b.copy(b.output(b.output_block(rank, peer)), b.scratch(slot(peer)));
-  }
+  b.take_blocks(stride);
   return b.take();
 }
 

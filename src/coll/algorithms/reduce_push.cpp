@@ -9,17 +9,14 @@ schedule reduce_push(const problem& p, std::int32_t rank) {
   const piece all = {0, p.count};
   const std::uint64_t stride = aligned(p, p.count);
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
-  const auto slot = [&](std::int32_t from) { return slot_at(from, stride, p.count); };
+  const piece slot = slot_at(rank, stride, p.count);
   if (!b.is_root()) {
-    b.copy(b.scratch_of(p.root, slot(rank)), b.input(all));
+    b.copy(b.scratch_of(p.root, slot), b.input(all));
     b.signal(p.root);
     return b.take();
   }
   b.wait_others();
-  std::vector<span> sources;
-  for (std::int32_t r = 0; r < p.ranks; ++r)
-    sources.push_back(r == rank ? b.input(all) : b.scratch(slot(r)));
-  b.reduce(b.output(all), std::move(sources));
+  b.reduce(b.output(all), b.slots_and(all, stride));
   return b.take();
 }
 

@@ -9,16 +9,10 @@ namespace telpher::coll {
 schedule reduce_scatter_push(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = aligned(p, largest_block(p));
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
-  const auto slot = [&](std::int32_t from) {
-    return slot_at(from, stride, block_count(p, from, rank));
-  };
   b.push_blocks(stride);
   b.wait_others();
   const piece own = b.input_block(rank, rank);
-  std::vector<span> sources;
-  for (std::int32_t r = 0; r < p.ranks; ++r)
-    sources.push_back(r == rank ? b.input(own) : b.scratch(slot(r)));
-  b.reduce(b.output({0, own.count}), std::move(sources));
+  b.reduce(b.output({0, own.count}), b.slots_and(own, stride));
   return b.take();
 }
 

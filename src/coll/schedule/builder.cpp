@@ -117,6 +117,22 @@ void builder::push_blocks(std::uint64_t stride) {
   }
 }
 
+void builder::take_blocks(std::uint64_t stride) {
+  for (std::int32_t i = 1; i < ranks(); ++i) {
+    const std::int32_t peer = (rank() + i) % ranks();
+    const piece block = output_block(rank(), peer);
+    wait(peer);
+    copy(output(block), scratch(slot_at(peer, stride, block.count)));
+  }
+}
+
+std::vector<span> builder::slots_and(piece own, std::uint64_t stride) const {
+  std::vector<span> all;
+  for (std::int32_t r = 0; r < ranks(); ++r)
+    all.push_back(r == rank() ? input(own) : scratch(slot_at(r, stride, own.count)));
+  return all;
+}
+
 void builder::meet() {
   signal_others();
   wait_others();

@@ -80,6 +80,10 @@ class builder {
   /// Gives every peer the own block for it, in slot `rank` of the peer's scratch space, and
   /// signals.
   void push_blocks(std::uint64_t stride);
+  /// Takes every peer's block from slot `peer` of the own scratch space when it has signalled.
+  void take_blocks(std::uint64_t stride);
+  /// What all ranks give to a sum, in rank order: the own piece, and such pieces in peers' slots.
+  std::vector<span> slots_and(piece own, std::uint64_t stride) const;
   /// Nobody passes before all have come.
   void meet();
   // The same among some ranks, of which this is one.
