@@ -87,7 +87,7 @@ check-vendors:
 check-sycl:
 	@$(SETUP) --with mpich --with ompi --with sycl
 	@$(BUILD) dev --target telpher_sycl_tests
-	@$(TEST) build/dev --ring sycl
+	@$(TEST) build/dev --ring sycl --jobs 2
 
 check-mpis:
 	@$(SETUP) --with mpich --with ompi

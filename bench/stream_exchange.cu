@@ -185,7 +185,7 @@ void steps(std::size_t bytes, int kernel_us) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  begin(argc, argv);
+  begin_pair(argc, argv);
 #ifdef BENCH_NVSHMEM
   begin_nvshmem();
   forms.insert(forms.end(), {"shmem", "shmemgr"});

@@ -112,7 +112,7 @@ void steps(std::size_t bytes, int kernel_us) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  begin(argc, argv);
+  begin_pair(argc, argv);
   forms = {"matched", "graph", "nccl", "ncclgr", "parts", "partsgr"};
   produce<<<blocks, 256, 0, stream>>>(nullptr, nullptr, 0, 0, 1000);
   heading("a step, us: a kernel of");

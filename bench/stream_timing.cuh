@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs that time work in the order of streams share: two ranks with a device each, one
+// What the programs that time work in the order of streams share: ranks with a device each, one
 // stream, NCCL beside us; steps that are repeated one by one or in a graph; rows of a table.
 #pragma once
 #include <cuda_runtime.h>
@@ -38,7 +38,7 @@ F* telpher(const char* name) {
 }
 #define TELPHER(name) (telpher<decltype(name)>(#name))
 
-inline int rank = -1, peer = -1;
+inline int rank = -1, ranks = 0, peer = -1;
 inline cudaStream_t stream;
 inline ncclComm_t nccl;
 
@@ -103,18 +103,22 @@ inline std::string size_name(std::size_t bytes) {
 }
 
 inline void begin(int& argc, char**& argv) {
-  int level = 0, ranks = 0;
+  int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2) MPI_Abort(MPI_COMM_WORLD, 1);
-  peer = 1 - rank;
   CHECK(cudaSetDevice(rank));
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   ncclUniqueId id;
   if (rank == 0) CHECK(ncclGetUniqueId(&id));
   MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
-  CHECK(ncclCommInitRank(&nccl, 2, id, rank));
+  CHECK(ncclCommInitRank(&nccl, ranks, id, rank));
+}
+
+inline void begin_pair(int& argc, char**& argv) {
+  begin(argc, argv);
+  if (ranks != 2) MPI_Abort(MPI_COMM_WORLD, 1);
+  peer = 1 - rank;
 }
 
 inline void end() {
