@@ -12,7 +12,7 @@
 //
 //   nvcc -O2 -std=c++20 -arch=native -I include -I MPI/include -o stream_collective
 //     bench/stream_collective.cu -L MPI/lib -lmpi -lnccl
-//   mpirun -n RANKS env LD_PRELOAD=.../libtelpher-ABI.so ./stream_collective
+//   mpirun -n RANKS env LD_PRELOAD=.../libtelpher-ABI.so ./stream_collective [BYTES…]
 #include "stream_timing.cuh"
 
 namespace {
@@ -93,8 +93,10 @@ void sums(std::size_t bytes) {
 int main(int argc, char** argv) {
   begin(argc, argv);
   heading("an allreduce, us");
-  const std::size_t most = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 64 << 20;
-  for (std::size_t bytes = 8; bytes <= 16 << 20 && bytes <= most; bytes *= 8) sums(bytes);
-  if (most >= 64 << 20) sums(64 << 20);
+  std::vector<std::size_t> sizes;
+  for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  if (sizes.empty()) sizes = {8,       64,      512,      4 << 10, 32 << 10, 256 << 10,
+                              2 << 20, 16 << 20, 64 << 20};
+  for (const std::size_t bytes : sizes) sums(bytes);
   end();
 }

@@ -25,6 +25,7 @@ BLOCK_OF_EACH = ("allgather", "alltoall", "gather", "scatter")  # whose vector i
 # share a device, what would exchange is stepped.
 WAYS = (
     ("push", "packed", "auto", ("coll_packed",)),
+    ("two_shot_push", "packed", "auto", ("coll_packed",)),
     ("one_shot", "exchange", "auto", ("coll_exchange", "coll_stepped")),
     ("two_shot", "exchange", "auto", ("coll_exchange", "coll_stepped")),
     ("one_shot", "stepped", "stepped", ("coll_stepped",)),

@@ -41,15 +41,14 @@ void for_each_problem(const algorithm& a, Visit visit) {
   }
 }
 
-/// Whether data moves between ranks only from own input or scratch to a peer's scratch.
+/// Whether data moves between ranks only from own memory to a peer's scratch.
 bool is_packed(const problem& p, const schedule& s) {
   for (const step& one : s.steps) {
     if (one.kind != step_kind::copy && one.kind != step_kind::reduce) continue;
     for (const span& from : one.sources)
       if (from.rank != s.rank) return false;
-    if (one.to.rank != s.rank && (one.kind != step_kind::copy || one.to.where != space::scratch ||
-                                  one.sources[0].where == space::output))
-      return false;
+    const bool pushes = one.kind == step_kind::copy && one.to.where == space::scratch;
+    if (one.to.rank != s.rank && !pushes) return false;
   }
   return p.ranks > 0;
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduce-scatter, then allgather, both by writing: each rank writes everyone's share into a slot of
+// its owner's scratch space; the owner reduces the slots and writes the sum into a slot of every
+// rank's. 2 (P - 1) / P n elements over its links, where `push` writes (P - 1) n in one go.
+#include <algorithm>
+
+#include "coll/algorithms/catalogue.hpp"
+#include "coll/schedule/builder.hpp"
+
+namespace telpher::coll {
+
+schedule allreduce_two_shot_push(const problem& p, std::int32_t rank) {
+  const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
+  std::uint64_t largest = 0;
+  for (std::int32_t r = 0; r < p.ranks; ++r) largest = std::max(largest, share(r).count);
+  const std::uint64_t stride = aligned(p, largest);
+  builder b(p, rank, 2 * stride * static_cast<std::uint64_t>(p.ranks));
+  const auto slot_of_sum = [&](std::int32_t r) {
+    return slot_at(p.ranks + r, stride, share(r).count);
+  };
+
+  for (std::int32_t i = 1; i < p.ranks; ++i) {
+    const std::int32_t peer = (rank + i) % p.ranks;
+    b.copy(b.scratch_of(peer, slot_at(rank, stride, share(peer).count)), b.input(share(peer)));
+    b.signal(peer);
+  }
+  b.wait_others();
+  const span sum = b.output(share(rank));
+  b.reduce(sum, b.slots_and(share(rank), stride));
+  for (std::int32_t i = 1; i < p.ranks; ++i) {
+    const std::int32_t peer = (rank + i) % p.ranks;
+    b.copy(b.scratch_of(peer, slot_of_sum(rank)), sum);
+    b.signal(peer);
+  }
+  for (std::int32_t i = 1; i < p.ranks; ++i) {
+    const std::int32_t peer = (rank + i) % p.ranks;
+    b.wait(peer);
+    b.copy(b.output(share(peer)), b.scratch(slot_of_sum(peer)));
+  }
+  return b.take();
+}
+
+}  // namespace telpher::coll
