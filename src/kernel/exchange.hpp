@@ -4,7 +4,8 @@
 //   copy    kind | 1 << 8,       bytes, to, from
 //   copies  kind | copies << 8,  (bytes, to, from)…   of packed memory, in any order
 //   spread  kind | targets << 8, bytes, from, to…     several copies of one piece of plain memory
-//   reduce  kind | sources << 8, bytes, to, from…     to = from[0] op from[1] op …, from the left
+//   reduce  kind | sources << 8 | further << 16, bytes, to, from…, further to…
+//                                                     to = from[0] op from[1] op …, from the left
 //   swap    kind | 3 << 8,       bytes, to, from, compare, old
 //                                                     one value: old = to; if it is compare, to =
 //                                                     from
@@ -21,7 +22,7 @@
 // number of p's last signal to q. Numbers count the signals from p to q in one call, from 1. Epochs
 // grow with every call on the communicator, so a flag only grows (64 bits do not wrap) and needs no
 // reset. Signal k has arrived when the flag is at least epoch << 16 | k.
-//   signal  all work items' writes, barrier, system fence, then store (release, system scope)
+//   signal  all work items' writes, barrier, then store (release, system scope)
 //   wait    load (acquire, system scope) until it has arrived, then barrier
 //
 // Packed memory. A word of 8 bytes holds 4 bytes of data and the call's packed_epoch. The reader
@@ -62,8 +63,7 @@ namespace telpher::kernel {
 template <class W>
 TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, const exchange_call& c,
                                      std::uint64_t number, std::uint64_t peers) {
-  w.publish();
-  w.barrier();  // the fence comes before all of the stores
+  w.settle();
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size())
     if (peers >> peer & 1)
       store_release_system(resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me,
@@ -144,7 +144,7 @@ TELPHER_DEVICE std::uint32_t words_of(const std::uint64_t* step) {
     case exchange_op::copies:
       return 1 + 3 * operands;
     default:
-      return 3 + operands;
+      return 3 + operands + static_cast<std::uint32_t>(step[0] >> 16 & 0xff);
   }
 }
 

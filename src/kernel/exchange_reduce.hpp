@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reduce step of an exchange program (protocol in exchange.hpp): in vectors of 16 bytes if all
-// operands have the same alignment, else value by value; and over packed memory.
+// operands have the same alignment, else value by value; and over packed memory. A work item has
+// read an element of all sources before it writes that element to the targets, so a target may be
+// a source.
 #pragma once
 
 #include "kernel/exchange_moves.hpp"
@@ -8,9 +10,22 @@
 
 namespace telpher::kernel {
 
-/// How many 16-byte vectors each work item has in flight. A load over a link takes a microsecond or
-/// more, so several are issued before the first is used. More vectors of single bytes would need
-/// too many registers.
+/// What a reduce step works on.
+struct reduce_operands {
+  std::uint64_t to;
+  unsigned sources, further;  // numbers of them
+  const std::uint64_t* from;  // sources, then further targets
+  TELPHER_DEVICE const std::uint64_t* others() const { return from + sources; }
+};
+TELPHER_DEVICE reduce_operands operands_of(const std::uint64_t* step) {
+  return {step[2], static_cast<unsigned>(step[0] >> 8 & 0xff),
+          static_cast<unsigned>(step[0] >> 16 & 0xff), step + 3};
+}
+
+/// How many 16-byte vectors each work item has in flight of two sources; of more sources, twice as
+/// many sources and half as many vectors. A load over a link takes a microsecond or more, so
+/// several are issued before the first is used. More vectors of single bytes would need too many
+/// registers.
 template <class T>
 constexpr unsigned vectors_at_once = sizeof(T) == 1 ? 2 : 4;
 
@@ -31,32 +46,33 @@ struct values_of {
 };
 
 template <class Op, class T>
-TELPHER_DEVICE void reduce_one(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
-                               std::uint64_t byte) {
-  auto sum = wide<T>::from(*reinterpret_cast<const T*>(plain(sources[0]) + byte));
-  for (unsigned s = 1; s < n; ++s)
-    sum = Op::apply(sum, wide<T>::from(*reinterpret_cast<const T*>(plain(sources[s]) + byte)));
-  assign(reinterpret_cast<T*>(to + byte), wide<T>::to(sum));
+TELPHER_DEVICE void reduce_one(const reduce_operands& o, std::uint64_t byte) {
+  auto sum = wide<T>::from(*reinterpret_cast<const T*>(plain(o.from[0]) + byte));
+  for (unsigned s = 1; s < o.sources; ++s)
+    sum = Op::apply(sum, wide<T>::from(*reinterpret_cast<const T*>(plain(o.from[s]) + byte)));
+  const auto value = wide<T>::to(sum);
+  assign(reinterpret_cast<T*>(plain(o.to) + byte), value);
+  for (unsigned t = 0; t < o.further; ++t)
+    assign(reinterpret_cast<T*>(plain(o.others()[t]) + byte), value);
 }
 
 /// Reduces vectors of 16 bytes from `first` to `end`, `step` bytes apart.
-template <class Op, class T>
-TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* sources, unsigned n,
-                                   std::uint64_t first, std::uint64_t step, std::uint64_t end) {
-  constexpr unsigned vectors = vectors_at_once<T>, sources_at_once = 2;
+template <class Op, class T, unsigned vectors, unsigned sources_at_once>
+TELPHER_DEVICE void reduce_vectors(const reduce_operands& o, std::uint64_t first,
+                                   std::uint64_t step, std::uint64_t end) {
   using lanes = values_of<T, 16>;
   typename lanes::wide_type sum[vectors][lanes::count] = {};
   T values[lanes::count];
-  for (unsigned s = 0; s < n; s += sources_at_once) {
-    decltype(load<bytes16>(to)) raw[sources_at_once][vectors] = {};
+  for (unsigned s = 0; s < o.sources; s += sources_at_once) {
+    decltype(load<bytes16>(plain(0))) raw[sources_at_once][vectors] = {};
     TELPHER_UNROLL
     for (unsigned k = 0; k < sources_at_once; ++k) TELPHER_UNROLL
     for (unsigned v = 0; v < vectors; ++v)
-      if (s + k < n && first + v * step < end)
-        raw[k][v] = load<bytes16>(plain(sources[s + k]) + first + v * step);
+      if (s + k < o.sources && first + v * step < end)
+        raw[k][v] = load<bytes16>(plain(o.from[s + k]) + first + v * step);
     TELPHER_UNROLL
     for (unsigned k = 0; k < sources_at_once; ++k) {
-      if (s + k >= n) break;
+      if (s + k >= o.sources) break;
       TELPHER_UNROLL
       for (unsigned v = 0; v < vectors; ++v) {
         __builtin_memcpy(values, &raw[k][v], 16);
@@ -69,35 +85,46 @@ TELPHER_DEVICE void reduce_vectors(std::uint8_t* to, const std::uint64_t* source
     if (first + v * step >= end) break;
     TELPHER_UNROLL
     for (unsigned i = 0; i < lanes::count; ++i) values[i] = wide<T>::to(sum[v][i]);
-    decltype(load<bytes16>(to)) result;
+    decltype(load<bytes16>(plain(0))) result;
     __builtin_memcpy(&result, values, 16);
-    store<bytes16>(to + first + v * step, result);
+    store<bytes16>(plain(o.to) + first + v * step, result);
+    for (unsigned t = 0; t < o.further; ++t)
+      store<bytes16>(plain(o.others()[t]) + first + v * step, result);
   }
 }
 
+/// All vectors of a work item, the `own`-th of `items`.
+template <class Op, class T, unsigned vectors, unsigned sources_at_once>
+TELPHER_DEVICE void reduce_row(const reduce_operands& o, std::uint64_t own, std::uint64_t items,
+                               std::uint64_t begin, std::uint64_t number) {
+  for (std::uint64_t i = own; i < number; i += vectors * items)
+    reduce_vectors<Op, T, vectors, sources_at_once>(o, begin + i * 16, items * 16,
+                                                    begin + number * 16);
+}
+
 template <class Op, class T, class W>
-TELPHER_DEVICE void reduce_plain(W w, std::uint64_t target, const std::uint64_t* sources,
-                                 unsigned n, slice s) {
-  std::uint8_t* to = plain(target);
+TELPHER_DEVICE void reduce_plain(W w, const reduce_operands& o, slice s) {
   const std::uint64_t end = s.begin + s.bytes;
   std::uint64_t head = s.bytes, vectors = 0;
   if constexpr (is_dense<T>::value) {
-    if (aligned_alike(target, sources, n)) {
-      head = (16 - (target + s.begin) % 16) % 16;
+    if (aligned_alike(o.to, o.from, o.sources + o.further)) {
+      head = (16 - (o.to + s.begin) % 16) % 16;
       if (head > s.bytes) head = s.bytes;
       vectors = (s.bytes - head) / 16;
     }
   }
-  const std::uint64_t own = w.id(), step = w.size();
+  const std::uint64_t own = w.id(), step = w.size(), first = s.begin + head;
   for (std::uint64_t i = own; i < head / sizeof(T); i += step)
-    reduce_one<Op, T>(to, sources, n, s.begin + i * sizeof(T));
-  if constexpr (is_dense<T>::value)
-    for (std::uint64_t i = own; i < vectors; i += vectors_at_once<T> * step)
-      reduce_vectors<Op, T>(to, sources, n, s.begin + head + i * 16, step * 16,
-                            s.begin + head + vectors * 16);
-  for (std::uint64_t at = s.begin + head + vectors * 16 + own * sizeof(T); at < end;
-       at += step * sizeof(T))
-    reduce_one<Op, T>(to, sources, n, at);
+    reduce_one<Op, T>(o, s.begin + i * sizeof(T));
+  if constexpr (is_dense<T>::value) {
+    constexpr unsigned at_once = vectors_at_once<T>;
+    if (o.sources <= 2)
+      reduce_row<Op, T, at_once, 2>(o, own, step, first, vectors);
+    else
+      reduce_row<Op, T, at_once / 2, 4>(o, own, step, first, vectors);
+  }
+  for (std::uint64_t at = first + vectors * 16 + own * sizeof(T); at < end; at += step * sizeof(T))
+    reduce_one<Op, T>(o, at);
 }
 
 template <class T>
@@ -136,8 +163,7 @@ TELPHER_DEVICE void store_values(std::uint32_t epoch, std::uint64_t to, std::uin
 
 template <class Op, class T, class W>
 TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, const exchange_call& c,
-                                           std::uint64_t to, const std::uint64_t* sources,
-                                           unsigned n, slice part, std::uint64_t at) {
+                                           const reduce_operands& o, slice part, std::uint64_t at) {
   constexpr unsigned sources_at_once = 4;
   using group = packed_group<T>;
   patience waiting(p, c);
@@ -145,17 +171,17 @@ TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, const exchang
     const std::uint64_t byte = part.begin + at, left = part.bytes - at;
     typename group::lanes::wide_type sum[group::lanes::count] = {};
     T values[group::lanes::count];
-    for (unsigned first = 0; first < n; first += sources_at_once) {
+    for (unsigned first = 0; first < o.sources; first += sources_at_once) {
       std::uint64_t seen[sources_at_once][group::words];
       TELPHER_UNROLL
       for (unsigned s = 0; s < sources_at_once; ++s)
-        if (first + s < n && is_packed(sources[first + s])) TELPHER_UNROLL
+        if (first + s < o.sources && is_packed(o.from[first + s])) TELPHER_UNROLL
       for (unsigned k = 0; k < group::words; ++k)
-        seen[s][k] = load_relaxed_system(packed_word(sources[first + s], byte) + k);
+        seen[s][k] = load_relaxed_system(packed_word(o.from[first + s], byte) + k);
       TELPHER_UNROLL
       for (unsigned s = 0; s < sources_at_once; ++s) {
-        if (first + s >= n) break;
-        const std::uint64_t source = sources[first + s];
+        if (first + s >= o.sources) break;
+        const std::uint64_t source = o.from[first + s];
         if (is_packed(source)) {
           std::uint32_t words[group::words];
           TELPHER_UNROLL
@@ -172,7 +198,9 @@ TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, const exchang
     }
     TELPHER_UNROLL
     for (unsigned i = 0; i < group::lanes::count; ++i) values[i] = wide<T>::to(sum[i]);
-    store_values(c.packed_epoch, to, byte, left, values);
+    store_values(c.packed_epoch, o.to, byte, left, values);
+    for (unsigned k = 0; k < o.further; ++k)
+      store_values(c.packed_epoch, o.others()[k], byte, left, values);
   }
   return through;
 }
@@ -182,12 +210,12 @@ struct reduction {
   template <class W>
   TELPHER_DEVICE static std::uint64_t run(W w, const exchange& p, const exchange_call& c,
                                           const std::uint64_t* step, std::uint64_t begin) {
-    const auto n = static_cast<unsigned>(step[0] >> 8 & 0xff);
+    const reduce_operands o = operands_of(step);
     const slice s = slice_of(step[1], w.block(), c.blocks);
-    bool packed = is_packed(step[2]);
-    for (unsigned i = 0; i < n; ++i) packed = packed || is_packed(step[3 + i]);
-    if (packed) return reduce_packed<Op, T>(w, p, c, step[2], step + 3, n, s, begin);
-    reduce_plain<Op, T>(w, step[2], step + 3, n, s);
+    bool packed = is_packed(o.to);
+    for (unsigned i = 0; i < o.sources + o.further; ++i) packed = packed || is_packed(o.from[i]);
+    if (packed) return reduce_packed<Op, T>(w, p, c, o, s, begin);
+    reduce_plain<Op, T>(w, o, s);
     return through;
   }
 };

@@ -113,6 +113,8 @@ class work {
   /// barrier() and a fence: a store that work item 0 makes afterwards publishes what the block
   /// wrote to the whole system.
   void publish() const {}  // the store releases, and the block is one thread
+  /// barrier(); afterwards a release of system scope by any work item covers what the block wrote.
+  void settle() const {}
   /// True if `mine` is true in the first `readers` work items, which all call this.
   bool readers_agree(unsigned, bool mine) const { return mine; }
   /// Gives all program readers work item 0's value.
@@ -156,6 +158,7 @@ class work {
     sycl::atomic_fence(sycl::memory_order::acq_rel, sycl::memory_scope::system);
     sycl::group_barrier(item_.get_group());
   }
+  void settle() const { publish(); }
   bool readers_agree(unsigned, bool mine) const { return mine; }
   std::uint64_t of_first(std::uint64_t value) const { return value; }
 
@@ -194,6 +197,9 @@ class work {
     __syncthreads();
     if (threadIdx.x == 0) asm volatile("fence.acq_rel.sys;" ::: "memory");
   }
+  TELPHER_DEVICE void settle() const {
+    __syncthreads();
+  }  // for the same reason
   TELPHER_DEVICE bool readers_agree(unsigned readers, bool mine) const {
     return __all_sync(~0u >> (32 - readers), mine) != 0;
   }
@@ -205,6 +211,9 @@ class work {
   TELPHER_DEVICE void publish() const {
     __threadfence_system();
     __syncthreads();
+  }
+  TELPHER_DEVICE void settle() const {
+    publish();
   }
   TELPHER_DEVICE bool readers_agree(unsigned, bool mine) const {
     return __all(mine) != 0;

@@ -13,10 +13,9 @@ TELPHER_DEVICE void run_reductions(W w, const exchange& p) {
   const std::uint64_t* code = p.long_code ? resolve(p.long_code) : p.code;
   for (std::uint32_t at = 0; at < p.code_words;) {
     const std::uint64_t* step = code + at;
-    const auto sources = static_cast<unsigned>(step[0] >> 8 & 0xff);
-    reduce_plain<Op, T>(w, step[2], step + 3, sources, slice_of(step[1], w.block(), w.blocks()));
+    reduce_plain<Op, T>(w, operands_of(step), slice_of(step[1], w.block(), w.blocks()));
     w.barrier();
-    at += 3 + sources;
+    at += words_of(step);
   }
   end_exchange(w, p, p.done_value);
 }

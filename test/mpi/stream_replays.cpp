@@ -294,7 +294,7 @@ int main(int argc, char** argv) {
   const bool low = std::getenv("TEST_LEVEL") != nullptr;
   suite s(&argc, &argv, 2, low ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
   for (const collective& what : all_collectives)
-    for (const std::size_t size : {8, 4096, 600000})
+    for (const std::size_t size : {8, 4096, 150000, 600000})
       s.run(std::string(what.name) + " of " + std::to_string(size),
             [&] { in_a_stream(s, what, size, size > 100000 ? 8 : 40); });
   if (by_devices() && s.ranks == 2) s.run("refused", [&] { refused(s); });

@@ -53,12 +53,36 @@ class compiler {
  private:
   using numbers = std::array<std::uint64_t, most_ranks>;
 
+  /// A sum that is copied is written to all places at once. Not where it would change what the step
+  /// still reads: a place that is a source, or apart from all sources.
+  bool joins_last_reduce(const step& s) const {
+    constexpr std::uint64_t most = 0xff;
+    if (s.kind != step_kind::copy || last_reduce_ == none) return false;
+    const std::uint64_t* sum = &words_[last_reduce_];
+    const std::uint64_t bytes = sum[1], to = address_of(s.to, c_);
+    if (bytes != s.to.count * c_.unit || sum[2] != address_of(s.sources[0], c_)) return false;
+    const std::uint64_t sources = sum[0] >> 8 & 0xff;
+    for (std::uint64_t i = 0; i < sources; ++i) {
+      const std::uint64_t from = sum[3 + i];
+      if (from != to && from < to + bytes && to < from + bytes) return false;
+    }
+    return to != 0 && sum[0] >> 16 < most;
+  }
+
+  status add_further_target(const span& to) {
+    words_[last_reduce_] += 1 << 16;
+    return add_address(to) ? status::ok : status::invalid_argument;
+  }
+
   status add_move(const step& s) {
     last_flag_ = none;
+    if (joins_last_reduce(s)) return add_further_target(s.to);
+    last_reduce_ = none;
     if (const way w = way_of(s); w != way::no) return add_packed(s, w);
     last_way_ = way::no;
     if (joins_last_copy(s)) return add_target(s.to);
-    last_copy_ = s.kind == step_kind::copy ? words_.size() : none;
+    last_copy_ = none;
+    (s.kind == step_kind::copy ? last_copy_ : last_reduce_) = words_.size();
     const auto kind = s.kind == step_kind::copy ? exchange_op::copy : exchange_op::reduce;
     words_.push_back(static_cast<std::uint64_t>(kind) | s.sources.size() << 8);
     words_.push_back(s.to.count * c_.unit);
@@ -149,7 +173,7 @@ class compiler {
 
   status add_flag(exchange_op kind, std::int32_t peer, numbers& count) {
     if (c_.packed) return status::ok;
-    last_copy_ = none;
+    last_copy_ = last_reduce_ = none;
     const std::uint64_t number = ++count[static_cast<std::size_t>(peer)];
     if (number > largest_number) return status::invalid_argument;
     const std::uint64_t head = static_cast<std::uint64_t>(kind) | number << 16;
@@ -168,9 +192,10 @@ class compiler {
 
   const compilation& c_;
   std::vector<std::uint64_t>& words_;
-  std::size_t last_flag_ = none;  // a step that more peers may join
-  std::size_t last_copy_ = none;  // a step that more copies may join
-  way last_way_ = way::no;        // of the last copy at last_head_, which more may join
+  std::size_t last_flag_ = none;    // a step that more peers may join
+  std::size_t last_copy_ = none;    // a step that more copies may join
+  std::size_t last_reduce_ = none;  // a step whose result more copies may be made of
+  way last_way_ = way::no;          // of the last copy at last_head_, which more may join
   std::size_t last_head_ = 0;
   bool mixed_ = false;
   uses row_;

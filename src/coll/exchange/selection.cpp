@@ -21,14 +21,18 @@ struct row {
   int most_ranks;
   const char* algorithm;
   transport by;
+  bool for_replays = false;
 };
 constexpr row rows[] = {
 #define TELPHER_CHOICE(operation_, most_bytes, ranks, algorithm, by) \
   {operation::operation_, most_bytes, ranks, #algorithm, transport::by},
+#define TELPHER_REPLAY_CHOICE(operation_, most_bytes, ranks, algorithm, by) \
+  {operation::operation_, most_bytes, ranks, #algorithm, transport::by, true},
 #define TELPHER_VENDOR_CHOICE(operation_, most_bytes, ranks) \
   {operation::operation_, most_bytes, ranks, "", transport::vendor},
 #include "coll/exchange/selection.def"
 #undef TELPHER_VENDOR_CHOICE
+#undef TELPHER_REPLAY_CHOICE
 #undef TELPHER_CHOICE
 };
 
@@ -83,10 +87,13 @@ std::uint64_t scratch_touched(const algorithm& a, const problem& p) {
   return most;
 }
 
-// An algorithm asks for the scratch space of its worst case; that of large vectors is looked at.
+// An algorithm asks for the scratch space of its worst case; that of large vectors is looked at. A
+// replay has a room of its own, the others share one.
 bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f) {
+  constexpr std::uint64_t most_of_replay = std::uint64_t{4} << 20;
   if (c.by == transport::packed)
-    return c.plan->scratch * packed_stride(f.unit) <= config().coll_inbox;
+    return c.plan->scratch * packed_stride(f.unit) <=
+           (f.replayed ? std::max(most_of_replay, config().coll_inbox) : config().coll_inbox);
   return c.plan->scratch * f.unit <= config().coll_scratch ||
          scratch_touched(a, p) * f.unit <= config().coll_scratch;
 }
@@ -253,6 +260,7 @@ bool accept_first(choice& c, const Rows& table, origin::table of, problem& p, co
   const std::uint64_t bytes = volume(p, f.unit);
   for (const row& r : table) {
     if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
+    if (r.for_replays && !f.replayed) continue;
     if (!r.algorithm) return false;
     if (!accept_row(c, r, p, f, me)) continue;
     c.from = {of, r.most_bytes, r.most_ranks};

@@ -12,7 +12,8 @@ using exchange::transport;
 
 namespace {
 
-exchange::choice chosen(std::uint64_t count, int ranks, bool exportable = true) {
+exchange::choice chosen(std::uint64_t count, int ranks, bool exportable = true,
+                        bool replayed = false) {
   problem p;
   p.what = operation::allreduce;
   p.ranks = ranks;
@@ -20,6 +21,7 @@ exchange::choice chosen(std::uint64_t count, int ranks, bool exportable = true) 
   exchange::facts f;
   f.unit = 4;
   f.exportable = exportable;
+  f.replayed = replayed;
   return exchange::choose(p, f, 0);
 }
 
@@ -50,6 +52,16 @@ TEST_CASE(tuned_rows_come_first) {
   CHECK(chosen(64, 3).from.of == origin::table::built_in);
   tuning::drop();
   CHECK(chosen(64, 2).from.of == origin::table::built_in);
+}
+
+TEST_CASE(replays_have_rows_of_their_own) {
+  constexpr std::uint64_t count = 131072;  // 512 KB, more packed words than ordinary calls have
+  for (const int ranks : {2, 4, 8}) {
+    const auto replay = chosen(count, ranks, true, true);
+    CHECK_EQ(std::string(replay.what->name), "two_shot_push");
+    CHECK(replay.by == transport::packed);
+    CHECK_EQ(std::string(chosen(count, ranks).what->name), "two_shot");
+  }
 }
 
 TEST_CASE(rows_without_meaning_are_refused) {

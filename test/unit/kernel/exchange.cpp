@@ -30,14 +30,15 @@ void by_many(kernel::id k, const kernel::exchange& p, unsigned block, unsigned b
   run_in_threads<kernel::reduction<sum, values::u32>>(p, block, blocks);
 }
 
-/// A reduction of three sources, with equal or different alignment, in three blocks.
+/// A reduction of three sources into two targets, with equal or different alignment, in three
+/// blocks.
 template <class Op, class T>
 void reduce(kernel::reduce_op op, kernel::value_type type) {
   constexpr std::size_t count = 331, sources = 3;
   for (const std::size_t shift : {0u, 1u}) {
-    std::vector<T> in[sources], expected(count + 8), got(count + 8);
+    std::vector<T> in[sources], expected(count + 8), got(count + 8), also(count + 8);
     std::memset(static_cast<void*>(expected.data()), 0, expected.size() * sizeof(T));
-    got = expected;
+    got = also = expected;
     for (std::size_t s = 0; s < sources; ++s) {
       in[s] = expected;
       auto* raw = reinterpret_cast<std::uint8_t*>(in[s].data());
@@ -48,12 +49,13 @@ void reduce(kernel::reduce_op op, kernel::value_type type) {
       std::uint64_t done[3] = {};
       std::uint32_t stop = 0, arrivals = 0;
       kernel::exchange p{};
-      p.code_words = 3 + sources;
-      p.code[0] = static_cast<std::uint64_t>(kernel::exchange_op::reduce) | sources << 8;
+      p.code_words = 4 + sources;
+      p.code[0] = static_cast<std::uint64_t>(kernel::exchange_op::reduce) | sources << 8 | 1 << 16;
       p.code[1] = count * sizeof(T);
       p.code[2] = reinterpret_cast<std::uintptr_t>((one ? expected : got).data() + shift);
       for (std::size_t s = 0; s < sources; ++s)
         p.code[3 + s] = reinterpret_cast<std::uintptr_t>(in[s].data() + (s == 1 ? shift : 0));
+      p.code[3 + sources] = reinterpret_cast<std::uintptr_t>(also.data() + shift);
       p.done_value = 1;
       p.done = done;
       p.stop = &stop;
@@ -64,6 +66,8 @@ void reduce(kernel::reduce_op op, kernel::value_type type) {
         else
           run_in_threads<kernel::reduction<Op, T>>(p, b, 3);
       for (const std::uint64_t word : done) CHECK_EQ(word, kernel::exchange::ended(1, false));
+      CHECK(std::memcmp(expected.data(), also.data(), also.size() * sizeof(T)) == 0);
+      std::memset(static_cast<void*>(also.data()), 0, also.size() * sizeof(T));
     }
     CHECK(std::memcmp(expected.data(), got.data(), got.size() * sizeof(T)) == 0);
   }
