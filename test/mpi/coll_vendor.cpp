@@ -82,9 +82,9 @@ void check_selection(suite& s) {
     int n;
     bool by_library;
   } const rows[] = {
-      {call_kind::allreduce, 100, false},          {call_kind::allreduce, 2 << 20, false},
-      {call_kind::allreduce, (2 << 20) + 1, true}, {call_kind::reduce, 700000, true},
-      {call_kind::reduce, 3 << 20, false},         {call_kind::allgather, 1 << 20, false}};
+      {call_kind::allreduce, 100, false},          {call_kind::allreduce, 8 << 20, false},
+      {call_kind::allreduce, (8 << 20) + 1, true}, {call_kind::reduce, 700000, false},
+      {call_kind::reduce, (8 << 20) + 1, true},    {call_kind::allgather, 1 << 20, false}};
   for (const auto& row : rows) {
     s.note("operation %d of %d", static_cast<int>(row.what), row.n);
     s.expect_none(one_call(g, row.what, row.n, 0, row.n, kind::device, kind::device));

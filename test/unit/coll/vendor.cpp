@@ -64,18 +64,18 @@ TEST_CASE(the_table_asks_for_it_where_it_was_measured_to_be_faster) {
     bool library;
   } const rows[] = {
       {operation::allreduce, 4, 8, false},
-      {operation::allreduce, 4, 16, true},
+      {operation::allreduce, 4, 16, false},
       {operation::allreduce, 3, 64, true},
       {operation::allreduce, 2, 64, false},
       {operation::allreduce, 5, 64, false},
       {operation::reduce, 4, 1, false},
-      {operation::reduce, 4, 4, true},
+      {operation::reduce, 4, 4, false},
       {operation::reduce, 4, 16, false},
       {operation::reduce, 4, 64, true},
       {operation::bcast, 4, 16, false},
       {operation::bcast, 4, 64, true},
       {operation::reduce_scatter_block, 4, 4, false},
-      {operation::reduce_scatter_block, 4, 16, true},
+      {operation::reduce_scatter_block, 4, 64, false},
       {operation::reduce_scatter_block, 2, 64, false},
       {operation::allgather, 4, 64, false},
   };
