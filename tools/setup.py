@@ -43,6 +43,7 @@ PINS = {
     "codespell": ["codespell==2.4.3"],
     "clang-format": ["clang-format==14.0.6"],
 }
+NOT_BUILT_WITH = {"lint", "wheels"}  # asked for alone, they leave what a build will find as it was
 LINT_TOOLS = ("ruff", "codespell", "clang-format")
 FOLDERS = {"ompi": "openmpi"}
 GIVEN = {"mpich": "", "ompi": ""}  # prefixes from the command line
@@ -212,6 +213,8 @@ def main() -> int:
         return 1
     state, missing = prepare(set(options.parts))
     DEPS.mkdir(parents=True, exist_ok=True)
+    if options.parts and NOT_BUILT_WITH.issuperset(options.parts) and STATE.is_file():
+        state = json.loads(STATE.read_text()) | {name: value for name, value in state.items() if value}
     STATE.write_text(json.dumps(state, indent=1) + "\n")
     if options.list:
         for name, value in state.items():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pooled events, and the life of our streams. memory.hpp declares the streams themselves.
+// Pooled events, streams of one owner, and the life of our streams, which memory.hpp declares.
 #pragma once
 
 #include <utility>
@@ -40,6 +40,36 @@ class pooled_event {
   place where_;
   device::event event_;
   bool holds_ = false;
+};
+
+/// A stream of a device that ends with its owner; its work may still run.
+class own_stream {
+ public:
+  own_stream() = default;
+  own_stream(own_stream&& o) noexcept : owner_(o.owner_), stream_(std::exchange(o.stream_, {})) {}
+  own_stream& operator=(own_stream&& o) noexcept {
+    std::swap(owner_, o.owner_);
+    std::swap(stream_, o.stream_);
+    return *this;
+  }
+  ~own_stream() {
+    if (stream_) owner_->destroy_stream(stream_);
+  }
+
+  static result<own_stream> make(const place& p) noexcept {
+    const auto made = p.owner->create_stream(p.device);
+    if (!made) return made.error();
+    own_stream s;
+    s.owner_ = p.owner;
+    s.stream_ = *made;
+    return s;
+  }
+
+  device::stream get() const noexcept { return stream_; }
+
+ private:
+  device::backend* owner_ = nullptr;
+  device::stream stream_;
 };
 
 /// Makes every stream of ours on a device, so that none has to be made later: that may wait for the

@@ -16,14 +16,13 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "kernel/exchange_stay.hpp"
+#include "memory/streams.hpp"
 #include "path/linger.hpp"
 
 namespace telpher::coll::exchange {
 
 struct context_state {
   memory::place where;
-  device::stream stream;
-  device::stream staying;   // of kernels that stay
   memory::buffer words;     // pinned: the next command, done of all blocks, gone, stop
   memory::buffer arrivals;  // device memory
   memory::buffer places;    // device memory, for each block
@@ -42,6 +41,7 @@ struct context_state {
   std::uint64_t residence = 0;       // the first command that it was to take; 0: none is there
   std::uint64_t next_number = 0;     // that it waits for
   path::burst calls;
+  memory::own_stream stream, staying;  // `staying`: of kernels that stay
 
   static constexpr std::size_t done_at = sizeof(kernel::exchange_command);
   static constexpr std::size_t gone_at = done_at + run::most_blocks * sizeof(std::uint64_t);
@@ -75,21 +75,21 @@ status prepare(context_state& s) noexcept {
   TELPHER_TRY(places);
   auto relay = memory::buffer::device(s.where, sizeof(kernel::exchange_command));
   TELPHER_TRY(relay);
-  auto stream = s.where.owner->create_stream(s.where.device);
+  auto stream = memory::own_stream::make(s.where);
   TELPHER_TRY(stream);
-  auto staying = s.where.owner->create_stream(s.where.device);
+  auto staying = memory::own_stream::make(s.where);
   TELPHER_TRY(staying);
-  s.stream = *stream;
-  s.staying = *staying;
+  s.stream = std::move(*stream);
+  s.staying = std::move(*staying);
   s.words = std::move(*words);
   s.arrivals = std::move(*arrivals);
   s.places = std::move(*places);
   s.relay = std::move(*relay);
   std::memset(s.words.data(), 0, context_state::words_bytes);
   device::backend& owner = *s.where.owner;
-  TELPHER_TRY(owner.fill(s.relay.data(), 0, sizeof(kernel::exchange_command), s.stream));
-  TELPHER_TRY(owner.fill(s.arrivals.data(), 0, sizeof(std::uint32_t), s.stream));
-  return owner.synchronise(s.stream);
+  TELPHER_TRY(owner.fill(s.relay.data(), 0, sizeof(kernel::exchange_command), s.stream.get()));
+  TELPHER_TRY(owner.fill(s.arrivals.data(), 0, sizeof(std::uint32_t), s.stream.get()));
+  return owner.synchronise(s.stream.get());
 }
 
 // --- kernels that stay ---
@@ -168,15 +168,13 @@ result<launch_context> launch_context::make(const memory::place& where, bool for
   try {
     contexts->push_back(std::make_unique<context_state>(std::move(fresh)));
   } catch (const std::bad_alloc&) {
-    where.owner->destroy_stream(fresh.staying);
-    where.owner->destroy_stream(fresh.stream);
     return status::out_of_memory;
   }
   return launch_context(contexts->back().get());
 }
 
 device::stream launch_context::stream() const noexcept {
-  return state_->stream;
+  return state_->stream.get();
 }
 
 kernel::exchange& launch_context::parameters() const noexcept {
@@ -305,7 +303,8 @@ status run::launch() noexcept {
     p.first_command = ++s.next_number;
   }
   constexpr int threads = kernel::exchange_place::most_items;
-  TELPHER_TRY(s.where.owner->launch(kernel_, &p, blocks_, threads, p.next ? s.staying : s.stream));
+  TELPHER_TRY(
+      s.where.owner->launch(kernel_, &p, blocks_, threads, (p.next ? s.staying : s.stream).get()));
   if (p.next) {
     s.resident = kernel_;
     s.resident_blocks = blocks_;
@@ -332,7 +331,8 @@ bool run::all_ended() noexcept {
 bool run::has_died() noexcept {
   context_state& s = *state_;
   const bool stays = s.parameters.next != nullptr;
-  if (watch_.poll(s.where, stays ? s.staying : s.stream) == status::would_block) return false;
+  if (watch_.poll(s.where, (stays ? s.staying : s.stream).get()) == status::would_block)
+    return false;
   if (all_ended() || (commanded_ && s.has_left())) return false;
   s.residence = 0;
   TELPHER_ERROR("the kernel of a collective ended without saying so: a device fault");
@@ -365,10 +365,9 @@ void release_contexts() noexcept {
   for (const auto& context : *contexts) {
     context_state& s = *context;
     dismiss(s);
-    if (s.where.owner->synchronise(s.staying) != status::ok)  // its mailbox goes with the context
+    if (s.where.owner->synchronise(s.staying.get()) !=
+        status::ok)  // its mailbox goes with the context
       TELPHER_WARN("a kernel that stays could not be waited for");
-    s.where.owner->destroy_stream(s.staying);
-    s.where.owner->destroy_stream(s.stream);
   }
   contexts->clear();
 }

@@ -99,9 +99,9 @@ bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f)
 }
 
 // Enough blocks that each has some work, which in reductions grows with the ranks; no more than the
-// links need: measured on two and four H200 and H100, where more readers of more than one link are slower.
-// In packed words 2 KB are one load for each work item. A call that the host starts is given more
-// than one block only where it gains more than the second block's start costs.
+// links need: measured on two and four H200 and H100, where more readers of more than one link are
+// slower. In packed words 2 KB are one load for each work item. A call that the host starts is
+// given more than one block only where it gains more than the second block's start costs.
 int blocks_for(const problem& p, std::uint64_t bytes, transport by, bool replayed) {
   if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
   const bool packed = by == transport::packed, more_blocks = replayed && (packed || p.ranks <= 2);

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -41,6 +42,20 @@ class Rings(unittest.TestCase):
                 continue
             self.assertEqual(make(ring, True), 0, ring)
             self.assertNotEqual(make(ring, False), 0, ring)
+
+    def test_tools_asked_for_alone_leave_what_a_build_finds(self):
+        sys.path.insert(0, str(ROOT / "tools"))
+        import setup
+        with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(
+                setup, DEPS=Path(folder), STATE=Path(folder) / "setup.json"):
+            for parts, state, mpi in ((["mpich"], {"mpi": {"mpich": "/here"}}, {"mpich": "/here"}),
+                                      (["lint"], {"mpi": {}, "ruff": "/there"}, {"mpich": "/here"}),
+                                      (["cuda"], {"mpi": {}, "nvcc": "/there"}, {})):
+                line = ["setup.py", *(word for part in parts for word in ("--with", part))]
+                with (mock.patch.object(setup, "prepare", return_value=(state, [])),
+                      mock.patch.object(sys, "argv", line)):
+                    self.assertEqual(setup.main(), 0)
+                self.assertEqual(json.loads(setup.STATE.read_text())["mpi"], mpi)
 
     def test_the_short_ring_has_stress_nodes_and_a_soak(self):
         lines = (Path(os.environ["BUILD"]) / "tests.jsonl").read_text().splitlines()
