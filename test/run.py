@@ -48,6 +48,7 @@ class Test:
     env: dict[str, str]
     timeout: float
     slots: int
+    first: bool = False
     variant: dict[str, str] = field(default_factory=dict)
 
 
@@ -124,14 +125,15 @@ def rank_test(head: dict, entry: dict, abi: str, ranks: int, variant: dict[str, 
     weight = (ranks + 1) // 2 if abi == "ompi" else ranks
     label = f"{entry['name']} {abi} x{ranks}" + "".join(f" {v}" for v in variant.values())
     return Test(label, launch_line(head, abi, ranks, env) + program, LAUNCHER_ENV,
-                entry["timeout"], slots=WHOLE if entry["alone"] else weight, variant=variant)
+                entry["timeout"], slots=WHOLE if entry["alone"] else weight, first=entry["first"], variant=variant)
 
 
 def single_test(head: dict, entry: dict) -> Test:
     env = sanitizer_env(head, leaks=True)
     env |= dict(pair.split("=", 1) for pair in fill(entry["env"], head, ""))
     command = fill([entry["programs"][""], *entry["arguments"]], head, "")
-    return Test(entry["name"], command, env, entry["timeout"], slots=WHOLE if entry["alone"] else 1)
+    return Test(entry["name"], command, env, entry["timeout"], slots=WHOLE if entry["alone"] else 1,
+                first=entry["first"])
 
 
 def variants_of(entry: dict, options) -> list[dict[str, str]]:
@@ -321,8 +323,11 @@ def run_tests(tests: list[Test], jobs: int, timeout_scale: float) -> tuple[int, 
             counts[outcome[0]] += 1
             report(test, outcome)
 
+    for test in tests:
+        if test.first:
+            one(test)
     # The heavier a test, the later, so that none holds up lighter ones while it waits for room.
-    ordered = sorted(tests, key=lambda t: t.slots)
+    ordered = sorted((test for test in tests if not test.first), key=lambda t: t.slots)
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, ordered))
     return counts[True], counts[False]

@@ -104,8 +104,17 @@ call::then call::await_mappings() noexcept {
 
 namespace {
 
-void print_row(const origin& from, char* text, std::size_t size) noexcept {
-  if (from.of == origin::table::none) return;
+void print_origin(const choice& c, char* text, std::size_t size) noexcept {
+  const origin& from = c.from;
+  if (from.of == origin::table::setting) {
+    const bool library = c.by == transport::vendor;
+    std::snprintf(text, size, " (by TELPHER_COLL_%s)", library ? "TRANSPORT" : "ALGORITHM");
+    return;
+  }
+  if (from.of == origin::table::none) {
+    std::snprintf(text, size, " (no row of the table serves it)");
+    return;
+  }
   const char* table = from.of == origin::table::tuned ? "tuned" : "built-in";
   if (from.most_bytes == tuning::any_size)
     std::snprintf(text, size, " (%s row: any size, to %d ranks)", table, from.most_ranks);
@@ -134,7 +143,7 @@ void call::explain() const noexcept {
                                                  : chosen_.mapped ? ", buffers mapped"
                                                                   : ", through the workspace",
                                                  chosen_.blocks));
-  print_row(chosen_.from, line + at, sizeof line - at);
+  print_origin(chosen_, line + at, sizeof line - at);
   if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;
   try {
     c_.explained.emplace_back(line);

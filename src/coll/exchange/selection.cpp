@@ -158,6 +158,7 @@ choice by_library() {
   choice c;
   c.by = transport::vendor;
   c.blocks = 0;
+  c.from.of = origin::table::setting;
   return c;
 }
 
@@ -279,8 +280,10 @@ choice choose(problem& p, const facts& f, int me) {
     const algorithm* a = find_algorithm(p.what, name);
     if (a && accept(c, *a,
                     a->restrictions & restriction::packed ? transport::packed : transport::exchange,
-                    p, f, me))
+                    p, f, me)) {
+      c.from.of = origin::table::setting;
       return c;
+    }
   }
   if (tuning::in_force() && accept_first(c, *tuned_rows, origin::table::tuned, p, f, me)) return c;
   if (accept_first(c, rows, origin::table::built_in, p, f, me)) return c;

@@ -38,9 +38,9 @@ struct program_memory {
   memory::buffer pinned;  // where kernels read a program that is too long for their parameters
 };
 
-/// The row of a table that a choice was made by.
+/// What a choice was made by: a row of a table, a setting, or that no row serves the problem.
 struct origin {
-  enum class table : std::uint8_t { none, built_in, tuned } of = table::none;  // none: by a setting
+  enum class table : std::uint8_t { none, built_in, tuned, setting } of = table::none;
   std::uint64_t most_bytes = 0;
   int most_ranks = 0;
 };

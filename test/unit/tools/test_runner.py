@@ -13,7 +13,7 @@ RUN = Path(__file__).resolve().parents[2] / "run.py"
 
 def entry(name: str, *command: str, timeout: float = 20) -> dict:
     return {"name": name, "ring": "unit", "programs": {"": command[0]}, "arguments": list(command[1:]), "ranks": [],
-            "wide": [], "env": [], "timeout": timeout, "paths": False, "alone": False, "plain": False}
+            "wide": [], "env": [], "timeout": timeout, "paths": False, "alone": False, "first": False, "plain": False}
 
 
 def alive(pid: str) -> bool:
@@ -53,6 +53,13 @@ class Runner(unittest.TestCase):
             self.assertIn("no end within 0.5 s; killed", answer.stdout)
             for pid in Path(pids).read_text().split():
                 self.assertFalse(alive(pid), pid)
+
+    def test_a_first_test_ends_before_the_others_begin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "made")
+            users = [entry(f"user{i}", "test", "-f", made) for i in range(3)]
+            maker = {**entry("maker", "sh", "-c", f"sleep 0.3; touch {made}"), "first": True}
+            self.assertEqual(run(*users, maker).stdout.splitlines()[-1], "4 passed, 0 failed")
 
     def test_a_signal_is_named(self):
         self.assertIn("SIGSEGV", run(entry("crash", "sh", "-c", "kill -SEGV $$")).stdout)

@@ -85,10 +85,10 @@ class Tables(unittest.TestCase):
             raise AssertionError(f"{arguments}: {answer.stdout}{answer.stderr}")
         return answer
 
-    def bench(self, table: str) -> str:
+    def bench(self, table: str, **more: str) -> str:
         """An explained allreduce, every byte of which is looked at."""
         return self.telpher("bench", "--mpi", ABI, "--backend", "emu", "--explain", "allreduce", *QUICK,
-                            TELPHER_TABLE=table).stderr
+                            TELPHER_TABLE=table, **more).stderr
 
     def file(self, name: str, machine: list, choices: list, settings: dict) -> str:
         path = self.home / name
@@ -111,6 +111,11 @@ class Tables(unittest.TestCase):
         self.assertIn("mapped up to 4 KiB", said)
         self.assertIn("one_shot by coll_exchange", said)
         self.assertIn("(tuned row: to 4096 bytes, to 2 ranks)", said)
+
+    def test_a_setting_comes_before_rows(self):
+        said = self.bench(self.good(), TELPHER_COLL_ALGORITHM="allreduce=two_shot")
+        self.assertIn("two_shot by coll_exchange", said)
+        self.assertIn("(by TELPHER_COLL_ALGORITHM)", said)
 
     def test_of_another_machine(self):
         other = [line.replace("8 x", "4 x") for line in self.machine]
