@@ -44,6 +44,42 @@ TEST_CASE(packed_words) {
         CHECK_EQ(wrong_of_all(ranks, count, true, false, in_place, by_one), 0);
 }
 
+namespace {
+
+/// The words of a program over made-up addresses; units of one byte.
+std::vector<std::uint64_t> words_of(const std::vector<step>& steps) {
+  schedule plan;
+  plan.ranks = 2;
+  plan.steps = steps;
+  space_map map{};
+  map[0] = {0x1000, 0x2000, 0x3000, 0};
+  map[1] = {0x4000, 0x5000, 0x6000, 0};
+  std::vector<std::uint64_t> words;
+  CHECK(compile({plan, map}, words) == telpher::status::ok);
+  return words;
+}
+
+constexpr std::uint64_t reduce_word = static_cast<std::uint64_t>(kernel::exchange_op::reduce);
+
+}  // namespace
+
+TEST_CASE(a_sum_goes_to_all_its_places_in_one_step) {
+  const span sum{0, space::output, 0, 64}, slot{0, space::scratch, 0, 64};
+  const step add{step_kind::reduce, -1, sum, {{0, space::input, 0, 64}, slot}};
+  const auto copy_to = [&](span to) { return step{step_kind::copy, -1, to, {sum}}; };
+  const step to_peer = copy_to({1, space::output, 0, 64});
+  const std::vector<std::uint64_t> together = {
+      reduce_word | 2 << 8 | 2 << 16, 64, 0x2000, 0x1000, 0x3000, 0x5000, 0x3000};
+  CHECK(words_of({add, to_peer, copy_to(slot)}) == together);
+  // A place that overlaps with a source would be changed before it was read; other sizes, and what
+  // comes after a signal, are steps of their own.
+  CHECK_EQ(words_of({add, copy_to({0, space::scratch, 32, 64})})[0], reduce_word | 2 << 8);
+  const step half{step_kind::copy, -1, {1, space::output, 0, 32}, {{0, space::output, 0, 32}}};
+  CHECK_EQ(words_of({add, half})[0], reduce_word | 2 << 8);
+  const step tell{step_kind::signal, 1, {}, {}};
+  CHECK_EQ(words_of({add, tell, to_peer})[0], reduce_word | 2 << 8);
+}
+
 TEST_CASE(a_waiting_block_gives_up_when_told) {
   std::vector<std::uint64_t> flags(flags_count);
   std::uint64_t done = 0;
