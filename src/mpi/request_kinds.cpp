@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/request_kinds.hpp"
 
+#include "host_mpi/received.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/handles.hpp"
-#include "ticket/plain_receives.hpp"
+#include "mpi/plain_receive.hpp"
 
 namespace telpher::mpi {
 namespace {
@@ -109,7 +110,8 @@ int sendrecv_request::finish(MPI_Status* out) noexcept {
 
 // --- persistent ---
 
-// Of a type that the host MPI takes with no elements, whatever it is, nothing is needed.
+// Of a type that the host MPI takes with no elements, whatever it is, nothing is needed. One that
+// lives to the end is taken as it is: receives of such are begun sooner.
 persistent_request::persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept
     : is_send_(true), send_(a), place_(place) {
   keep_type(send_.type);
@@ -121,10 +123,13 @@ persistent_request::persistent_request(const pt2pt::receive_args& a, MPI_Request
 }
 
 void persistent_request::keep_type(MPI_Datatype& type) noexcept {
-  if (type == MPI_DATATYPE_NULL)
+  if (type == MPI_DATATYPE_NULL) {
     type = MPI_BYTE;
-  else if (pmpi::Type_dup(type, &type_) == MPI_SUCCESS)
-    type = type_;
+    return;
+  }
+  const auto layout = datatype::layout_of(type);
+  const bool stays = layout && (*layout)->predefined;
+  if (!stays && pmpi::Type_dup(type, &type_) == MPI_SUCCESS) type = type_;
 }
 
 persistent_request::~persistent_request() {
@@ -139,23 +144,55 @@ stream::used persistent_request::used_by_start() const noexcept {
 
 int persistent_request::start() noexcept {
   int rc = MPI_SUCCESS;
+  if (!is_send_ && post_plain(receive_, &plain_, &rc)) {
+    plain_active_ = rc == MPI_SUCCESS;
+    return rc;
+  }
   running_ = is_send_ ? start_send(send_, true, &rc) : start_receive(receive_, &rc);
   return rc;
 }
 
+// A call that fails ends the request as well.
+bool persistent_request::plain_done() noexcept {
+  if (plain_ == MPI_REQUEST_NULL) return true;
+  const MPI_Request posted = plain_;
+  int flag = 0;
+  plain_code_ = pmpi::Test(&plain_, &flag, &plain_status_);
+  if (plain_code_ == MPI_SUCCESS && !flag) return false;
+  ticket::plain().ended(posted);
+  plain_ = MPI_REQUEST_NULL;
+  return true;
+}
+
 int persistent_request::finish(MPI_Status* out) noexcept {
-  if (!running_) {
-    fill_empty(out);
-    return MPI_SUCCESS;
+  if (plain_active_ || !running_) {
+    fill(out);
+    return std::exchange(plain_active_, false) ? plain_code_ : MPI_SUCCESS;
   }
   const int rc = running_->finish(out);
   running_.reset();
   return rc;
 }
 
+void persistent_request::fill(MPI_Status* out) noexcept {
+  if (plain_active_)
+    host_mpi::copy_status(out, plain_status_);
+  else if (running_)
+    running_->fill(out);
+  else
+    fill_empty(out);
+}
+
+void persistent_request::cancel() noexcept {
+  if (running_) running_->cancel();
+  if (plain_ != MPI_REQUEST_NULL) pmpi::Cancel(&plain_);
+}
+
 bool persistent_request::abandon() noexcept {
   pmpi::Request_free(&place_);
   if (running_ && !running_->abandon()) keep_abandoned(std::move(running_));
+  if (plain_ != MPI_REQUEST_NULL)
+    keep_abandoned(std::make_unique<freed_plain_receive>(std::exchange(plain_, MPI_REQUEST_NULL)));
   return true;
 }
 

@@ -128,7 +128,8 @@ class sendrecv_request final : public request_object {
   MPI_Request request_;
 };
 
-/// A persistent send or receive: keeps the arguments; each start makes an ordinary one.
+/// A persistent send or receive: keeps the arguments; each start makes an ordinary one. Of a
+/// receive that is plain (plain_receive.hpp) that is a request of the host MPI, else one of ours.
 class persistent_request final : public request_object {
  public:
   persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept;
@@ -136,23 +137,26 @@ class persistent_request final : public request_object {
   ~persistent_request() override;
   stream::used used_by_start() const noexcept override;
   int start() noexcept override;
-  bool check() noexcept override { return !running_ || running_->check(); }
-  bool conclude() noexcept override { return !running_ || running_->conclude(); }
+  bool check() noexcept override {
+    return plain_active_ ? plain_done() : !running_ || running_->check();
+  }
+  bool conclude() noexcept override {
+    return plain_active_ ? plain_done() : !running_ || running_->conclude();
+  }
   ticket::receive* receiving() noexcept override {
     return running_ ? running_->receiving() : nullptr;
   }
   int finish(MPI_Status* out) noexcept override;
-  void fill(MPI_Status* out) noexcept override { running_ ? running_->fill(out) : fill_empty(out); }
-  void cancel() noexcept override {
-    if (running_) running_->cancel();
-  }
+  void fill(MPI_Status* out) noexcept override;
+  void cancel() noexcept override;
   bool abandon() noexcept override;
   MPI_Request request() const noexcept override { return place_; }
   bool persistent() const noexcept override { return true; }
-  bool active() const noexcept override { return running_ != nullptr; }
+  bool active() const noexcept override { return plain_active_ || running_; }
 
  private:
   void keep_type(MPI_Datatype& type) noexcept;
+  bool plain_done() noexcept;
 
   bool is_send_;
   pt2pt::send_args send_{};
@@ -160,6 +164,10 @@ class persistent_request final : public request_object {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
   MPI_Request place_;
   std::unique_ptr<request_object> running_;
+  bool plain_active_ = false;             // a plain receive was started; once done:
+  MPI_Request plain_ = MPI_REQUEST_NULL;  // null
+  int plain_code_ = MPI_SUCCESS;          // how it ended
+  MPI_Status plain_status_{};
 };
 
 /// A staged collective's native request with the work that follows it. `place`: the handle of

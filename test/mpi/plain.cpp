@@ -268,6 +268,99 @@ void replace(suite& s, int tag) {
     s.expect_none(b.compare(2 * round + other, bytes));
     if (s.rank == 0 && round == 0) s.expect(w.plain(tag), "it was plain");
     if (s.rank == 0 && round == 3) s.expect(!w.plain(tag) && w.tickets(tag), "it is not any more");
+    s.meet(as_int(other));  // the next round's sender ends what this one has looked at
+  }
+}
+
+/// Persistent receives are plain while messages come from host memory. Then some come from a
+/// device: the first of them as bytes, for receives that are plain; the next starts are not.
+void persistent(suite& s, int tag, const waiter& wait) {
+  constexpr int count = 40, rounds = 5;
+  const words w;
+  const auto number = [](int round, int i) { return static_cast<std::uint64_t>(round * 100 + i); };
+  if (s.rank == 0) {
+    std::vector<buffer> to;
+    std::vector<MPI_Request> requests(count);
+    for (int i = 0; i < count; ++i) {
+      to.emplace_back(kind::host, bytes);
+      MPI_Recv_init(to.back().data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD,
+                    &requests[static_cast<std::size_t>(i)]);
+    }
+    for (int round = 0; round < rounds; ++round) {
+      for (buffer& b : to) b.clear();
+      std::vector<MPI_Status> statuses(count);
+      MPI_Startall(count, requests.data());
+      if (round < 2) s.expect(w.plain(tag) && !w.tickets(tag), "the class has plain receives");
+      s.meet(1);
+      wait(requests, statuses);
+      for (int i = 0; i < count; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        s.note("round %d, message %d", round, i);
+        s.expect(requests[at] != MPI_REQUEST_NULL, "the handle stays");
+        s.expect_status(statuses[at], 1, tag, bytes);
+        s.expect_none(to[at].compare(number(round, i), bytes));
+      }
+    }
+    s.expect(!w.plain(tag) && w.tickets(tag), "the class has tickets");
+    for (MPI_Request& r : requests) MPI_Request_free(&r);
+  } else if (s.rank == 1) {
+    for (int round = 0; round < rounds; ++round) {
+      s.meet(0);
+      for (int i = 0; i < count; ++i) {
+        buffer from(round >= 2 && i % 3 == 0 ? kinds().back() : kind::host, bytes);
+        from.fill(number(round, i));
+        MPI_Send(from.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+      }
+    }
+  }
+}
+
+/// What may become of a started persistent receive but its end.
+void persistent_ends(suite& s, int tag) {
+  const words w;
+  buffer b(kind::host, 8);
+  b.clear();
+  if (s.rank == 0) {
+    MPI_Request r;
+    MPI_Status status;
+    int flag = 0;
+    MPI_Recv_init(b.data(), 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
+    MPI_Test(&r, &flag, &status);
+    s.expect(flag != 0, "one that was not started has ended");
+    MPI_Start(&r);
+    s.expect(w.plain(tag), "it is plain");
+    MPI_Test(&r, &flag, &status);
+    s.expect(flag == 0, "one that was started has not");
+    MPI_Cancel(&r);
+    MPI_Wait(&r, &status);
+    MPI_Test_cancelled(&status, &flag);
+    s.expect(flag != 0, "it is cancelled");
+    MPI_Start(&r);
+    s.meet(1);
+    for (flag = 0; flag == 0;) MPI_Request_get_status(r, &flag, &status);
+    s.expect_status(status, 1, tag, 8);
+    MPI_Wait(&r, &status);
+    s.expect_status(status, 1, tag, 8);
+    s.expect_none(b.compare(1, 8));
+    MPI_Start(&r);
+    MPI_Request_free(&r);
+    s.expect(r == MPI_REQUEST_NULL, "the handle becomes null");
+    s.expect(w.plain(tag), "the freed receive is still there");
+    s.meet(1);
+    buffer device(kinds().back(), bytes);
+    device.clear();
+    MPI_Recv(device.data(), as_int(bytes), MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    s.expect_none(device.compare(3, bytes));
+    s.expect_none(b.compare(2, 8));  // it was sent before
+  } else if (s.rank == 1) {
+    for (std::uint64_t i : {1u, 2u}) {
+      s.meet(0);
+      b.fill(i);
+      MPI_Send(b.data(), 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+    }
+    buffer device(kinds().back(), bytes);
+    device.fill(3);
+    MPI_Send(device.data(), as_int(bytes), MPI_BYTE, 0, tag, MPI_COMM_WORLD);
   }
 }
 
@@ -288,5 +381,8 @@ int main(int argc, char** argv) {
   ++tag;
   s.run("cancelled and freed", [&] { cancelled_and_freed(s, tag++); });
   s.run("replace", [&] { replace(s, tag++); });
+  for (const auto& c : calls)
+    s.run(std::string("persistent, ") + c.name, [&] { persistent(s, tag++, c.wait); });
+  s.run("persistent, ends", [&] { persistent_ends(s, tag++); });
   return s.finish();
 }
