@@ -24,7 +24,7 @@ function(telpher_kernel_program name source)
       set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}_hip-${abi}.o)
       list(TRANSFORM TELPHER_HIP_KNOWN PREPEND --offload-arch= OUTPUT_VARIABLE targets)
       add_custom_command(OUTPUT ${object}
-        COMMAND ${TELPHER_HIPCC} -x hip -std=c++20 -O3 -fPIC ${targets} ${flags} ${mpi}
+        COMMAND ${TELPHER_HIPCC} -x hip -std=c++20 ${TELPHER_KERNEL_OPTIMISATION} -fPIC ${targets} ${flags} ${mpi}
           -MD -MF ${object}.d -c ${source} -o ${object}
         DEPENDS ${source} DEPFILE ${object}.d COMMENT "hipcc ${name}" VERBATIM)
       telpher_link_kernel_program(${name}_hip ${abi} ${object} ${TELPHER_AMDHIP})

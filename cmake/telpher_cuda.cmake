@@ -52,7 +52,7 @@ function(telpher_nvcc_object object source)
   file(REAL_PATH ${TELPHER_NVCC} nvcc)
   file(RELATIVE_PATH shown ${PROJECT_BINARY_DIR} ${object})
   add_custom_command(OUTPUT ${object}
-    COMMAND ${nvcc} -x cu -std=c++20 -O3 -ccbin ${CMAKE_CXX_COMPILER}
+    COMMAND ${nvcc} -x cu -std=c++20 ${TELPHER_NVCC_OPTIMISATION} -ccbin ${CMAKE_CXX_COMPILER}
       -Xcompiler -fPIC,-fvisibility=hidden ${targets} ${ARGN} -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include
       -I${TELPHER_CUDA_INCLUDE} -MD -MF ${object}.d -c ${source} -o ${object}
     DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${shown}" VERBATIM)
