@@ -8,12 +8,11 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from . import UserError, devices, doctor_checks, execute, host_mpi, info, libraries, program
+from . import UserError, devices, doctor_checks, execute, host_mpi, info, jobs, libraries, program
 
 LINES_KEPT = 12
 
@@ -59,16 +58,6 @@ def prefix_of(library: str) -> str:
     return os.path.dirname(os.path.dirname(mpirun)) if mpirun else ""
 
 
-def ended(job) -> tuple:
-    """The output of a job that took too long: its launcher may end its ranks first."""
-    job.terminate()
-    try:
-        return job.communicate(timeout=5)
-    except subprocess.TimeoutExpired:
-        os.killpg(job.pid, signal.SIGKILL)
-        return job.communicate()
-
-
 def reports(out: str) -> list:
     found = []
     for line in out.splitlines():
@@ -90,25 +79,16 @@ def start_ranks(options, mpi: dict, test: str, **more: str) -> dict:
     if os.geteuid() == 0:
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
-        job = subprocess.Popen(
-            rank_command(options, mpi, test),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env=environment,
-            start_new_session=True,
-        )
+        job = jobs.run(rank_command(options, mpi, test), env=environment, timeout=options.timeout)
+        out, err = job.stdout, job.stderr
+        problem = "" if job.returncode == 0 else f"the launcher ended with {job.returncode}"
+    except subprocess.TimeoutExpired as late:
+        out, err = late.stdout, late.stderr
+        problem = f"no answer within {options.timeout} s"
     except UserError as error:
         return nothing | {"problem": str(error)}
     except OSError as error:
         return nothing | {"problem": f"{options.launch or 'the launcher'} cannot be started: {error.strerror}"}
-    try:
-        out, err = job.communicate(timeout=options.timeout)
-        problem = "" if job.returncode == 0 else f"the launcher ended with {job.returncode}"
-    except subprocess.TimeoutExpired:
-        out, err = ended(job)
-        problem = f"no answer within {options.timeout} s"
     said = [line for line in err.splitlines() if "messages," not in line and "ipc cache:" not in line]
     return {
         "problem": problem,

@@ -6,13 +6,12 @@ import argparse
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 import time
 from datetime import datetime
 
-from . import UserError, libraries, report_figures, report_page
+from . import UserError, jobs, libraries, report_figures, report_page
 
 EPILOG = "What it measures and how to read it: docs/measure/report.md."
 STATE_VERSION = 1
@@ -121,15 +120,8 @@ class State:
 def run_step(command: list, environment: dict) -> tuple:
     """(exit code, output); the child and its ranks are ended if this process is interrupted."""
     line = [sys.executable, "-S", "-E", os.path.join(libraries.home(), "bin", "telpher"), *command]
-    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                             env=dict(os.environ) | environment, start_new_session=True)
-    try:
-        output, _ = child.communicate()
-        return child.returncode, output
-    except KeyboardInterrupt:
-        os.killpg(child.pid, signal.SIGTERM)
-        child.wait()
-        raise
+    done = jobs.run(line, env=dict(os.environ) | environment, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout
 
 
 def file_name(step: str) -> str:
@@ -214,6 +206,7 @@ def report(arguments: list) -> int:
     asked = {"ranks": options.ranks, "set": options.chosen, "min_time": min_time(options), "mpi": options.mpi,
              "backend": options.backend}
     state = State(options.output, asked, options.again)
+    jobs.interrupt_on_terminate()
     try:
         if not options.render:
             measure(options, state, steps)

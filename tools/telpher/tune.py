@@ -17,7 +17,7 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-from . import UserError, info, libraries, tables
+from . import UserError, info, jobs, libraries, tables
 
 OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "alltoall", "reduce_scatter_block", "gather", "scatter")
 BLOCK_OF_EACH = ("allgather", "alltoall", "gather", "scatter")  # whose vector is the bench's bytes times the ranks
@@ -96,9 +96,7 @@ def bench(options, ranks: int, tests: tuple, settings: dict, more: list, file: s
         command += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
     environment = dict(os.environ) | {"TELPHER_TABLE": "off"}
     environment |= {"TELPHER_" + name.upper(): value for name, value in settings.items()}
-    return subprocess.run(
-        [*command, ",".join(tests)], env=environment, capture_output=True, text=True, timeout=options.timeout
-    )
+    return jobs.run([*command, ",".join(tests)], env=environment, timeout=options.timeout)
 
 
 def machine_of(options, folder: str) -> list:
@@ -302,6 +300,7 @@ def save(path: str, text: str) -> None:
 def tune(arguments: list) -> int:
     options = parser().parse_args(arguments)
     sizes = check(options)
+    jobs.interrupt_on_terminate()
     with tempfile.TemporaryDirectory(prefix="telpher-tune-") as folder:
         machine = machine_of(options, folder)
         counts = rank_counts(options)

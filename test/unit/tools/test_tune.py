@@ -112,6 +112,18 @@ class Tables(unittest.TestCase):
         self.assertIn("one_shot by coll_exchange", said)
         self.assertIn("(tuned row: to 4096 bytes, to 2 ranks)", said)
 
+    def test_what_is_terminated_keeps_its_whole_rounds(self):
+        file = self.home / "cut.table"
+        line = [TELPHER, "tune", "--backend", "emu", "--mpi", ABI, "-n", "2", "-s", "64", "--rounds", "99",
+                "--min-time", "0.002", "--only", "mapped_limit", "-o", str(file)]
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
+                              env=os.environ | {"HOME": str(self.home)}) as child:
+            for said in child.stdout:
+                if said.startswith("round 2 of 99, run 2"):
+                    child.terminate()
+        self.assertEqual(child.returncode, 0)
+        self.assertIn("1 rounds of 2 runs", file.read_text())
+
     def test_a_setting_comes_before_rows(self):
         said = self.bench(self.good(), TELPHER_COLL_ALGORITHM="allreduce=two_shot")
         self.assertIn("two_shot by coll_exchange", said)
