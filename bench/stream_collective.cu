@@ -1,84 +1,195 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An allreduce (sum of floats) of ranks with a device each, in the order of streams: what one costs
-// of many that follow each other, by
-//   wait     the stream is waited for, then MPI_Allreduce
-//   enqueue  telpher_allreduce_enqueue
-//   matched  telpher_start_enqueue and telpher_wait_enqueue of MPI_Allreduce_init, matched
+// A collective (of floats, sums) of ranks with a device each, in the order of streams: what one
+// costs of many that follow each other, by
+//   wait     the stream is waited for, then the MPI call
+//   enqueue  telpher_<name>_enqueue
+//   matched  telpher_start_enqueue and telpher_wait_enqueue of the persistent form, matched
 //   graph    those, in a graph
-//   nccl     ncclAllReduce in the stream
+//   nccl     NCCL's in the stream
 //   ncclgr   that, in a graph
-// Medians of rounds in which all take their turn, in microseconds; every form's sums are checked.
-// The MPI must have the persistent collectives of MPI-4.
+// Medians of rounds in which all take their turn, in microseconds; every form's results are
+// checked. BYTES are those of the longest vector of a rank. The MPI must have the persistent
+// collectives of MPI-4.
 //
 //   nvcc -O2 -std=c++20 -arch=native -I include -I MPI/include -o stream_collective
 //     bench/stream_collective.cu -L MPI/lib -lmpi -lnccl
-//   mpirun -n RANKS env LD_PRELOAD=.../libtelpher-ABI.so ./stream_collective [BYTES…]
+//   mpirun -n RANKS env LD_PRELOAD=.../libtelpher-ABI.so ./stream_collective [NAME [BYTES…]]
+// NAME: allreduce, bcast, allgather, alltoall or reduce_scatter_block.
 #include "stream_timing.cuh"
 
 namespace {
 
-class sum {
+#define WORLD MPI_COMM_WORLD
+#define NULL_INFO MPI_INFO_NULL
+
+/// Of n floats, or of blocks of b = n / ranks.
+struct operation {
+  const char* name;
+  void (*init)(const float* in, float* out, int n, int b, MPI_Request* made);
+  void (*call)(const float* in, float* out, int n, int b);
+  void (*enqueue)(const float* in, float* out, int n, int b);
+  void (*by_nccl)(const float* in, float* out, int n, int b);
+  bool block_in, block_out;  // the vector has one block only
+  /// What lies at an element of the result, if rank `of` gives value(of, i) at i.
+  float (*result)(int i, int b, float (*value)(int of, int i));
+};
+
+int round_now = 0;
+
+float value(int of, int i) {
+  return static_cast<float>((i * 7ll + 31 * of + round_now) % 1000);
+}
+float sum_at(int i, float (*of_rank)(int, int)) {
+  float all = 0;  // exact: small whole numbers
+  for (int of = 0; of < ranks; ++of) all += of_rank(of, i);
+  return all;
+}
+
+const operation operations[] = {
+    {"allreduce",
+     [](const float* in, float* out, int n, int, MPI_Request* made) {
+       CHECK(MPI_Allreduce_init(in, out, n, MPI_FLOAT, MPI_SUM, WORLD, NULL_INFO, made));
+     },
+     [](const float* in, float* out, int n, int) {
+       CHECK(MPI_Allreduce(in, out, n, MPI_FLOAT, MPI_SUM, WORLD));
+     },
+     [](const float* in, float* out, int n, int) {
+       CHECK(TELPHER(telpher_allreduce_enqueue)(in, out, n, MPI_FLOAT, MPI_SUM, WORLD, stream));
+     },
+     [](const float* in, float* out, int n, int) {
+       CHECK(ncclAllReduce(in, out, static_cast<std::size_t>(n), ncclFloat, ncclSum, nccl, stream));
+     },
+     false, false, [](int i, int, float (*of)(int, int)) { return sum_at(i, of); }},
+    {"bcast",
+     [](const float*, float* out, int n, int, MPI_Request* made) {
+       CHECK(MPI_Bcast_init(out, n, MPI_FLOAT, 0, WORLD, NULL_INFO, made));
+     },
+     [](const float*, float* out, int n, int) { CHECK(MPI_Bcast(out, n, MPI_FLOAT, 0, WORLD)); },
+     [](const float*, float* out, int n, int) {
+       CHECK(TELPHER(telpher_bcast_enqueue)(out, n, MPI_FLOAT, 0, WORLD, stream));
+     },
+     [](const float*, float* out, int n, int) {
+       CHECK(ncclBroadcast(out, out, static_cast<std::size_t>(n), ncclFloat, 0, nccl, stream));
+     },
+     false, false, [](int i, int, float (*of)(int, int)) { return of(0, i); }},
+    {"allgather",
+     [](const float* in, float* out, int, int b, MPI_Request* made) {
+       CHECK(MPI_Allgather_init(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD, NULL_INFO, made));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(MPI_Allgather(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(
+           TELPHER(telpher_allgather_enqueue)(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD, stream));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(ncclAllGather(in, out, static_cast<std::size_t>(b), ncclFloat, nccl, stream));
+     },
+     true, false, [](int i, int b, float (*of)(int, int)) { return of(i / b, i % b); }},
+    {"alltoall",
+     [](const float* in, float* out, int, int b, MPI_Request* made) {
+       CHECK(MPI_Alltoall_init(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD, NULL_INFO, made));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(MPI_Alltoall(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(TELPHER(telpher_alltoall_enqueue)(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD, stream));
+     },
+     [](const float* in, float* out, int, int b) {
+       const auto block = static_cast<std::size_t>(b);
+       CHECK(ncclGroupStart());
+       for (int r = 0; r < ranks; ++r) {
+         CHECK(ncclSend(in + r * b, block, ncclFloat, r, nccl, stream));
+         CHECK(ncclRecv(out + r * b, block, ncclFloat, r, nccl, stream));
+       }
+       CHECK(ncclGroupEnd());
+     },
+     false, false, [](int i, int b, float (*of)(int, int)) { return of(i / b, rank * b + i % b); }},
+    {"reduce_scatter_block",
+     [](const float* in, float* out, int, int b, MPI_Request* made) {
+       CHECK(MPI_Reduce_scatter_block_init(in, out, b, MPI_FLOAT, MPI_SUM, WORLD, NULL_INFO, made));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(MPI_Reduce_scatter_block(in, out, b, MPI_FLOAT, MPI_SUM, WORLD));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(TELPHER(telpher_reduce_scatter_block_enqueue)(in, out, b, MPI_FLOAT, MPI_SUM, WORLD,
+                                                           stream));
+     },
+     [](const float* in, float* out, int, int b) {
+       CHECK(ncclReduceScatter(in, out, static_cast<std::size_t>(b), ncclFloat, ncclSum, nccl,
+                               stream));
+     },
+     false, true, [](int i, int b, float (*of)(int, int)) { return sum_at(rank * b + i, of); }},
+};
+
+class collective {
  public:
-  explicit sum(std::size_t bytes) : count_(static_cast<int>(bytes / sizeof(float))) {
+  collective(const operation& what, std::size_t bytes)
+      : what_(what), block_(static_cast<int>(bytes / sizeof(float)) / ranks) {
+    const bool blocks = what.block_in || what.block_out || std::string(what.name) == "alltoall";
+    count_ = blocks ? block_ * ranks : static_cast<int>(bytes / sizeof(float));
     CHECK(cudaMalloc(&in_, bytes));
     CHECK(cudaMalloc(&out_, bytes));
-    CHECK(MPI_Allreduce_init(in_, out_, count_, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-                             &matched_));
+    what.init(in_, out_, count_, block_, &matched_);
     CHECK(TELPHER(telpher_match)(1, &matched_));
   }
-  ~sum() {
+  ~collective() {
     CHECK(cudaStreamSynchronize(stream));
     MPI_Request_free(&matched_);
     CHECK(cudaFree(in_));
     CHECK(cudaFree(out_));
   }
+  bool empty() const { return count_ == 0; }
 
   void by(const std::string& form) {
     if (form == "wait") {
       CHECK(cudaStreamSynchronize(stream));
-      CHECK(MPI_Allreduce(in_, out_, count_, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+      what_.call(in_, out_, count_, block_);
     } else if (form == "enqueue") {
-      CHECK(TELPHER(telpher_allreduce_enqueue)(in_, out_, count_, MPI_FLOAT, MPI_SUM,
-                                               MPI_COMM_WORLD, stream));
+      what_.enqueue(in_, out_, count_, block_);
     } else if (form == "matched" || form == "graph") {
       CHECK(TELPHER(telpher_start_enqueue)(matched_, stream));
       CHECK(TELPHER(telpher_wait_enqueue)(&matched_, MPI_STATUS_IGNORE, stream));
     } else {
-      CHECK(ncclAllReduce(in_, out_, count_, ncclFloat, ncclSum, nccl, stream));
+      what_.by_nccl(in_, out_, count_, block_);
     }
   }
 
   void verify(const std::string& form, int round) {
-    const auto n = static_cast<std::size_t>(count_);
-    const auto value = [&](int of, std::size_t i) {
-      return static_cast<float>((i * 7 + 31u * of + round) % 1000);
-    };
-    std::vector<float> host(n);
-    for (std::size_t i = 0; i < n; ++i) host[i] = value(rank, i);
-    CHECK(cudaMemcpy(in_, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-    CHECK(cudaMemset(out_, 0xee, n * sizeof(float)));
+    round_now = round;
+    std::vector<float> host(static_cast<std::size_t>(what_.block_in ? block_ : count_));
+    for (std::size_t i = 0; i < host.size(); ++i) host[i] = value(rank, static_cast<int>(i));
+    const std::size_t given = host.size() * sizeof(float);
+    CHECK(cudaMemcpy(in_, host.data(), given, cudaMemcpyHostToDevice));
+    host.resize(static_cast<std::size_t>(what_.block_out ? block_ : count_));
+    CHECK(cudaMemset(out_, 0xee, host.size() * sizeof(float)));
+    if (rank == 0 && std::string(what_.name) == "bcast")
+      CHECK(cudaMemcpy(out_, in_, given, cudaMemcpyDeviceToDevice));
     CHECK(cudaDeviceSynchronize());
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(WORLD);
     by(form);
     CHECK(cudaStreamSynchronize(stream));
-    CHECK(cudaMemcpy(host.data(), out_, n * sizeof(float), cudaMemcpyDeviceToHost));
-    for (std::size_t i = 0; i < n; ++i) {
-      float all = 0;  // exact: small whole numbers
-      for (int of = 0; of < ranks; ++of) all += value(of, i);
-      if (host[i] == all) continue;
-      std::fprintf(stderr, "%s: wrong sum at %zu\n", form.c_str(), i);
-      MPI_Abort(MPI_COMM_WORLD, 3);
+    CHECK(cudaMemcpy(host.data(), out_, host.size() * sizeof(float), cudaMemcpyDeviceToHost));
+    for (std::size_t i = 0; i < host.size(); ++i) {
+      if (host[i] == what_.result(static_cast<int>(i), block_, value)) continue;
+      std::fprintf(stderr, "%s by %s: wrong at %zu\n", what_.name, form.c_str(), i);
+      MPI_Abort(WORLD, 3);
     }
   }
 
  private:
-  int count_;
+  const operation& what_;
+  int block_, count_ = 0;
   float *in_ = nullptr, *out_ = nullptr;
   MPI_Request matched_ = MPI_REQUEST_NULL;
 };
 
-void sums(std::size_t bytes) {
-  sum one(bytes);
+void measure(const operation& what, std::size_t bytes) {
+  collective one(what, bytes);
+  if (one.empty()) return;
   std::map<std::string, double> us;
   for (const std::string& f : forms) {
     one.verify(f, 1);
@@ -92,11 +203,15 @@ void sums(std::size_t bytes) {
 
 int main(int argc, char** argv) {
   begin(argc, argv);
-  heading("an allreduce, us");
+  const std::string name = argc > 1 ? argv[1] : "allreduce";
   std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  for (int i = 2; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
   if (sizes.empty()) sizes = {8,       64,      512,      4 << 10, 32 << 10, 256 << 10,
                               2 << 20, 16 << 20, 64 << 20};
-  for (const std::size_t bytes : sizes) sums(bytes);
+  for (const operation& o : operations) {
+    if (o.name != name) continue;
+    heading((name + ", us").c_str());
+    for (const std::size_t bytes : sizes) measure(o, bytes);
+  }
   end();
 }
