@@ -116,6 +116,10 @@ void persistent(MPI_Comm comm, int ranks) {
 }
 #endif
 
+// MPICH's ucx netmod loses receives of any source where it carries messages
+// (docs/use/limitations.md): there each is probed first.
+bool loses_any_source = false;
+
 // Everyone to everyone, received by wildcard, by probe and by name.
 void messages(MPI_Comm comm, int rank, int ranks) {
   for (const std::size_t n : sizes) {
@@ -128,7 +132,7 @@ void messages(MPI_Comm comm, int rank, int ranks) {
       numbers in(n, -1);
       MPI_Status status;
       int source = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
-      if (i % 2 == 1) {
+      if (i % 2 == 1 || loses_any_source) {
         MPI_Probe(source, tag, comm, &status);
         source = status.MPI_SOURCE, tag = status.MPI_TAG;
       }
@@ -181,6 +185,15 @@ void everywhere(MPI_Comm comm) {
   MPI_Comm_split(comm, rank % 2, 0, &part);
   everything(part);
   MPI_Comm_free(&part);
+}
+
+// The same of a communicator of two worlds.
+void everywhere_of_both(MPI_Comm merged) {
+#ifdef MPICH_VERSION
+  loses_any_source = true;
+#endif
+  everywhere(merged);
+  loses_any_source = false;
 }
 
 // --- between two groups ---
@@ -241,7 +254,7 @@ void two_worlds(char* program, char* call, std::string_view children) {
   across(inter);
   MPI_Comm merged;
   MPI_Intercomm_merge(inter, is_child, &merged);
-  everywhere(merged);
+  everywhere_of_both(merged);
   report(merged);
   MPI_Comm_free(&merged);
   everywhere(MPI_COMM_WORLD);
@@ -317,7 +330,7 @@ void two_halves(std::string_view call, const std::string& file) {
     across(inter);
     MPI_Comm merged;
     MPI_Intercomm_merge(inter, !first, &merged);
-    everywhere(merged);
+    everywhere_of_both(merged);
     report(merged);
     MPI_Comm_free(&merged);
     MPI_Comm_disconnect(&inter);
