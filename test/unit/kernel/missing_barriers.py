@@ -19,8 +19,8 @@ CASES = ["copy_batch", "linger", "exchange_stays", "exchange_replays", "zfp_enco
 # A site is named by its file, its function and what stands there the how manieth time: lines move.
 NOT_NEEDED: dict[str, str] = {
     "exchange.hpp signal_step w.settle 1":
-        "a signal follows the writes of all work items, and the moves of these schedules end in a barrier; what it does "
-        "more on some GPUs this processor does anyway, whose stores are in order",
+        "a signal follows the writes of all work items, and the moves of these schedules end in a barrier; what it "
+        "does more on some GPUs this processor does anyway, whose stores are in order",
     "exchange.hpp begin_replay w.barrier 1": "for programs without steps: each step of these ends in a barrier",
     "partitions.hpp partitions_wait_body w.barrier 1":
         "all work items have to come there, but nothing is ordered: the end of a round stands for no other memory",
