@@ -30,18 +30,18 @@ struct operation {
   void (*enqueue)(const float* in, float* out, int n, int b);
   void (*by_nccl)(const float* in, float* out, int n, int b);
   bool block_in, block_out;  // the vector has one block only
-  /// What lies at an element of the result, if rank `of` gives value(of, i) at i.
-  float (*result)(int i, int b, float (*value)(int of, int i));
+  float (*result)(int i, int b);  // what lies at an element of it
 };
 
 int round_now = 0;
 
+/// What rank `of` gives at an element.
 float value(int of, int i) {
   return static_cast<float>((i * 7ll + 31 * of + round_now) % 1000);
 }
-float sum_at(int i, float (*of_rank)(int, int)) {
+float sum_at(int i) {
   float all = 0;  // exact: small whole numbers
-  for (int of = 0; of < ranks; ++of) all += of_rank(of, i);
+  for (int of = 0; of < ranks; ++of) all += value(of, i);
   return all;
 }
 
@@ -59,7 +59,7 @@ const operation operations[] = {
      [](const float* in, float* out, int n, int) {
        CHECK(ncclAllReduce(in, out, static_cast<std::size_t>(n), ncclFloat, ncclSum, nccl, stream));
      },
-     false, false, [](int i, int, float (*of)(int, int)) { return sum_at(i, of); }},
+     false, false, [](int i, int) { return sum_at(i); }},
     {"bcast",
      [](const float*, float* out, int n, int, MPI_Request* made) {
        CHECK(MPI_Bcast_init(out, n, MPI_FLOAT, 0, WORLD, NULL_INFO, made));
@@ -71,7 +71,7 @@ const operation operations[] = {
      [](const float*, float* out, int n, int) {
        CHECK(ncclBroadcast(out, out, static_cast<std::size_t>(n), ncclFloat, 0, nccl, stream));
      },
-     false, false, [](int i, int, float (*of)(int, int)) { return of(0, i); }},
+     false, false, [](int i, int) { return value(0, i); }},
     {"allgather",
      [](const float* in, float* out, int, int b, MPI_Request* made) {
        CHECK(MPI_Allgather_init(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD, NULL_INFO, made));
@@ -86,7 +86,7 @@ const operation operations[] = {
      [](const float* in, float* out, int, int b) {
        CHECK(ncclAllGather(in, out, static_cast<std::size_t>(b), ncclFloat, nccl, stream));
      },
-     true, false, [](int i, int b, float (*of)(int, int)) { return of(i / b, i % b); }},
+     true, false, [](int i, int b) { return value(i / b, i % b); }},
     {"alltoall",
      [](const float* in, float* out, int, int b, MPI_Request* made) {
        CHECK(MPI_Alltoall_init(in, b, MPI_FLOAT, out, b, MPI_FLOAT, WORLD, NULL_INFO, made));
@@ -106,7 +106,7 @@ const operation operations[] = {
        }
        CHECK(ncclGroupEnd());
      },
-     false, false, [](int i, int b, float (*of)(int, int)) { return of(i / b, rank * b + i % b); }},
+     false, false, [](int i, int b) { return value(i / b, rank * b + i % b); }},
     {"reduce_scatter_block",
      [](const float* in, float* out, int, int b, MPI_Request* made) {
        CHECK(MPI_Reduce_scatter_block_init(in, out, b, MPI_FLOAT, MPI_SUM, WORLD, NULL_INFO, made));
@@ -122,7 +122,7 @@ const operation operations[] = {
        CHECK(ncclReduceScatter(in, out, static_cast<std::size_t>(b), ncclFloat, ncclSum, nccl,
                                stream));
      },
-     false, true, [](int i, int b, float (*of)(int, int)) { return sum_at(rank * b + i, of); }},
+     false, true, [](int i, int b) { return sum_at(rank * b + i); }},
 };
 
 class collective {
@@ -174,7 +174,7 @@ class collective {
     CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaMemcpy(host.data(), out_, host.size() * sizeof(float), cudaMemcpyDeviceToHost));
     for (std::size_t i = 0; i < host.size(); ++i) {
-      if (host[i] == what_.result(static_cast<int>(i), block_, value)) continue;
+      if (host[i] == what_.result(static_cast<int>(i), block_)) continue;
       std::fprintf(stderr, "%s by %s: wrong at %zu\n", what_.name, form.c_str(), i);
       MPI_Abort(WORLD, 3);
     }

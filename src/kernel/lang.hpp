@@ -191,15 +191,15 @@ class work {
   TELPHER_DEVICE bool all(bool mine) const { return __syncthreads_and(mine) != 0; }
 
 #if defined(TELPHER_LANGUAGE_CUDA)
-  // The barrier orders the block's writes before work item 0's fence. The fence of system scope
-  // covers them, because the memory model's causality order is transitive.
+  // The barrier orders the block's writes before work item 0's fence, or before any one's release.
+  // Being of system scope it covers them, because the memory model's causality order is transitive.
   TELPHER_DEVICE void publish() const {
     __syncthreads();
     if (threadIdx.x == 0) asm volatile("fence.acq_rel.sys;" ::: "memory");
   }
   TELPHER_DEVICE void settle() const {
     __syncthreads();
-  }  // for the same reason
+  }
   TELPHER_DEVICE bool readers_agree(unsigned readers, bool mine) const {
     return __all_sync(~0u >> (32 - readers), mine) != 0;
   }

@@ -45,13 +45,36 @@ void native_send::fill(MPI_Status* out) noexcept {
 
 // --- receives ---
 
-bool freed_plain_receive::check() noexcept {
+bool plain_receive::check() noexcept {
   return native_done(request_);
 }
 
-void freed_plain_receive::finish_quietly() noexcept {
+// A call that fails ends the request as well.
+bool plain_receive::conclude() noexcept {
+  if (request_ == MPI_REQUEST_NULL) return true;
+  const MPI_Request posted = request_;
+  int flag = 0;
+  code_ = pmpi::Test(&request_, &flag, &status_);
+  if (code_ == MPI_SUCCESS && !flag) return false;
+  ticket::plain().ended(posted);
+  request_ = MPI_REQUEST_NULL;
+  return true;
+}
+
+int plain_receive::finish(MPI_Status* out) noexcept {
+  conclude();
+  host_mpi::copy_status(out, status_);
+  return code_;
+}
+
+void plain_receive::finish_quietly() noexcept {
   ticket::plain().ended(request_);
   pmpi::Request_free(&request_);
+}
+
+void plain_receive::fill(MPI_Status* out) noexcept {
+  int flag = 0;
+  host_mpi::look_at(request_, &flag, out);
 }
 
 receive_request::~receive_request() {
@@ -144,55 +167,29 @@ stream::used persistent_request::used_by_start() const noexcept {
 
 int persistent_request::start() noexcept {
   int rc = MPI_SUCCESS;
-  if (!is_send_ && post_plain(receive_, &plain_, &rc)) {
-    plain_active_ = rc == MPI_SUCCESS;
-    return rc;
-  }
-  running_ = is_send_ ? start_send(send_, true, &rc) : start_receive(receive_, &rc);
+  MPI_Request plain = MPI_REQUEST_NULL;
+  if (is_send_)
+    running_ = start_send(send_, true, &rc);
+  else if (!post_plain(receive_, &plain, &rc))
+    running_ = start_receive(receive_, &rc);
+  else if (rc == MPI_SUCCESS)
+    running_ = std::make_unique<plain_receive>(plain);
   return rc;
 }
 
-// A call that fails ends the request as well.
-bool persistent_request::plain_done() noexcept {
-  if (plain_ == MPI_REQUEST_NULL) return true;
-  const MPI_Request posted = plain_;
-  int flag = 0;
-  plain_code_ = pmpi::Test(&plain_, &flag, &plain_status_);
-  if (plain_code_ == MPI_SUCCESS && !flag) return false;
-  ticket::plain().ended(posted);
-  plain_ = MPI_REQUEST_NULL;
-  return true;
-}
-
 int persistent_request::finish(MPI_Status* out) noexcept {
-  if (plain_active_ || !running_) {
-    fill(out);
-    return std::exchange(plain_active_, false) ? plain_code_ : MPI_SUCCESS;
+  if (!running_) {
+    fill_empty(out);
+    return MPI_SUCCESS;
   }
   const int rc = running_->finish(out);
   running_.reset();
   return rc;
 }
 
-void persistent_request::fill(MPI_Status* out) noexcept {
-  if (plain_active_)
-    host_mpi::copy_status(out, plain_status_);
-  else if (running_)
-    running_->fill(out);
-  else
-    fill_empty(out);
-}
-
-void persistent_request::cancel() noexcept {
-  if (running_) running_->cancel();
-  if (plain_ != MPI_REQUEST_NULL) pmpi::Cancel(&plain_);
-}
-
 bool persistent_request::abandon() noexcept {
   pmpi::Request_free(&place_);
   if (running_ && !running_->abandon()) keep_abandoned(std::move(running_));
-  if (plain_ != MPI_REQUEST_NULL)
-    keep_abandoned(std::make_unique<freed_plain_receive>(std::exchange(plain_, MPI_REQUEST_NULL)));
   return true;
 }
 

@@ -58,19 +58,24 @@ class native_send final : public request_object, public recycled<native_send> {
   memory::buffer bytes_;
 };
 
-/// A plain receive (ticket/plain_receives.hpp) that the program has freed: it is kept until its
-/// message is there, because until then no ticket may come for it.
-class freed_plain_receive final : public request_object {
+/// A plain receive (ticket/plain_receives.hpp) whose end we must know ourselves: that of a
+/// persistent request, or one that the program has freed. Until its message is there no ticket may
+/// come for it.
+class plain_receive final : public request_object, public recycled<plain_receive> {
  public:
-  explicit freed_plain_receive(MPI_Request native) noexcept : request_(native) {}
+  explicit plain_receive(MPI_Request native) noexcept : request_(native) {}
   bool check() noexcept override;
-  int finish(MPI_Status* out) noexcept override { return pmpi::Wait(&request_, out); }
+  bool conclude() noexcept override;
+  int finish(MPI_Status* out) noexcept override;
   void finish_quietly() noexcept override;
-  void fill(MPI_Status* out) noexcept override { fill_empty(out); }
+  void fill(MPI_Status* out) noexcept override;
+  void cancel() noexcept override { pmpi::Cancel(&request_); }
   MPI_Request request() const noexcept override { return request_; }
 
  private:
   MPI_Request request_;
+  int code_ = MPI_SUCCESS;  // of its end, which is in conclude
+  MPI_Status status_{};
 };
 
 /// A receive. The program's handle is not the host MPI's request, which ends when a ticket comes.
@@ -128,8 +133,7 @@ class sendrecv_request final : public request_object {
   MPI_Request request_;
 };
 
-/// A persistent send or receive: keeps the arguments; each start makes an ordinary one. Of a
-/// receive that is plain (plain_receive.hpp) that is a request of the host MPI, else one of ours.
+/// A persistent send or receive: keeps the arguments; each start makes an ordinary one.
 class persistent_request final : public request_object {
  public:
   persistent_request(const pt2pt::send_args& a, MPI_Request place) noexcept;
@@ -137,26 +141,23 @@ class persistent_request final : public request_object {
   ~persistent_request() override;
   stream::used used_by_start() const noexcept override;
   int start() noexcept override;
-  bool check() noexcept override {
-    return plain_active_ ? plain_done() : !running_ || running_->check();
-  }
-  bool conclude() noexcept override {
-    return plain_active_ ? plain_done() : !running_ || running_->conclude();
-  }
+  bool check() noexcept override { return !running_ || running_->check(); }
+  bool conclude() noexcept override { return !running_ || running_->conclude(); }
   ticket::receive* receiving() noexcept override {
     return running_ ? running_->receiving() : nullptr;
   }
   int finish(MPI_Status* out) noexcept override;
-  void fill(MPI_Status* out) noexcept override;
-  void cancel() noexcept override;
+  void fill(MPI_Status* out) noexcept override { running_ ? running_->fill(out) : fill_empty(out); }
+  void cancel() noexcept override {
+    if (running_) running_->cancel();
+  }
   bool abandon() noexcept override;
   MPI_Request request() const noexcept override { return place_; }
   bool persistent() const noexcept override { return true; }
-  bool active() const noexcept override { return plain_active_ || running_; }
+  bool active() const noexcept override { return running_ != nullptr; }
 
  private:
   void keep_type(MPI_Datatype& type) noexcept;
-  bool plain_done() noexcept;
 
   bool is_send_;
   pt2pt::send_args send_{};
@@ -164,10 +165,6 @@ class persistent_request final : public request_object {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;  // a duplicate: the program may free its own
   MPI_Request place_;
   std::unique_ptr<request_object> running_;
-  bool plain_active_ = false;             // a plain receive was started; once done:
-  MPI_Request plain_ = MPI_REQUEST_NULL;  // null
-  int plain_code_ = MPI_SUCCESS;          // how it ended
-  MPI_Status plain_status_{};
 };
 
 /// A staged collective's native request with the work that follows it. `place`: the handle of

@@ -215,8 +215,7 @@ int cancel(MPI_Request* request) noexcept {
 int free(MPI_Request* request) noexcept {
   scope s;
   auto op = mpi::remove(*request);
-  if (!op && ticket::plain().holds(*request))
-    op = std::make_unique<mpi::freed_plain_receive>(*request);
+  if (!op && ticket::plain().holds(*request)) op = std::make_unique<mpi::plain_receive>(*request);
   if (!op) return pmpi::Request_free(request);
   *request = MPI_REQUEST_NULL;
   if (!op->abandon()) mpi::keep_abandoned(std::move(op));

@@ -208,6 +208,15 @@ void one_that_stays(suite& s, int tag) {
   }
 }
 
+void expect_cancelled(suite& s, MPI_Request& r) {
+  MPI_Status status;
+  int cancelled = 0;
+  MPI_Cancel(&r);
+  MPI_Wait(&r, &status);
+  MPI_Test_cancelled(&status, &cancelled);
+  s.expect(cancelled != 0, "the receive is cancelled");
+}
+
 /// Cancelled ones are gone. Of one that the program frees the message still comes; until then its
 /// class has no tickets.
 void cancelled_and_freed(suite& s, int tag) {
@@ -216,13 +225,8 @@ void cancelled_and_freed(suite& s, int tag) {
   b.clear();
   if (s.rank == 0) {
     MPI_Request r;
-    MPI_Status status;
-    int cancelled = 0;
     MPI_Irecv(b.data(), 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
-    MPI_Cancel(&r);
-    MPI_Wait(&r, &status);
-    MPI_Test_cancelled(&status, &cancelled);
-    s.expect(cancelled != 0, "the receive is cancelled");
+    expect_cancelled(s, r);
     MPI_Irecv(b.data(), 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &r);
     MPI_Request_free(&r);
     s.expect(r == MPI_REQUEST_NULL, "the handle becomes null");
@@ -331,10 +335,7 @@ void persistent_ends(suite& s, int tag) {
     s.expect(w.plain(tag), "it is plain");
     MPI_Test(&r, &flag, &status);
     s.expect(flag == 0, "one that was started has not");
-    MPI_Cancel(&r);
-    MPI_Wait(&r, &status);
-    MPI_Test_cancelled(&status, &flag);
-    s.expect(flag != 0, "it is cancelled");
+    expect_cancelled(s, r);
     MPI_Start(&r);
     s.meet(1);
     for (flag = 0; flag == 0;) MPI_Request_get_status(r, &flag, &status);

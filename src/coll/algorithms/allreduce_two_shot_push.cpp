@@ -2,8 +2,6 @@
 // Reduce-scatter, then allgather, both by writing: each rank writes everyone's share into a slot of
 // its owner's scratch space; the owner reduces the slots and writes the sum into a slot of every
 // rank's. 2 (P - 1) / P n elements over its links, where `push` writes (P - 1) n in one go.
-#include <algorithm>
-
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
@@ -11,9 +9,7 @@ namespace telpher::coll {
 
 schedule allreduce_two_shot_push(const problem& p, std::int32_t rank) {
   const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
-  std::uint64_t largest = 0;
-  for (std::int32_t r = 0; r < p.ranks; ++r) largest = std::max(largest, share(r).count);
-  const std::uint64_t stride = aligned(p, largest);
+  const std::uint64_t stride = aligned(p, share(0).count);  // the largest
   builder b(p, rank, 2 * stride * static_cast<std::uint64_t>(p.ranks));
   const auto slot_of_sum = [&](std::int32_t r) {
     return slot_at(p.ranks + r, stride, share(r).count);

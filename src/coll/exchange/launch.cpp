@@ -365,8 +365,8 @@ void release_contexts() noexcept {
   for (const auto& context : *contexts) {
     context_state& s = *context;
     dismiss(s);
-    if (s.where.owner->synchronise(s.staying.get()) !=
-        status::ok)  // its mailbox goes with the context
+    // Its mailbox goes with the context.
+    if (s.where.owner->synchronise(s.staying.get()) != status::ok)
       TELPHER_WARN("a kernel that stays could not be waited for");
   }
   contexts->clear();

@@ -158,7 +158,6 @@ choice by_library() {
   choice c;
   c.by = transport::vendor;
   c.blocks = 0;
-  c.from.of = origin::table::setting;
   return c;
 }
 
@@ -274,8 +273,12 @@ bool accept_first(choice& c, const Rows& table, origin::table of, problem& p, co
 
 choice choose(problem& p, const facts& f, int me) {
   const auto forced = config().coll_transport;
-  if (f.library && forced == "vendor") return by_library();
   choice c;
+  if (f.library && forced == "vendor") {
+    c = by_library();
+    c.from.of = origin::table::setting;
+    return c;
+  }
   if (const auto name = forced_algorithm(p.what); !name.empty()) {
     const algorithm* a = find_algorithm(p.what, name);
     if (a && accept(c, *a,

@@ -77,10 +77,14 @@ class Tables(unittest.TestCase):
         cls.scratch.cleanup()
 
     @classmethod
-    def telpher(cls, *arguments: str, **more: str) -> subprocess.CompletedProcess:
+    def environment(cls, **more: str) -> dict:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("TELPHER_", "XDG_"))}
-        environment = clean | {"HOME": str(cls.home)} | more
-        answer = subprocess.run([TELPHER, *arguments], capture_output=True, text=True, timeout=100, env=environment)
+        return clean | {"HOME": str(cls.home)} | more
+
+    @classmethod
+    def telpher(cls, *arguments: str, **more: str) -> subprocess.CompletedProcess:
+        answer = subprocess.run([TELPHER, *arguments], capture_output=True, text=True, timeout=100,
+                                env=cls.environment(**more))
         if answer.returncode != 0:
             raise AssertionError(f"{arguments}: {answer.stdout}{answer.stderr}")
         return answer
@@ -116,8 +120,7 @@ class Tables(unittest.TestCase):
         file = self.home / "cut.table"
         line = [TELPHER, "tune", "--backend", "emu", "--mpi", ABI, "-n", "2", "-s", "64", "--rounds", "99",
                 "--min-time", "0.002", "--only", "mapped_limit", "-o", str(file)]
-        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
-                              env=os.environ | {"HOME": str(self.home)}) as child:
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=self.environment()) as child:
             for said in child.stdout:
                 if said.startswith("round 2 of 99, run 2"):
                     child.terminate()
