@@ -15,6 +15,7 @@ struct reduction {
   kernel::id body() const noexcept {
     return known ? kernel::exchange_with(op, type) : kernel::id::exchange;
   }
+  bool operator==(const reduction&) const = default;
 };
 
 }  // namespace telpher::coll

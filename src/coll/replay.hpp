@@ -21,6 +21,9 @@ class replay {
   /// Starts it in a stream of the program's, which goes on when it is complete. `captured`: a graph
   /// takes the stream's work.
   virtual status start(device::stream s, bool captured) noexcept = 0;
+  /// The same on these buffers from now on; where it was matched for any.
+  virtual status start_on(const void* input, void* output, device::stream s,
+                          bool captured) noexcept = 0;
 };
 
 /// The agreement of all ranks of a persistent collective on its replay.

@@ -9,8 +9,8 @@
 //   swap    kind | 3 << 8,       bytes, to, from, compare, old
 //                                                     one value: old = to; if it is compare, to =
 //                                                     from
-//   signal  kind | number << 16, peers                to each rank in the mask
-//   wait    kind | number << 16, peers                for each rank in the mask
+//   signal  kind | lag << 8 | number << 16, peers     to each rank in the mask
+//   wait    kind | lag << 8 | number << 16, peers     for each rank in the mask
 // Addresses are as mapped in this process; one with `packed_mark` names packed memory.
 //
 // Slices. Block b of n does slice b of every span: [units * b / n, units * (b + 1) / n) of its
@@ -22,8 +22,10 @@
 // number of p's last signal to q. Numbers count the signals from p to q in one call, from 1. Epochs
 // grow with every call on the communicator, so a flag only grows (64 bits do not wrap) and needs no
 // reset. Signal k has arrived when the flag is at least epoch << 16 | k.
-//   signal  all work items' writes, barrier, then store (release, system scope)
-//   wait    load (acquire, system scope) until it has arrived, then barrier
+//   signal  all work items' writes, barrier, then store (release, system scope); with a lag, which
+//           says only that the call before has ended, a store: launches of one rank are in order
+//   wait    load (acquire, system scope) until it has arrived, then barrier; with a lag, until the
+//           signal of so many calls before has (of the first calls there is none to wait for)
 //
 // Packed memory. A word of 8 bytes holds 4 bytes of data and the call's packed_epoch. The reader
 // waits until the epoch is the call's. Data and flag are one store, so neither fence nor signal is
@@ -47,10 +49,11 @@
 // its call in device memory: block b adds 1 to calls[b] when its part has ended, and the number is
 // the epoch of flags and packed words. Launches of one rank follow one another, and all ranks make
 // the same ones, so the numbers agree. No host is asked whether all ranks have ended the call
-// before: the program begins with signals and waits among all ranks; or, where the call's end at
-// one rank shows that all have begun it, packed memory is there twice, and call n uses program
-// n % 2, which uses half n % 2: who begins call n + 2 knows that all have ended call n. A replay
-// waits without a limit.
+// before: the program begins with signals and waits among all ranks. Of packed memory there are two
+// halves, and call n uses program n % 2, which uses half n % 2: so call n + 2 needs to know only
+// that its readers have ended call n. Where the call's end at one rank shows that all have begun
+// it, who begins call n + 2 knows that. Else a rank that reads packed memory begins with a signal,
+// and who writes there with a wait for that of the call before. A replay waits without a limit.
 #pragma once
 
 #include "kernel/exchange_reduce.hpp"
@@ -62,19 +65,25 @@ namespace telpher::kernel {
 
 template <class W>
 TELPHER_DEVICE_CALL void signal_step(W w, const exchange& p, const exchange_call& c,
-                                     std::uint64_t number, std::uint64_t peers) {
-  w.settle();
-  for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size())
-    if (peers >> peer & 1)
-      store_release_system(resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me,
-                           c.epoch << 16 | number);
+                                     std::uint64_t number, std::uint64_t lag, std::uint64_t peers) {
+  if (lag == 0) w.settle();
+  for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size()) {
+    if (!(peers >> peer & 1)) continue;
+    std::uint64_t* flag = resolve(p.flags[peer]) + w.block() * exchange::most_ranks + p.me;
+    if (lag == 0)
+      store_release_system(flag, c.epoch << 16 | number);
+    else
+      store_relaxed_system(flag, c.epoch << 16 | number);
+  }
 }
 
 template <class W>
 TELPHER_DEVICE_CALL std::uint64_t wait_step(W w, const exchange& p, const exchange_call& c,
-                                            std::uint64_t number, std::uint64_t peers) {
+                                            std::uint64_t number, std::uint64_t lag,
+                                            std::uint64_t peers) {
+  if (c.epoch <= lag) return through;
   patience waiting(p, c);
-  const std::uint64_t wanted = c.epoch << 16 | number;
+  const std::uint64_t wanted = (c.epoch - lag) << 16 | number;
   for (unsigned peer = w.id(); peer < exchange::most_ranks; peer += w.size()) {
     if (!(peers >> peer & 1)) continue;
     const std::uint64_t* flag = resolve(p.flags[p.me]) + w.block() * exchange::most_ranks + peer;
@@ -117,10 +126,10 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_cal
                                       const std::uint64_t* step, std::uint64_t begin) {
   switch (static_cast<exchange_op>(step[0] & 0xff)) {
     case exchange_op::signal:
-      signal_step(w, p, c, step[0] >> 16, step[1]);
+      signal_step(w, p, c, step[0] >> 16, step[0] >> 8 & 0xff, step[1]);
       return through;
     case exchange_op::wait:
-      return wait_step(w, p, c, step[0] >> 16, step[1]);
+      return wait_step(w, p, c, step[0] >> 16, step[0] >> 8 & 0xff, step[1]);
     case exchange_op::copy:
       return copy_step(w, p, c, step, begin);
     case exchange_op::copies:

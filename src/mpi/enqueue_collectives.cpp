@@ -7,15 +7,17 @@
 #include "mpi/enqueued.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/own.hpp"
+#include "mpi/repeated.hpp"
 #pragma GCC visibility push(default)
 #include "telpher/stream.h"
 #pragma GCC visibility pop
 
 using namespace telpher;
+namespace exchange = telpher::coll::exchange;
 
 namespace {
 
-/// Enqueues a collective; `start` issues it.
+/// Enqueues a collective, each alone; `start` issues it.
 template <class Start>
 int put(const char* call, MPI_Comm comm, void* native, Start start) noexcept {
   return mpi::enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
@@ -60,9 +62,9 @@ int telpher_barrier_enqueue(MPI_Comm comm, void* native) {
 
 int telpher_bcast_enqueue(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                           void* native) {
-  return put("telpher_bcast_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Ibcast(buffer, count, datatype, root, comm, made);
-  });
+  return mpi::enqueue_collective(
+      "telpher_bcast_enqueue", comm, native, exchange::bcast(buffer, count, datatype, root),
+      [=](MPI_Request* made) { return own_Ibcast(buffer, count, datatype, root, comm, made); });
 }
 
 int telpher_gather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -110,9 +112,13 @@ int telpher_scatterv_enqueue(const void* sendbuf, const int sendcounts[], const 
 int telpher_allgather_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                               void* native) {
-  return put("telpher_allgather_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, made);
-  });
+  return mpi::enqueue_collective(
+      "telpher_allgather_enqueue", comm, native,
+      exchange::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype),
+      [=](MPI_Request* made) {
+        return own_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                              made);
+      });
 }
 
 int telpher_allgatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -130,9 +136,13 @@ int telpher_allgatherv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype 
 int telpher_alltoall_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                              void* native) {
-  return put("telpher_alltoall_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, made);
-  });
+  return mpi::enqueue_collective(
+      "telpher_alltoall_enqueue", comm, native,
+      exchange::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype),
+      [=](MPI_Request* made) {
+        return own_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                             made);
+      });
 }
 
 int telpher_alltoallv_enqueue(const void* sendbuf, const int sendcounts[], const int sdispls[],
@@ -177,17 +187,22 @@ int telpher_reduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Da
 
 int telpher_allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm, void* native) {
-  return put("telpher_allreduce_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, made);
-  });
+  return mpi::enqueue_collective(
+      "telpher_allreduce_enqueue", comm, native,
+      exchange::allreduce(sendbuf, recvbuf, count, datatype, op), [=](MPI_Request* made) {
+        return own_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, made);
+      });
 }
 
 int telpher_reduce_scatter_block_enqueue(const void* sendbuf, void* recvbuf, int recvcount,
                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          void* native) {
-  return put("telpher_reduce_scatter_block_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, made);
-  });
+  return mpi::enqueue_collective(
+      "telpher_reduce_scatter_block_enqueue", comm, native,
+      exchange::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op),
+      [=](MPI_Request* made) {
+        return own_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, made);
+      });
 }
 
 int telpher_reduce_scatter_enqueue(const void* sendbuf, void* recvbuf, const int recvcounts[],
@@ -202,9 +217,11 @@ int telpher_reduce_scatter_enqueue(const void* sendbuf, void* recvbuf, const int
 
 int telpher_scan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm, void* native) {
-  return put("telpher_scan_enqueue", comm, native, [=](MPI_Request* made) {
-    return own_Iscan(sendbuf, recvbuf, count, datatype, op, comm, made);
-  });
+  return mpi::enqueue_collective(
+      "telpher_scan_enqueue", comm, native, exchange::scan(sendbuf, recvbuf, count, datatype, op),
+      [=](MPI_Request* made) {
+        return own_Iscan(sendbuf, recvbuf, count, datatype, op, comm, made);
+      });
 }
 
 int telpher_exscan_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,

@@ -19,6 +19,7 @@
 #include "mpi/message_channel.hpp"
 #include "mpi/request_object.hpp"
 #include "mpi/partitioned.hpp"
+#include "mpi/repeated.hpp"
 #include "mpi/sessions.hpp"
 #include "mpi/tuned.hpp"
 #include "path/compression.hpp"
@@ -137,6 +138,7 @@ void shut_down() noexcept {
       auto held = ticket::progress().lock();
       ticket::end_messages(held, mpi::sweep);
     }
+    mpi::forget_repeated();
     coll::exchange::communicator::shut_down();
     coll::between::shut_down();
     partitioned::stop();
@@ -211,6 +213,7 @@ void comm_freed(MPI_Comm comm) noexcept {
       ticket::stash::instance().forget(held, comm);
     }
     coll::exchange::communicator::forget(comm);
+    mpi::forget_repeated(comm);
     coll::between::forget(comm);
   }
   host_mpi::note_freed(comm);

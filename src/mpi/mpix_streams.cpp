@@ -13,6 +13,7 @@
 #include "device/registry.hpp"
 #include "host_mpi/objects.hpp"
 #include "mpi/enqueued.hpp"
+#include "mpi/repeated.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/own.hpp"
 #include "mpi/pt2pt.hpp"
@@ -288,10 +289,11 @@ int MPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Da
                            MPI_Op op, MPI_Comm comm) {
   void* native = nullptr;
   if (own_stream(comm, native))
-    return mpi::enqueue("MPIX_Allreduce_enqueue", comm, native, MPI_STATUS_IGNORE,
-                        [=](MPI_Request* made) {
-                          return own_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, made);
-                        });
+    return mpi::enqueue_collective(
+        "MPIX_Allreduce_enqueue", comm, native,
+        coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op), [=](MPI_Request* made) {
+          return own_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, made);
+        });
   return call_host<int(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm)>(
       "MPIX_Allreduce_enqueue", comm, no_device_stream, sendbuf, recvbuf, count, datatype, op,
       comm);
@@ -302,8 +304,9 @@ int MPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count
                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   void* native = nullptr;
   if (own_stream(comm, native))
-    return mpi::enqueue(
-        "MPIX_Allreduce_enqueue_c", comm, native, MPI_STATUS_IGNORE, [=](MPI_Request* made) {
+    return mpi::enqueue_collective(
+        "MPIX_Allreduce_enqueue_c", comm, native,
+        coll::exchange::allreduce(sendbuf, recvbuf, count, datatype, op), [=](MPI_Request* made) {
           return own_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, made);
         });
   return call_host<int(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm)>(

@@ -24,9 +24,9 @@ enum restriction : unsigned {
   between_nodes = 1u << 7,  // has send and receive steps
 };
 
-/// `packed`: across ranks the schedule only copies what is its own to a peer's scratch, and
-/// afterwards reads its own scratch; so data and flags can travel in the same words, and the
-/// signal and wait steps are not needed.
+/// `packed`: where buffers of peers are not mapped, the schedule only copies across ranks what is
+/// its own to a peer's scratch, and afterwards reads its own scratch; so data and flags can travel
+/// in the same words, and the signal and wait steps are not needed.
 struct algorithm {
   const char* name;  // one_shot
   operation what;

@@ -61,7 +61,10 @@ class call final : public deferred_call {
   status result() const noexcept { return result_; }
 
   /// Before the first advance(): done shall mean that take_replay() has what streams start.
-  void prepare_replay() noexcept { facts_.replayed = true; }
+  void prepare_replay(bool any_buffers) noexcept {
+    facts_.replayed = true;
+    facts_.any_buffers = any_buffers;
+  }
   std::unique_ptr<replay> take_replay() noexcept { return std::move(replay_); }
 
   /// What it waits for, as the end of a sentence.
@@ -147,6 +150,8 @@ class call final : public deferred_call {
   std::uint64_t signal_number_ = 0;  // call_number
   std::optional<execution> execution_;
   std::unique_ptr<kernel_replay> replay_;
+  std::uint64_t rooms_made_ns_ = 0;
+  int rooms_open_ = 0;  // of the first ranks
 };
 
 }  // namespace telpher::coll::exchange

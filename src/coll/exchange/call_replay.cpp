@@ -2,12 +2,19 @@
 // A call that runs nothing, but prepares the replay of its collective: when the ranks have chosen
 // as for any call, each makes a room, opens those of its peers and, where peers reach the program's
 // buffers, these; and all vote on both. The call is over then, and so is the agreement.
+#include "base/clock.hpp"
 #include "coll/exchange/call.hpp"
 #include "coll/exchange/channel_matching.hpp"
 #include "coll/exchange/communicator.hpp"
+#include "coll/exchange/exchange.hpp"
+#include "memory/held_streams.hpp"
 
 namespace telpher::coll::exchange {
 namespace {
+
+// Nothing of a peer's can be opened while closing is put off, until no stream waits: which is soon,
+// unless a graph holds one, or the program makes a stream wait for what it does later.
+constexpr std::uint64_t most_wait_ns = 1'000'000'000;
 
 /// Whether each rank's result needs something of every rank, so that the end of the call at one
 /// rank shows that all have begun it.
@@ -27,8 +34,10 @@ bool all_depend(const problem& p) noexcept {
 
 call::then call::make_room() noexcept {
   if (!kernel_replay::serves(chosen_)) return stage();
-  auto made = kernel_replay::make(
-      {chosen_, arguments_.where, arguments_.reduce, facts_.unit, all_depend(problem_), c_.rank});
+  std::function<void()> gone;
+  if (facts_.any_buffers) gone = [channel = &c_] { channel->release(); };
+  auto made = kernel_replay::make({chosen_, arguments_.where, arguments_.reduce, facts_.unit,
+                                   all_depend(problem_), c_.rank, std::move(gone)});
   if (made) {
     replay_ = std::move(*made);
     c_.protocol.own().workspace = replay_->room();
@@ -41,12 +50,18 @@ call::then call::await_rooms_made() noexcept {
   const agreement::answer all = c_.protocol.result();
   if (all == agreement::answer::pending) return then::later;
   if (all == agreement::answer::no) return replay_.reset(), stage();
-  c_.protocol.vote(open_rooms() == status::ok);
+  if (rooms_made_ns_ == 0) rooms_made_ns_ = now_ns();
+  const status opened = open_rooms();
+  const bool may_later = memory::held_streams::instance().any_put_off();
+  if (opened != status::ok && may_later && now_ns() - rooms_made_ns_ < most_wait_ns)
+    return then::later;
+  c_.protocol.vote(opened == status::ok);
   return go(&call::await_rooms_opened, "has voted");
 }
 
+// Goes on where it failed.
 status call::open_rooms() noexcept {
-  for (int r = 0; r < c_.ranks; ++r) {
+  for (int& r = rooms_open_; r < c_.ranks; ++r) {
     if (r == c_.rank) continue;
     const int process = c_.world[static_cast<std::size_t>(r)];
     TELPHER_TRY(replay_->open_room(r, process, c_.protocol.line(r).workspace));
@@ -64,6 +79,7 @@ call::then call::await_rooms_opened() noexcept {
   if (all == agreement::answer::pending) return then::later;
   if (all == agreement::answer::no) return replay_.reset(), stage();
   c_.protocol.finish();
+  if (auto room = replay_->room_that_stays()) c_.rooms.push_back(std::move(room));
   explain();
   return then::done;
 }
@@ -79,6 +95,20 @@ bool channel_matching::advance() noexcept {
     begun_ = true;
   }
   return over_ = call_.advance() != call::outcome::pending;
+}
+
+std::unique_ptr<replay> channel_matching::take() noexcept {
+  auto made = call_.take_replay();
+  if (any_buffers_ && !made) channel_.release();
+  return made;
+}
+
+std::unique_ptr<matching> match_any_buffers(const char* name, MPI_Comm comm,
+                                            arguments&& a) noexcept {
+  const bool wanted = a.possible && !a.scattered && a.where.on_device();
+  communicator* const channel = communicator::channel(comm, wanted);
+  if (!channel) return nullptr;
+  return std::make_unique<channel_matching>(name, *channel, std::move(a), true);
 }
 
 }  // namespace telpher::coll::exchange

@@ -9,16 +9,21 @@ namespace telpher::coll::exchange {
 
 class channel_matching final : public matching {
  public:
-  channel_matching(const char* name, communicator& channel, arguments&& a) noexcept
-      : channel_(channel), call_(name, channel, std::move(a), call::form::blocking) {
-    call_.prepare_replay();
+  channel_matching(const char* name, communicator& channel, arguments&& a,
+                   bool any_buffers) noexcept
+      : channel_(channel),
+        call_(name, channel, std::move(a), call::form::blocking),
+        any_buffers_(any_buffers) {
+    call_.prepare_replay(any_buffers);
   }
   bool advance() noexcept override;
-  std::unique_ptr<replay> take() noexcept override { return call_.take_replay(); }
+  /// The channel is released with a replay on any buffers; other requests release it themselves.
+  std::unique_ptr<replay> take() noexcept override;
 
  private:
   communicator& channel_;
   call call_;
+  bool any_buffers_;
   bool begun_ = false;
   bool over_ = false;
 };

@@ -125,6 +125,8 @@ communicator* communicator::channel(MPI_Comm comm, bool wanted) noexcept {
   constexpr std::ptrdiff_t most_in_use = 256;  // some 10 KB of shared memory each
   auto held = ticket::progress().lock();
   std::erase_if(*channels, [](const auto& one) { return one->released_ && one->unseen(); });
+  for (const auto& one : *channels)
+    if (!one->rooms.empty() && one->all_released()) one->rooms.clear();
   const auto in_use = std::count_if(channels->begin(), channels->end(),
                                     [](const auto& one) { return one->has_part_; });
   try {
@@ -169,6 +171,11 @@ void communicator::decline(std::uint64_t call) noexcept {
   if (has_part_) protocol.decline(call);
 }
 
+shared_part* communicator::own_part() const noexcept {
+  return reinterpret_cast<shared_part*>(
+      ticket::peers().own().staging(part_at_, sizeof(shared_part), nullptr));
+}
+
 // Only initiates: the first collective may be a non-blocking one.
 bool communicator::take_part(bool willing) noexcept {
   path::own_segment& own = ticket::peers().own();
@@ -179,7 +186,7 @@ bool communicator::take_part(bool willing) noexcept {
   has_part_ = willing = at.has_value();
   part_at_ = at.value_or(0);
   if (willing) {
-    auto* part = new (own.staging(part_at_, sizeof(shared_part), nullptr)) shared_part{};
+    auto* part = new (own_part()) shared_part{};
     protocol = agreement(part->line, ranks, rank);
   }
   card_ = {part_at_, settings_mark(), willing};
@@ -211,6 +218,21 @@ bool communicator::all_willing() const noexcept {
   return true;
 }
 
+// What this rank's kernels did in peers' rooms is done: the program has waited for its streams.
+void communicator::release() noexcept {
+  auto held = ticket::progress().lock();
+  released_ = true;
+  if (has_part_) own_part()->released.store(true, std::memory_order_release);
+}
+
+bool communicator::all_released() const noexcept {
+  for (int r = 0; r < ranks; ++r) {
+    const auto* released = released_of[static_cast<std::size_t>(r)];
+    if (!released || !released->load(std::memory_order_acquire)) return false;
+  }
+  return true;
+}
+
 bool communicator::unseen() noexcept {
   return joined() && !has_part_;
 }
@@ -224,6 +246,7 @@ bool communicator::link() noexcept {
     if (!part) return false;
     lines[i] = &part->line;
     step_flags_of[i] = &part->flags;
+    released_of[i] = &part->released;
   }
   protocol.know(lines.data());
   return true;

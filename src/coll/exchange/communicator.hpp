@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "host_mpi/host_mpi.hpp"
 #include "host_mpi/lifetime.hpp"
 #include "memory/imported.hpp"
+#include "path/matched_room.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::coll::exchange {
@@ -31,6 +33,7 @@ namespace telpher::coll::exchange {
 struct shared_part {
   agreement_line line;
   step_flags flags;
+  std::atomic<bool> released{false};  // of a channel, at this rank
 };
 
 class communicator {
@@ -52,7 +55,7 @@ class communicator {
   /// their number is bounded. Null where it would never serve.
   static communicator* channel(MPI_Comm comm, bool wanted) noexcept;
   /// The channel's request has been freed at this rank.
-  void release() noexcept { released_ = true; }
+  void release() noexcept;
   /// Whether collectives on a communicator of this shape may run among devices; its size and rank.
   static bool may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept;
   /// Starts the calls on the communicator that are not decided in the host MPI, before a
@@ -100,6 +103,7 @@ class communicator {
   workspace_kind kind = workspace::first_kind();
   int refusals = 0;  // calls in which some rank could not map the workspaces
   std::array<step_flags*, most_ranks> step_flags_of{};
+  std::array<const std::atomic<bool>*, most_ranks> released_of{};
 
   std::array<known_workspaces, most_ranks> workspaces;
 
@@ -107,6 +111,8 @@ class communicator {
   chooser choices;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
   call_queue calls;
+  /// Of a channel's replay: a room that peers may signal to until all have released the channel.
+  std::vector<std::shared_ptr<path::matched_room>> rooms;
 
  private:
   // What a rank tells the others when they make the state.
@@ -137,8 +143,10 @@ class communicator {
   bool all_willing() const noexcept;
   bool link() noexcept;
   void give_part() noexcept;
+  shared_part* own_part() const noexcept;
   /// No rank has looked, or will look, at what this one shares.
   bool unseen() noexcept;
+  bool all_released() const noexcept;
   void settle() noexcept;
 
   std::uint64_t part_at_ = 0;

@@ -50,7 +50,7 @@ class channel_rounds final : public persistent_rounds {
     return made;
   }
   std::unique_ptr<matching> match(const char* name) noexcept override {
-    return std::make_unique<channel_matching>(name, channel_, arguments(arguments_));
+    return std::make_unique<channel_matching>(name, channel_, arguments(arguments_), false);
   }
 
  private:
@@ -70,6 +70,11 @@ std::unique_ptr<persistent_rounds> persistent(MPI_Comm comm, const Described& d)
       communicator::channel(comm, a.possible && (a.where.on_device() || moves_nothing));
   return channel ? std::make_unique<channel_rounds>(*channel, std::move(a)) : nullptr;
 }
+
+/// Begins the agreement on a replay that starts on any buffers. Collective, without waiting. Null:
+/// there is none, at all ranks alike.
+std::unique_ptr<matching> match_any_buffers(const char* name, MPI_Comm comm,
+                                            arguments&& a) noexcept;
 
 /// Reduces runs of bytes on one device, in this order, into `to`, which may be one of them if there
 /// are at most 32: starts it on the context's stream. The run must live until it is done.

@@ -23,15 +23,23 @@ class compiler {
 
   /// All ranks have begun the call when this is through.
   void meet() {
-    std::uint64_t others = 0;
-    for (std::int32_t r = 0; r < c_.what.ranks; ++r)
-      if (r != c_.what.rank) others |= std::uint64_t{1} << r;
-    for (const exchange_op kind : {exchange_op::signal, exchange_op::wait}) {
-      words_.push_back(static_cast<std::uint64_t>(kind) | 1 << 16);
-      words_.push_back(others);
-    }
+    add_flags(exchange_op::signal, 0, others());
+    add_flags(exchange_op::wait, 0, others());
     signals_.fill(1);
     waits_.fill(1);
+  }
+
+  /// Those whose packed memory this rank writes have begun the call before when this is through.
+  void meet_readers() {
+    std::uint64_t readers = 0;
+    bool reads = false;
+    for (const step& s : c_.what.steps) {
+      if (s.to.where == space::scratch) readers |= std::uint64_t{1} << s.to.rank;
+      for (const span& from : s.sources) reads = reads || from.where == space::scratch;
+    }
+    if (reads) add_flags(exchange_op::signal, 1, others());
+    readers &= others();
+    if (readers) add_flags(exchange_op::wait, 1, readers);
   }
 
   status add(const step& s) {
@@ -52,6 +60,18 @@ class compiler {
 
  private:
   using numbers = std::array<std::uint64_t, most_ranks>;
+
+  std::uint64_t others() const {
+    const std::uint64_t all = (std::uint64_t{2} << (c_.what.ranks - 1)) - 1;
+    return all & ~(std::uint64_t{1} << c_.what.rank);
+  }
+
+  /// The first signal of this call, or a wait for that of `lag` calls before. A signal with a lag
+  /// says nothing of this call.
+  void add_flags(exchange_op kind, std::uint64_t lag, std::uint64_t peers) {
+    words_.push_back(static_cast<std::uint64_t>(kind) | lag << 8 | 1 << 16);
+    words_.push_back(peers);
+  }
 
   /// A sum that is copied is written to all places at once. Not where it would change what the step
   /// still reads: a place that is a source, or apart from all sources.
@@ -93,13 +113,13 @@ class compiler {
   }
 
   /// Where the copies of a packed program are made: into peers' packed memory, out of this rank's,
-  /// or from the input to the output.
-  enum class way : std::uint8_t { no, in, out, over };
+  /// or from the input to the output; or from the own one into a peer's.
+  enum class way : std::uint8_t { no, in, out, over, on };
 
   way way_of(const step& s) const {
     if (!c_.packed || s.kind != step_kind::copy) return way::no;
     const bool to = s.to.where == space::scratch, from = s.sources[0].where == space::scratch;
-    if (to && from) return way::no;
+    if (to && from) return way::on;
     if (to || from) return to ? way::in : way::out;
     const bool over = s.to.where == space::output && s.sources[0].where == space::input;
     return over ? way::over : way::no;
@@ -225,7 +245,8 @@ std::size_t most_words(const schedule& s) noexcept {
 status compile(const compilation& c, std::vector<std::uint64_t>& words) noexcept {
   try {
     compiler work(c, words);
-    if (c.meets) work.meet();
+    if (c.begins == meeting::of_all) work.meet();
+    if (c.begins == meeting::of_call_before) work.meet_readers();
     for (const step& s : c.what.steps) TELPHER_TRY(work.add(s));
     return status::ok;
   } catch (const std::bad_alloc&) {

@@ -24,12 +24,15 @@ struct spaces {
 };
 using space_map = std::array<spaces, most_ranks>;
 
+/// How a replay's program begins (kernel/exchange.hpp, Replays).
+enum class meeting : std::uint8_t { none, of_all, of_call_before };
+
 struct compilation {
   const schedule& what;
   const space_map& map;
   std::uint64_t unit = 1;  // bytes of an element
   bool packed = false;
-  bool meets = false;  // begins with signals and waits among all ranks
+  meeting begins = meeting::none;
 };
 
 /// Bytes of packed memory for one element of scratch: a span begins at a word of its own, whatever

@@ -40,13 +40,17 @@ result<std::unique_ptr<kernel_replay>> kernel_replay::make(terms&& t) noexcept {
   if (!made) return status::out_of_memory;
   const int rank = made->terms_.rank;
   auto room = path::matched_room::make(made->terms_.where,
-                                       space_at + (made->alternates() ? 2 : 1) * made->half_bytes(),
+                                       space_at + (made->packed() ? 2 : 1) * made->half_bytes(),
                                        kernel::exchange::most_blocks);
   TELPHER_TRY(room);
   if (!(*room)->exported().exportable) return status::not_supported;
   made->room_ = std::move(*room);
   made->place_room(rank, made->room_->base());
   return made;
+}
+
+kernel_replay::~kernel_replay() {
+  if (terms_.gone) terms_.gone();
 }
 
 void kernel_replay::place_room(int rank, std::byte* base) noexcept {
@@ -97,24 +101,38 @@ void kernel_replay::own_buffers(const void* input, void* output) noexcept {
   s.output = reinterpret_cast<std::uintptr_t>(output);
 }
 
-status kernel_replay::compile() noexcept {
-  const compilation c{*terms_.chosen.plan, map_, terms_.unit, packed(), !alternates()};
-  std::vector<std::uint64_t> words, other;
-  TELPHER_TRY(exchange::compile(c, words));
-  parameters_.code_words = static_cast<std::uint32_t>(words.size());
+meeting kernel_replay::begins() const noexcept {
+  return !packed() ? meeting::of_all : terms_.all_depend ? meeting::none : meeting::of_call_before;
+}
+
+status kernel_replay::compile_programs() noexcept {
+  const compilation c{*terms_.chosen.plan, map_, terms_.unit, packed(), begins()};
+  TELPHER_TRY(exchange::compile(c, words_));
+  parameters_.code_words = static_cast<std::uint32_t>(words_.size());
   parameters_.programs = 1;
-  if (alternates()) {
-    for (spaces& s : map_)
-      if (s.inbox) s.inbox += half_bytes();
-    TELPHER_TRY(exchange::compile(c, other));
+  if (packed()) {
+    const auto move_by = [&](std::uint64_t bytes) {
+      for (spaces& s : map_)
+        if (s.inbox) s.inbox += bytes;
+    };
+    move_by(half_bytes());
+    const status other = exchange::compile(c, other_words_);
+    move_by(-half_bytes());
+    TELPHER_TRY(other);
     parameters_.programs = 2;
     try {
-      words.insert(words.end(), other.begin(), other.end());
+      words_.insert(words_.end(), other_words_.begin(), other_words_.end());
     } catch (const std::bad_alloc&) {
       return status::out_of_memory;
     }
   }
-  TELPHER_TRY(place_program(parameters_, words, where().owner, long_code_));
+  // A launch must not change what the one before it still reads.
+  if (terms_.gone && words_.size() > kernel::exchange::code_capacity) return status::not_supported;
+  return place_program(parameters_, words_, where().owner, long_code_);
+}
+
+status kernel_replay::compile() noexcept {
+  TELPHER_TRY(compile_programs());
   std::byte* const base = room_->base();
   parameters_.me = static_cast<std::uint32_t>(terms_.rank);
   parameters_.calls = reinterpret_cast<std::uint64_t*>(base);
@@ -137,6 +155,17 @@ status kernel_replay::start(device::stream s, bool captured) noexcept {
       where().owner->launch(terms_.reduce.body(), &parameters_, blocks, terms_.chosen.threads, s);
   if (failed(done) && !captured) room_->takes_back(first_waiter_, waiters);
   return done;
+}
+
+status kernel_replay::start_on(const void* input, void* output, device::stream s,
+                               bool captured) noexcept {
+  const spaces& own = map_[static_cast<std::size_t>(terms_.rank)];
+  if (own.input != reinterpret_cast<std::uintptr_t>(input) ||
+      own.output != reinterpret_cast<std::uintptr_t>(output)) {
+    own_buffers(input, output);
+    TELPHER_TRY(compile_programs());
+  }
+  return start(s, captured);
 }
 
 }  // namespace telpher::coll::exchange

@@ -6,10 +6,11 @@
 //   calls    one 64-bit number a block
 //   stop     the word that would end a wait: always 0
 //   flags    [block][rank] 64-bit words that peers' kernels signal with
-//   space    the schedule's scratch space; or packed memory, once or twice
+//   space    the schedule's scratch space; or packed memory, twice
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -31,7 +32,9 @@ class kernel_replay final : public replay {
     std::uint64_t unit;  // bytes of an element
     bool all_depend;     // who has ended the call knows that all ranks have begun it
     int rank;
+    std::function<void()> gone;  // called then; only where start_on() serves
   };
+  ~kernel_replay() override;
   /// Whether a choice can be replayed.
   static bool serves(const choice& c) noexcept;
   /// With its room, which peers may open.
@@ -49,13 +52,20 @@ class kernel_replay final : public replay {
 
   const memory::place& where() const noexcept override { return terms_.where; }
   status start(device::stream s, bool captured) noexcept override;
+  status start_on(const void* input, void* output, device::stream s,
+                  bool captured) noexcept override;
+
+  /// The room, if peers may still signal there when the last call has ended at this rank; or null.
+  std::shared_ptr<path::matched_room> room_that_stays() const noexcept {
+    return begins() == meeting::of_call_before ? room_ : nullptr;
+  }
 
  private:
   explicit kernel_replay(terms&& t) noexcept : terms_(std::move(t)) {}
   bool packed() const noexcept { return terms_.chosen.by == transport::packed; }
-  /// Packed memory is there twice, and each call uses the other half.
-  bool alternates() const noexcept { return packed() && terms_.all_depend; }
+  meeting begins() const noexcept;
   std::uint64_t half_bytes() const noexcept;
+  status compile_programs() noexcept;
   void place_room(int rank, std::byte* base) noexcept;
   result<std::byte*> open(int process, const path::exported_memory& there) noexcept;
 
@@ -63,6 +73,7 @@ class kernel_replay final : public replay {
   std::shared_ptr<path::matched_room> room_;
   std::vector<memory::mapping> opened_;
   space_map map_{};
+  std::vector<std::uint64_t> words_, other_words_;  // of the program, and that of the second half
   memory::buffer long_code_;
   kernel::exchange parameters_{};
   std::size_t first_waiter_ = 0;  // a block each

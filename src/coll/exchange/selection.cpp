@@ -141,8 +141,10 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
 bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const facts& f, int me) {
   const std::uint64_t bytes = volume(p, f.unit);
   c.by = transport_for(wanted, a, f);
+  if (f.any_buffers && c.by != transport::packed) return false;
   c.mapped = wants_mapped(f, p.what, bytes, c.by);
   if (accept_as(c, a, p, f, me)) return true;
+  if (f.any_buffers) return false;
   if (c.by == transport::packed) {
     c.by = transport::exchange;
     c.mapped = wants_mapped(f, p.what, bytes, c.by);

@@ -27,6 +27,7 @@ struct facts {
   bool exportable = false;   // every buffer of every rank could be mapped
   bool library = false;      // the vendor's library does such calls, and may be tried
   bool replayed = false;     // by streams, without the host: by one kernel, and mapped for good
+  bool any_buffers = false;  // of a replay: each start names its buffers, which peers do not map
   std::uint64_t places = 0;  // of what only single ranks know of the problem, at all ranks
 
   bool operator==(const facts&) const = default;

@@ -41,8 +41,10 @@ void for_each_problem(const algorithm& a, Visit visit) {
   }
 }
 
-/// Whether data moves between ranks only from own memory to a peer's scratch.
+/// Whether data moves between ranks only from own memory to a peer's scratch, where nobody reaches
+/// buffers of peers.
 bool is_packed(const problem& p, const schedule& s) {
+  if (p.mapped) return true;
   for (const step& one : s.steps) {
     if (one.kind != step_kind::copy && one.kind != step_kind::reduce) continue;
     for (const span& from : one.sources)

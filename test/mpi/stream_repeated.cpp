@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Enqueued collectives that come again (src/mpi/repeated.hpp): the first ones are served by the
+// proxy, the others by kernels in the stream, on other buffers each time; ranks whose buffers no
+// kernel can use take part; captures, communicators that come and go, and more kinds than are
+// served so. On a node (TEST_MATCHED=devices) it must be kernels that serve them.
+#include <array>
+
+#include "graph_calls.hpp"
+#include "matched_pairs.hpp"
+
+using namespace mpi_test;
+
+namespace {
+
+constexpr int sets = 3;  // of buffers, in turn
+
+/// What every byte of a rank's input is in a round; sums of words have no carries.
+int byte_of(int round, int rank) {
+  return 1 + (round * 3 + rank) % 25;
+}
+int sum_to(int ranks, int round) {
+  int sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += byte_of(round, r);
+  return sum;
+}
+
+/// A collective of n words, or so many for each rank; rank 1 is the root.
+struct collective {
+  const char* name;
+  bool out_of_all, into_all;
+  int (*call)(const void* in, void* out, int n, MPI_Comm comm, void* stream);
+  int (*expected)(const suite& s, int round, int block);
+};
+
+#define CALL(name) STREAM_CALL(telpher_##name##_enqueue)
+
+const collective all[] = {
+    {"allreduce", false, false,
+     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
+       return CALL(allreduce)(in, out, n, MPI_INT, MPI_SUM, c, stream);
+     },
+     [](const suite& s, int round, int) { return sum_to(s.ranks, round); }},
+    {"bcast", false, false,
+     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
+       int rank = 0;
+       MPI_Comm_rank(c, &rank);
+       return CALL(bcast)(rank == 1 ? const_cast<void*>(in) : out, n, MPI_INT, 1, c, stream);
+     },
+     [](const suite& s, int round, int) { return s.rank == 1 ? 0 : byte_of(round, 1); }},
+    {"allgather", false, true,
+     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
+       return CALL(allgather)(in, n, MPI_INT, out, n, MPI_INT, c, stream);
+     },
+     [](const suite&, int round, int block) { return byte_of(round, block); }},
+    {"alltoall", true, true,
+     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
+       return CALL(alltoall)(in, n, MPI_INT, out, n, MPI_INT, c, stream);
+     },
+     [](const suite&, int round, int block) { return byte_of(round, block); }},
+    {"reduce_scatter_block", true, false,
+     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
+       return CALL(reduce_scatter_block)(in, out, n, MPI_INT, MPI_SUM, c, stream);
+     },
+     [](const suite& s, int round, int) { return sum_to(s.ranks, round); }},
+    {"scan", false, false,
+     [](const void* in, void* out, int n, MPI_Comm c, void* stream) {
+       return CALL(scan)(in, out, n, MPI_INT, MPI_SUM, c, stream);
+     },
+     [](const suite& s, int round, int) { return sum_to(s.rank + 1, round); }},
+};
+
+/// The memory of rounds of a collective: buffers in turn, and a log of what came.
+class rounds_of {
+ public:
+  rounds_of(const suite& s, const collective& what, std::size_t block, int rounds)
+      : what_(what),
+        block_(block),
+        in_(block * (what.out_of_all ? static_cast<std::size_t>(s.ranks) : 1)),
+        out_(block * (what.into_all ? static_cast<std::size_t>(s.ranks) : 1)),
+        inputs_(in_ * sets, 0),
+        outputs_(out_ * sets, 0),
+        log_(out_ * static_cast<std::size_t>(rounds), 0) {}
+
+  unsigned char* input(int round) const { return inputs_.data() + in_ * place(round); }
+  unsigned char* output(int round) const { return outputs_.data() + out_ * place(round); }
+  int words() const { return static_cast<int>(block_ / 4); }
+  std::size_t out_bytes() const { return out_; }
+
+  void fill(const suite& s, int round, const test_stream& stream) const {
+    stream.set(input(round), byte_of(round, s.rank), in_);
+    stream.set(output(round), 0, out_);
+  }
+  void keep(int round, const test_stream& stream) const {
+    stream.copy(log_.data() + out_ * static_cast<std::size_t>(round), output(round), out_);
+  }
+  void run(suite& s, int round, MPI_Comm comm, const test_stream& stream) const {
+    fill(s, round, stream);
+    s.expect_equal(what_.call(input(round), output(round), words(), comm, stream), MPI_SUCCESS,
+                   what_.name);
+    keep(round, stream);
+  }
+  bool right(const suite& s, int round) const {
+    for (std::size_t b = 0; b < out_ / block_; ++b)
+      if (!log_.all(what_.expected(s, round, static_cast<int>(b)),
+                    out_ * static_cast<std::size_t>(round) + b * block_, block_))
+        return false;
+    return true;
+  }
+
+ private:
+  static std::size_t place(int round) { return static_cast<std::size_t>(round % sets); }
+
+  const collective& what_;
+  std::size_t block_, in_, out_;
+  bytes inputs_, outputs_, log_;
+};
+
+class own_comm {
+ public:
+  explicit own_comm(const suite& s) { MPI_Comm_dup(s.control, &comm_); }
+  ~own_comm() { MPI_Comm_free(&comm_); }
+  own_comm(const own_comm&) = delete;
+  own_comm& operator=(const own_comm&) = delete;
+  operator MPI_Comm() const { return comm_; }
+
+ private:
+  MPI_Comm comm_;
+};
+
+void expect_right(suite& s, const rounds_of& r, int rounds) {
+  for (int round = 0; round < rounds; ++round)
+    if (!r.right(s, round)) s.fail("what came in round %d", round);
+}
+
+/// Two sizes in turn, so two kinds; a rank is late now and then.
+void in_a_stream(suite& s, const collective& what, std::size_t block) {
+  constexpr int rounds = 30;
+  const own_comm comm(s);
+  const test_stream stream;
+  const rounds_of one(s, what, block, rounds), other(s, what, 64, rounds);
+  for (int round = 0; round < rounds; ++round) {
+    s.note("round %d", round);
+    if (round % 16 == s.rank) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    one.run(s, round, comm, stream);
+    other.run(s, round, comm, stream);
+  }
+  stream.wait();
+  expect_right(s, one, rounds);
+  expect_right(s, other, rounds);
+  s.expect_equal(STREAM_CALL(telpher_stream_status)(stream), MPI_SUCCESS, "the stream's status");
+}
+
+/// More calls than may wait for the proxy (TELPHER_STREAM_AHEAD), while the stream is held: only
+/// kernels can serve them.
+void far_ahead(suite& s) {
+  constexpr int before = 20, held = 100;
+  const own_comm comm(s);
+  const test_stream stream;
+  gate g;
+  const rounds_of one(s, all[0], 4096, before + held);
+  for (int round = 0; round < before; ++round) one.run(s, round, comm, stream);
+  stream.wait();
+  g.hold(stream);
+  for (int round = before; round < before + held; ++round) one.run(s, round, comm, stream);
+  g.open();
+  stream.wait();
+  expect_right(s, one, before + held);
+}
+
+void in_place(suite& s) {
+  constexpr int rounds = 30;
+  const own_comm comm(s);
+  const test_stream stream;
+  const rounds_of one(s, all[0], 1000, rounds);
+  for (int round = 0; round < rounds; ++round) {
+    stream.set(one.output(round), byte_of(round, s.rank), one.out_bytes());
+    CALL(allreduce)
+    (MPI_IN_PLACE, one.output(round), one.words(), MPI_INT, MPI_SUM, comm, stream);
+    one.keep(round, stream);
+  }
+  stream.wait();
+  expect_right(s, one, rounds);
+}
+
+/// Once the kernels serve a kind, one rank has its buffers in host memory, or in blocks with gaps.
+void on_other_buffers(suite& s, const collective& what) {
+  constexpr int rounds = 28, from = 20;
+  const own_comm comm(s);
+  const test_stream stream;
+  const rounds_of one(s, what, 4096, rounds);
+  std::vector<unsigned char> in(4096 * static_cast<std::size_t>(s.ranks)), out(in.size());
+  for (int round = 0; round < rounds; ++round) {
+    s.note("round %d", round);
+    if (round < from || round % s.ranks != s.rank) {
+      one.run(s, round, comm, stream);
+      continue;
+    }
+    std::fill(in.begin(), in.end(), static_cast<unsigned char>(byte_of(round, s.rank)));
+    std::fill(out.begin(), out.end(), 0);
+    what.call(in.data(), out.data(), one.words(), comm, stream);
+    stream.wait();
+    functions().copy(one.output(round), out.data(), one.out_bytes());
+    one.keep(round, stream);
+  }
+  stream.wait();
+  expect_right(s, one, rounds);
+}
+
+/// Every second word of the root's buffer.
+void with_gaps(suite& s) {
+  constexpr int rounds = 30, words = 500;
+  const own_comm comm(s);
+  const test_stream stream;
+  bytes spread(words * 8, 0), dense(words * 4, 0), log(words * 4 * rounds, 0);
+  MPI_Datatype every_second;
+  MPI_Type_vector(words, 1, 2, MPI_INT, &every_second);
+  MPI_Type_commit(&every_second);
+  for (int round = 0; round < rounds; ++round) {
+    const bool gaps = s.rank == 1 && round >= 20;
+    stream.set(spread.data(), s.rank == 1 ? byte_of(round, 1) : 0, words * 8);
+    stream.set(dense.data(), s.rank == 1 ? byte_of(round, 1) : 0, words * 4);
+    if (gaps)
+      CALL(bcast)(spread.data(), 1, every_second, 1, comm, stream);
+    else
+      CALL(bcast)(dense.data(), words, MPI_INT, 1, comm, stream);
+    stream.copy(log.data() + words * 4 * round, dense.data(), words * 4);
+  }
+  stream.wait();
+  for (int round = 0; round < rounds; ++round)
+    s.expect(log.all(byte_of(round, 1), static_cast<std::size_t>(words * 4 * round), words * 4),
+             "what came");
+  MPI_Type_free(&every_second);
+}
+
+/// One call outside of captures is enough for those in a graph.
+void in_a_graph(suite& s) {
+  const own_comm comm(s);
+  const test_stream stream;
+  const rounds_of one(s, all[0], 2048, 12), other(s, all[2], 2048, 12);
+  one.run(s, 0, comm, stream);
+  other.run(s, 0, comm, stream);
+  {
+    graph g(stream);
+    one.fill(s, 1, stream);
+    all[0].call(one.input(1), one.output(1), one.words(), comm, stream);
+    other.fill(s, 1, stream);
+    all[2].call(other.input(1), other.output(1), other.words(), comm, stream);
+    one.keep(1, stream);
+    other.keep(1, stream);
+    s.expect(g.end(), "a graph with collectives");
+    for (int launch = 0; launch < 9; ++launch) {
+      if (launch == 4 && s.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      g.launch(stream);
+    }
+    one.run(s, 2, comm, stream);
+    other.run(s, 2, comm, stream);
+    stream.wait();
+  }
+  expect_right(s, one, 3);
+  expect_right(s, other, 3);
+}
+
+void many_kinds(suite& s) {
+  constexpr int kinds = 20, calls = 18;
+  const own_comm comm(s);
+  const test_stream stream;
+  std::vector<std::unique_ptr<rounds_of>> each;
+  for (int k = 0; k < kinds; ++k)
+    each.push_back(
+        std::make_unique<rounds_of>(s, all[0], 64 + 16 * static_cast<std::size_t>(k), calls));
+  for (int round = 0; round < calls; ++round)
+    for (const auto& one : each) one->run(s, round, comm, stream);
+  stream.wait();
+  for (const auto& one : each) expect_right(s, *one, calls);
+}
+
+void come_and_go(suite& s) {
+  constexpr int rounds = 20;
+  long long before = -1;
+  for (int again = 0; again < 6; ++again) {
+    s.note("communicator %d", again);
+    const own_comm comm(s);
+    const test_stream stream;
+    const rounds_of one(s, all[0], 256, rounds), other(s, all[1], 256, rounds);
+    for (int round = 0; round < rounds; ++round) {
+      one.run(s, round, comm, stream);
+      other.run(s, round, comm, stream);
+    }
+    stream.wait();
+    expect_right(s, one, rounds);
+    expect_right(s, other, rounds);
+    MPI_Barrier(s.control);
+    if (again == 3) before = held();
+  }
+  if (before >= 0) s.expect(held() <= before + 8, "memory that is held does not grow");
+}
+
+/// Two streams with a communicator each, whose collectives the ranks call in unlike orders.
+void crossing(suite& s) {
+  constexpr int rounds = 30;
+  const own_comm comms[2] = {own_comm(s), own_comm(s)};
+  const test_stream streams[2];
+  const rounds_of a(s, all[0], 4096, rounds), b(s, all[0], 4096, rounds);
+  for (int round = 0; round < rounds; ++round)
+    for (const int i : s.rank % 2 ? std::array{1, 0} : std::array{0, 1})
+      (i ? b : a).run(s, round, comms[i], streams[i]);
+  for (const test_stream& stream : streams) stream.wait();
+  expect_right(s, a, rounds);
+  expect_right(s, b, rounds);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
+  for (const collective& what : all)
+    for (const std::size_t block : {8, 60000})
+      s.run(std::string(what.name) + " of " + std::to_string(block),
+            [&] { in_a_stream(s, what, block); });
+  if (by_devices()) s.run("far ahead", [&] { far_ahead(s); });
+  s.run("in place", [&] { in_place(s); });
+  for (const collective& what : all)
+    s.run(std::string(what.name) + " on other buffers", [&] { on_other_buffers(s, what); });
+  s.run("with gaps", [&] { with_gaps(s); });
+  if (graph_calls() && graphs_hold_operations()) s.run("in a graph", [&] { in_a_graph(s); });
+  s.run("many kinds", [&] { many_kinds(s); });
+  s.run("come and go", [&] { come_and_go(s); });
+  s.run("crossing", [&] { crossing(s); });
+  return s.finish();
+}
