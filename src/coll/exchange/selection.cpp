@@ -68,7 +68,8 @@ transport transport_for(transport wanted, const algorithm& a, const facts& f) {
 
 bool wants_mapped(const facts& f, operation what, std::uint64_t bytes, transport by) {
   const auto forced = config().test_coll_buffers;
-  if (!f.exportable || by == transport::packed || forced == "workspace") return false;
+  if (!f.exportable || by == transport::packed || f.any_buffers || forced == "workspace")
+    return false;
   return forced == "mapped" || f.replayed || maps_small(what) ||
          bytes >= config().coll_mapped_threshold;
 }
@@ -86,6 +87,9 @@ std::uint64_t scratch_touched(const algorithm& a, const problem& p) {
     }
   return most;
 }
+
+// Beyond it the copies into a room and out of it cost more than the thread that serves streams.
+constexpr std::uint64_t most_on_any_buffers = std::uint64_t{8} << 20;
 
 // An algorithm asks for the scratch space of its worst case; that of large vectors is looked at. A
 // replay has a room of its own, the others share one.
@@ -141,16 +145,16 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
 bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const facts& f, int me) {
   const std::uint64_t bytes = volume(p, f.unit);
   c.by = transport_for(wanted, a, f);
-  if (f.any_buffers && c.by != transport::packed) return false;
+  if (f.any_buffers && (c.by == transport::stepped || bytes > most_on_any_buffers)) return false;
   c.mapped = wants_mapped(f, p.what, bytes, c.by);
   if (accept_as(c, a, p, f, me)) return true;
-  if (f.any_buffers) return false;
   if (c.by == transport::packed) {
     c.by = transport::exchange;
     c.mapped = wants_mapped(f, p.what, bytes, c.by);
     if (accept_as(c, a, p, f, me)) return true;
   }
-  if (c.mapped || !f.exportable || config().test_coll_buffers == "workspace") return false;
+  if (c.mapped || !f.exportable || f.any_buffers || config().test_coll_buffers == "workspace")
+    return false;
   c.mapped = true;
   return accept_as(c, a, p, f, me);
 }
