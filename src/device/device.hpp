@@ -109,6 +109,11 @@ class backend {
   /// kernels that wait do not exist, and programs for an exchange kernel may only contain
   /// reductions of plain memory.
   virtual bool kernels_may_wait([[maybe_unused]] int device) noexcept { return true; }
+  /// Whether 128 aligned bytes that a warp stores in one access arrive whole in memory of `peer`
+  /// (kernel/exchange_lines.hpp).
+  virtual bool delivers_lines([[maybe_unused]] int device, [[maybe_unused]] int peer) noexcept {
+    return false;
+  }
   /// Whether the blocks of one launch may wait for each other.
   virtual bool blocks_run_together([[maybe_unused]] int device) noexcept { return true; }
 

@@ -34,6 +34,9 @@
 // (coll/exchange/agreement.hpp), so a word is never overwritten before it was read. Before the
 // epoch wraps, the host clears the memory.
 //
+// Replays in CUDA may have it in lines of 128 bytes, 120 of data and the call's 64-bit epoch, so
+// that it takes hardly more of a link than the data: kernel/exchange_lines.hpp.
+//
 // Pauses. A driver call that waits for the device (for example to free memory) blocks this
 // process's other launches. If a kernel waited without a limit for a peer's kernel, and the peer's
 // launch were blocked by such a call, two processes could wait for each other for ever. So a kernel
@@ -135,7 +138,7 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_cal
     case exchange_op::copies:
       return copies_step(w, p, c, step, begin);
     case exchange_op::spread:
-      spread_step(w, c.blocks, step);
+      spread_step(w, slice_of(step[1], w.block(), c.blocks), step);
       return through;
     case exchange_op::reduce:
     case exchange_op::swap:
@@ -182,6 +185,37 @@ TELPHER_DEVICE bool run_call(W w, const exchange& p, const exchange_call& c, boo
 }
 
 template <class Reduction, class W>
+TELPHER_DEVICE void run_step_in_lines(W w, const exchange& p, const exchange_call& c,
+                                      const std::uint64_t* step) {
+  switch (static_cast<exchange_op>(step[0] & 0xff)) {
+    case exchange_op::signal:
+      return signal_step(w, p, c, step[0] >> 16, step[0] >> 8 & 0xff, step[1]);
+    case exchange_op::wait:
+      wait_step(w, p, c, step[0] >> 16, step[0] >> 8 & 0xff, step[1]);
+      return;
+    case exchange_op::copy:
+    case exchange_op::copies:
+      return copies_in_lines(w, c.epoch, c.blocks, step);
+    case exchange_op::spread:
+      return spread_step(w, line_slice(step[1], w.block(), c.blocks), step);
+    case exchange_op::reduce:
+    case exchange_op::swap:
+      return Reduction::run_in_lines(w, c, step);
+  }
+}
+
+/// A block's part of a replay whose packed memory is in lines. A function of its own, so that the
+/// other form has the registers that it needs.
+template <class Reduction, class W>
+TELPHER_DEVICE_CALL void run_replay_in_lines(W w, const exchange& p, const exchange_call& c) {
+  for (std::uint32_t at = 0; at < c.words; at += words_of(c.code + at)) {
+    run_step_in_lines<Reduction>(w, p, c, c.code + at);
+    w.barrier();
+  }
+  end_replay(w, p, c);
+}
+
+template <class Reduction, class W>
 TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
   TELPHER_SHARED(std::uint64_t, command, [exchange_command::entries]);
   exchange_call c{p.long_code ? resolve(p.long_code) : p.code,
@@ -191,6 +225,8 @@ TELPHER_DEVICE void run_exchange(W w, const exchange& p) {
                   w.blocks(),
                   p.epoch};
   if (p.calls) begin_replay(w, p, c);
+  if constexpr (has_lines)
+    if (p.format == packed_format::lines) return run_replay_in_lines<Reduction>(w, p, c);
   std::uint64_t number = p.first_command;
   std::uint32_t parts = 0;  // of all calls
   bool again = p.again != 0, stays = true;

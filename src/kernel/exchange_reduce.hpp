@@ -5,6 +5,7 @@
 // a source.
 #pragma once
 
+#include "kernel/exchange_lines.hpp"
 #include "kernel/exchange_moves.hpp"
 #include "kernel/values.hpp"
 
@@ -205,6 +206,66 @@ TELPHER_DEVICE std::uint64_t reduce_packed(W w, const exchange& p, const exchang
   return through;
 }
 
+// --- over lines ---
+
+/// The values of a word; `bytes` of it are the slice's.
+template <class T>
+TELPHER_DEVICE void store_values_of(std::uint8_t* to, std::uint64_t word, std::uint32_t bytes) {
+  if constexpr (is_dense<T>::value) {
+    store_word_of(to, word, bytes);
+  } else if (bytes > 0) {
+    T value;
+    static_assert(sizeof value == sizeof word);
+    __builtin_memcpy(&value, &word, sizeof value);
+    assign(reinterpret_cast<T*>(to), value);
+  }
+}
+
+/// Values that no slice has, and a flag in their place, are reduced as well and not stored.
+template <class Op, class T, class W>
+TELPHER_DEVICE void reduce_lines(W w, std::uint64_t epoch, const reduce_operands& o, slice s) {
+  constexpr unsigned sources_at_once = 4;
+  using lanes = values_of<T, 8>;
+  const line_row row({w.id(), w.size()}, s);
+  for (std::uint32_t pass = row.first(); pass < row.end(); pass += row.step()) {
+    const line_part at = row.part(pass);
+    typename lanes::wide_type sum[2][lanes::count] = {};
+    T values[lanes::count];
+    for (unsigned first = 0; first < o.sources; first += sources_at_once) {
+      word_pair seen[sources_at_once];
+      const std::uint8_t* awaited[sources_at_once] = {};
+      TELPHER_UNROLL
+      for (unsigned k = 0; k < sources_at_once; ++k)
+        if (first + k < o.sources) seen[k] = load_part(at, o.from[first + k], awaited[k]);
+      await_parts(w, epoch, row.has_flag(), awaited, seen);
+      TELPHER_UNROLL
+      for (unsigned k = 0; k < sources_at_once; ++k) {
+        if (first + k >= o.sources) break;
+        __builtin_memcpy(values, &seen[k].low, sizeof values);
+        lanes::template fold<Op>(sum[0], values, first + k == 0);
+        __builtin_memcpy(values, &seen[k].high, sizeof values);
+        lanes::template fold<Op>(sum[1], values, first + k == 0);
+      }
+    }
+    std::uint64_t words[2];
+    TELPHER_UNROLL
+    for (unsigned v = 0; v < 2; ++v) {
+      TELPHER_UNROLL
+      for (unsigned i = 0; i < lanes::count; ++i) values[i] = wide<T>::to(sum[v][i]);
+      __builtin_memcpy(&words[v], values, sizeof values);
+    }
+    for (unsigned t = 0; t <= o.further; ++t) {
+      const std::uint64_t to = t == 0 ? o.to : o.others()[t - 1];
+      if (is_packed(to)) {
+        store_packed_part(w, epoch, row.has_flag(), at, to, {words[0], words[1]});
+      } else {
+        store_values_of<T>(plain(to) + at.plain, words[0], at.bytes[0]);
+        store_values_of<T>(plain(to) + at.plain + line_part::apart, words[1], at.bytes[1]);
+      }
+    }
+  }
+}
+
 template <class Op, class T>
 struct reduction {
   template <class W>
@@ -218,6 +279,12 @@ struct reduction {
     reduce_plain<Op, T>(w, o, s);
     return through;
   }
+  /// Where packed memory is in lines; of types that lie within a word.
+  template <class W>
+  TELPHER_DEVICE static void run_in_lines(W w, const exchange_call& c, const std::uint64_t* step) {
+    if constexpr (8 % sizeof(T) == 0)
+      reduce_lines<Op, T>(w, c.epoch, operands_of(step), line_slice(step[1], w.block(), c.blocks));
+  }
 };
 
 /// Of programs that only move data: what remains for them is the swap, which the kernels of
@@ -229,6 +296,8 @@ struct no_reduction {
     swap_step(w, step);
     return through;
   }
+  template <class W>
+  TELPHER_DEVICE static void run_in_lines(W, const exchange_call&, const std::uint64_t*) {}
 };
 
 }  // namespace telpher::kernel

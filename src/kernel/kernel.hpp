@@ -167,6 +167,13 @@ struct exchange_place {
   std::uint64_t offset[most_items];  // where each work item was in that step
 };
 
+/// How packed memory holds data and flags (kernel/exchange.hpp).
+enum class packed_format : std::uint32_t { words, lines };
+struct packed_line {
+  static constexpr std::uint64_t bytes = 128;
+  static constexpr std::uint64_t payload = 120;
+};
+
 /// exchange: one rank's part of a collective among devices, as a short program of copies,
 /// reductions, signals and waits (encoding and protocol in kernel/exchange.hpp). Each block does
 /// one slice of everything; blocks do not wait for each other.
@@ -195,6 +202,7 @@ struct exchange {
   std::uint64_t stay_ns;         // how long it waits for a command
   std::uint64_t* calls;          // device memory, one a block: calls of a replay; else null
   std::uint32_t programs;        // of a replay, each of code_words; else 1
+  packed_format format;          // lines: of a replay, where has_lines
   std::uint64_t* flags[most_ranks];  // of each rank: where its peers signal to it, as mapped here
   std::uint64_t code[code_capacity];
 

@@ -206,6 +206,13 @@ class work {
   TELPHER_DEVICE std::uint64_t of_first(std::uint64_t value) const {
     return __shfl_sync(~0u, static_cast<unsigned long long>(value), 0);
   }
+  // Of CUDA alone, in programs of lines (exchange_lines.hpp); all items of a warp call them.
+  TELPHER_DEVICE bool any_of_warp(bool mine) const {
+    return __any_sync(~0u, mine) != 0;
+  }
+  TELPHER_DEVICE void join_warp() const {
+    __syncwarp();
+  }
 #else
   // On AMD a barrier does not wait until other wavefronts' stores have left the compute unit.
   TELPHER_DEVICE void publish() const {

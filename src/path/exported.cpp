@@ -12,9 +12,7 @@ namespace {
 // The sender's own device if this process sees it (the copy then reads local memory), else device
 // 0.
 memory::place device_for_host_copies(device::backend* b, const exported_memory& there) noexcept {
-  for (int d = 0; d < b->device_count(); ++d)
-    if (uuid_of({b, d}) == there.uuid) return {b, d};
-  return {b, 0};
+  return place_of(b, there.uuid).value_or(memory::place{b, 0});
 }
 
 }  // namespace

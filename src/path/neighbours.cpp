@@ -106,4 +106,11 @@ device::device_properties properties_of(const memory::place& where) noexcept {
   return about;
 }
 
+std::optional<memory::place> place_of(device::backend* owner,
+                                      const device::device_uuid& uuid) noexcept {
+  for (int d = 0; d < owner->device_count(); ++d)
+    if (uuid_of({owner, d}) == uuid) return memory::place{owner, d};
+  return {};
+}
+
 }  // namespace telpher::path

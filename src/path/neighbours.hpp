@@ -10,6 +10,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "memory/memory.hpp"
@@ -49,5 +50,9 @@ device::device_properties properties_of(const memory::place& where) noexcept;
 inline device::device_uuid uuid_of(const memory::place& where) noexcept {
   return properties_of(where).uuid;
 }
+
+/// The device that has it, if this process sees that.
+std::optional<memory::place> place_of(device::backend* owner,
+                                      const device::device_uuid& uuid) noexcept;
 
 }  // namespace telpher::path

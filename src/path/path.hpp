@@ -18,6 +18,7 @@ enum class kind : int {
   // Collectives; one call counts as one message.
   coll_staged,    // through host memory, by the host MPI
   coll_packed,    // one kernel per rank; data and flags in the same words
+  coll_lines,     // the same, in lines of 128 bytes
   coll_exchange,  // one kernel per rank that signals and waits
   coll_stepped,   // device copies and kernels, started one by one by the host
   coll_vendor,    // by the vendor's own library

@@ -99,6 +99,7 @@ struct alignas(64) agreement_line {
   path::exported_memory workspace;  // of the owner's call; written before a vote on it
   bool may_wait;                    // and whether kernels of its device may wait
   bool runs_together;               // see device_properties
+  bool delivers_lines;              // its device to those of all ranks; before the vote on mappings
   std::uint64_t library;         // version of the vendor's library, written before a vote; 0: none
   vendor::unique_id library_id;  // rank 0's: what all join with
   agreement_slot slot[slots];

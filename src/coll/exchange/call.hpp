@@ -116,6 +116,7 @@ class call final : public deferred_call {
   bool find_workspaces() noexcept;
   bool map_workspaces() noexcept;
   bool map_workspace(int rank);
+  bool delivers_lines() const noexcept;
   bool all_exportable() const noexcept;
   bool lost_mappings() noexcept;
   void forget_lost_mappings() noexcept;

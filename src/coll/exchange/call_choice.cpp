@@ -15,6 +15,7 @@ namespace telpher::coll::exchange {
 call::then call::describe_to_choose() noexcept {
   if (!describe_problem(arguments_, c_.protocol, problem_, facts_.unit)) return stage();
   facts_.may_wait = c_.may_wait;
+  facts_.lines = facts_.replayed && c_.delivers_lines;
   facts_.exportable = c_.kind == workspace_kind::device && all_exportable();
   facts_.library = !facts_.replayed && may_use_library();
   facts_.places = 0;
@@ -139,9 +140,9 @@ void call::explain() const noexcept {
     at += static_cast<std::size_t>(std::snprintf(line + at, sizeof line - at,
                                                  "%s by %s%s, %d blocks", chosen_.what->name,
                                                  path::to_string(kind_of(chosen_.by)),
-                                                 chosen_.by == transport::packed ? ""
-                                                 : chosen_.mapped ? ", buffers mapped"
-                                                                  : ", through the workspace",
+                                                 is_packed(chosen_.by) ? ""
+                                                 : chosen_.mapped      ? ", buffers mapped"
+                                                                       : ", through the workspace",
                                                  chosen_.blocks));
   print_origin(chosen_, line + at, sizeof line - at);
   if (std::find(c_.explained.begin(), c_.explained.end(), line) != c_.explained.end()) return;

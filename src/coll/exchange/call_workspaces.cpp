@@ -50,7 +50,9 @@ call::then call::await_workspaces_made() noexcept {
   const agreement::answer all = c_.protocol.result();
   if (all == agreement::answer::pending) return then::later;
   if (all == agreement::answer::no) return discard_workspaces();
-  c_.protocol.vote(map_workspaces());
+  const bool mapped = map_workspaces();
+  c_.protocol.own().delivers_lines = delivers_lines();
+  c_.protocol.vote(mapped);
   return go(&call::await_workspaces_mapped, "has voted");
 }
 
@@ -59,6 +61,9 @@ call::then call::await_workspaces_mapped() noexcept {
   if (all == agreement::answer::pending) return then::later;
   if (all == agreement::answer::no) return discard_workspaces();
   c_.state = communicator::phase::ready;
+  c_.delivers_lines = true;
+  for (int r = 0; r < c_.ranks; ++r)
+    c_.delivers_lines = c_.delivers_lines && c_.protocol.line(r).delivers_lines;
   return describe_to_choose();
 }
 
@@ -99,6 +104,15 @@ bool call::map_workspaces() noexcept {
     }
   }
   return good;
+}
+
+/// From this rank's device to all ranks', as far as this process sees these.
+bool call::delivers_lines() const noexcept {
+  for (int r = 0; r < c_.ranks; ++r) {
+    const auto there = path::place_of(c_.where.owner, c_.protocol.line(r).workspace.uuid);
+    if (!there || !c_.where.owner->delivers_lines(c_.where.device, there->device)) return false;
+  }
+  return true;
 }
 
 bool call::map_workspace(int rank) {

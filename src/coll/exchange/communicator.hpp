@@ -94,6 +94,7 @@ class communicator {
   phase state = phase::joining;
   memory::place where;          // this rank's device, once ready
   bool may_wait = false;        // kernels for peers: every rank's device allows it, and has room
+  bool delivers_lines = false;  // every rank's device delivers lines to those of all
   bool takes_turns = false;     // ranks' processes share a device that runs one of them at a time
   bool shares_devices = false;  // two ranks have the same device
   int library_calls = 0;        // that might have gained by it

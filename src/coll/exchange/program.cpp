@@ -228,7 +228,8 @@ class compiler {
 std::uint64_t address_of(const span& s, const compilation& c) noexcept {
   const spaces& at = c.map[static_cast<std::size_t>(s.rank)];
   if (s.where == space::scratch && c.packed)
-    return at.inbox ? (at.inbox + s.offset * packed_stride(c.unit)) | kernel::packed_mark : 0;
+    return at.inbox ? (at.inbox + packed_bytes(c.format, s.offset, c.unit)) | kernel::packed_mark
+                    : 0;
   const std::uint64_t base = s.where == space::input    ? at.input
                              : s.where == space::output ? at.output
                                                         : at.scratch;

@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "coll/exchange/agreement.hpp"
 #include "coll/schedule/schedule.hpp"
+#include "kernel/kernel.hpp"
 
 namespace telpher::coll::exchange {
 
@@ -33,12 +34,23 @@ struct compilation {
   std::uint64_t unit = 1;  // bytes of an element
   bool packed = false;
   meeting begins = meeting::none;
+  kernel::packed_format format = kernel::packed_format::words;
 };
 
-/// Bytes of packed memory for one element of scratch: a span begins at a word of its own, whatever
-/// the size of its elements.
-constexpr std::uint64_t packed_stride(std::uint64_t unit) {
-  return unit < 4 ? 8 : 2 * unit;
+/// Bytes of packed memory for so many elements of scratch. A span begins at a word of its own,
+/// whatever the size of its elements; or at a line of its own, if the problem's granule is
+/// line_granule.
+constexpr std::uint64_t packed_bytes(kernel::packed_format format, std::uint64_t elements,
+                                     std::uint64_t unit) {
+  using line = kernel::packed_line;
+  if (format == kernel::packed_format::lines)
+    return (elements * unit + line::payload - 1) / line::payload * line::bytes;
+  return elements * (unit < 4 ? 8 : 2 * unit);
+}
+
+/// Whole lines, which wide accesses reach as well.
+constexpr std::uint64_t line_granule(std::uint64_t unit) {
+  return 4 * kernel::packed_line::payload / unit;
 }
 
 /// The address of a span, with the mark of packed memory where it lies there.

@@ -25,13 +25,14 @@ int blocks_of(const choice& c) noexcept {
 }  // namespace
 
 bool kernel_replay::serves(const choice& c) noexcept {
-  return c.plan && (c.by == transport::packed || c.by == transport::exchange);
+  return c.plan && (is_packed(c.by) || c.by == transport::exchange);
 }
 
 // Alike at all ranks.
 std::uint64_t kernel_replay::half_bytes() const noexcept {
+  const std::uint64_t elements = terms_.chosen.scratch;
   const std::uint64_t bytes =
-      terms_.chosen.scratch * (packed() ? packed_stride(terms_.unit) : terms_.unit);
+      packed() ? packed_bytes(format(), elements, terms_.unit) : elements * terms_.unit;
   return (bytes + line - 1) / line * line;
 }
 
@@ -106,10 +107,11 @@ meeting kernel_replay::begins() const noexcept {
 }
 
 status kernel_replay::compile_programs() noexcept {
-  const compilation c{*terms_.chosen.plan, map_, terms_.unit, packed(), begins()};
+  const compilation c{*terms_.chosen.plan, map_, terms_.unit, packed(), begins(), format()};
   TELPHER_TRY(exchange::compile(c, words_));
   parameters_.code_words = static_cast<std::uint32_t>(words_.size());
   parameters_.programs = 1;
+  parameters_.format = format();
   if (packed()) {
     const auto move_by = [&](std::uint64_t bytes) {
       for (spaces& s : map_)

@@ -62,7 +62,8 @@ class kernel_replay final : public replay {
 
  private:
   explicit kernel_replay(terms&& t) noexcept : terms_(std::move(t)) {}
-  bool packed() const noexcept { return terms_.chosen.by == transport::packed; }
+  bool packed() const noexcept { return is_packed(terms_.chosen.by); }
+  kernel::packed_format format() const noexcept { return format_of(terms_.chosen.by); }
   meeting begins() const noexcept;
   std::uint64_t half_bytes() const noexcept;
   status compile_programs() noexcept;

@@ -56,20 +56,25 @@ bool take_row(const tuning::choice& c, row& out) {
   return out.algorithm = a->name, true;
 }
 
+/// Only replays do, as nothing pauses there. Values lie within the words of a line.
+bool may_use_lines(operation what, const facts& f) {
+  return f.lines && f.replayed && (!is_reduction(what) || f.unit <= sizeof(std::uint64_t));
+}
+
 transport transport_for(transport wanted, const algorithm& a, const facts& f) {
   const auto forced = config().coll_transport;
   if (!f.may_wait || forced == "stepped") return transport::stepped;
   if (forced == "packed") wanted = transport::packed;
+  if (forced == "lines") wanted = transport::lines;
   if (forced == "exchange") wanted = transport::exchange;
-  if (wanted == transport::packed && !(a.restrictions & restriction::packed))
-    return transport::exchange;
+  if (is_packed(wanted) && !(a.restrictions & restriction::packed)) return transport::exchange;
+  if (wanted == transport::lines && !may_use_lines(a.what, f)) return transport::packed;
   return wanted;
 }
 
 bool wants_mapped(const facts& f, operation what, std::uint64_t bytes, transport by) {
   const auto forced = config().test_coll_buffers;
-  if (!f.exportable || by == transport::packed || f.any_buffers || forced == "workspace")
-    return false;
+  if (!f.exportable || is_packed(by) || f.any_buffers || forced == "workspace") return false;
   return forced == "mapped" || f.replayed || maps_small(what) ||
          bytes >= config().coll_mapped_threshold;
 }
@@ -94,9 +99,9 @@ constexpr std::uint64_t most_on_any_buffers = std::uint64_t{8} << 20;
 // An algorithm asks for the scratch space of its worst case; that of large vectors is looked at. A
 // replay has a room of its own, the others share one.
 bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f) {
-  constexpr std::uint64_t most_of_replay = std::uint64_t{4} << 20;
-  if (c.by == transport::packed)
-    return c.plan->scratch * packed_stride(f.unit) <=
+  constexpr std::uint64_t most_of_replay = std::uint64_t{5} << 20;
+  if (is_packed(c.by))
+    return packed_bytes(format_of(c.by), c.plan->scratch, f.unit) <=
            (f.replayed ? std::max(most_of_replay, config().coll_inbox) : config().coll_inbox);
   return c.plan->scratch * f.unit <= config().coll_scratch ||
          scratch_touched(a, p) * f.unit <= config().coll_scratch;
@@ -108,7 +113,7 @@ bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f)
 // given more than one block only where it gains more than the second block's start costs.
 int blocks_for(const problem& p, std::uint64_t bytes, transport by, bool replayed) {
   if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
-  const bool packed = by == transport::packed, more_blocks = replayed && (packed || p.ranks <= 2);
+  const bool packed = is_packed(by), more_blocks = replayed && (packed || p.ranks <= 2);
   const std::uint64_t most = is_reduction(p.what) && !more_blocks ? 32 : 64;
   const bool whole = is_reduction(p.what) && p.what != operation::reduce_scatter_block;
   if (packed && whole) bytes *= static_cast<std::uint64_t>(p.ranks - 1);
@@ -118,12 +123,14 @@ int blocks_for(const problem& p, std::uint64_t bytes, transport by, bool replaye
   return static_cast<int>(std::min(wanted, most));
 }
 
-// One for each packed word of the block's slice, and a wavefront for each copy that waits beside
-// others: a row of them fills peers' memory, empties the own one, and copies what stays here.
+// One for each packed word of the block's slice, or part of a line, and a wavefront for each copy
+// that waits beside others: a row of them fills peers' memory, empties the own one, and copies what
+// stays here.
 int threads_for(const problem& p, std::uint64_t bytes, const choice& c) {
   constexpr std::uint64_t most = kernel::exchange_place::most_items, wavefront = 64;
-  if (c.by != transport::packed) return most;
-  const std::uint64_t words = bytes / 4 / static_cast<std::uint64_t>(c.blocks);
+  if (!is_packed(c.by)) return most;
+  const std::uint64_t share = c.by == transport::lines ? kernel::packed_line::payload / 8 : 4;
+  const std::uint64_t words = bytes / share / static_cast<std::uint64_t>(c.blocks);
   const auto copies = static_cast<std::uint64_t>(2 * p.ranks - 1);
   return static_cast<int>(std::min(std::max(copies, words / wavefront + 1) * wavefront, most));
 }
@@ -131,9 +138,11 @@ int threads_for(const problem& p, std::uint64_t bytes, const choice& c) {
 bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
   p.mapped = c.mapped;
   if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
-  c.plan = std::make_shared<const schedule>(a.make(p, me));
-  if (!fits(c, a, p, f)) return false;
-  if (f.replayed) c.scratch = scratch_touched(a, p);
+  problem cut = p;
+  if (c.by == transport::lines) cut.granule = line_granule(f.unit);
+  c.plan = std::make_shared<const schedule>(a.make(cut, me));
+  if (!fits(c, a, cut, f)) return false;
+  if (f.replayed) c.scratch = scratch_touched(a, cut);
   c.blocks = blocks_for(p, volume(p, f.unit), c.by, f.replayed);
   if (f.replayed) c.threads = threads_for(p, volume(p, f.unit), c);
   c.what = &a;
@@ -148,7 +157,7 @@ bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const f
   if (f.any_buffers && (c.by == transport::stepped || bytes > most_on_any_buffers)) return false;
   c.mapped = wants_mapped(f, p.what, bytes, c.by);
   if (accept_as(c, a, p, f, me)) return true;
-  if (c.by == transport::packed) {
+  if (is_packed(c.by)) {
     c.by = transport::exchange;
     c.mapped = wants_mapped(f, p.what, bytes, c.by);
     if (accept_as(c, a, p, f, me)) return true;
@@ -209,6 +218,8 @@ path::kind kind_of(transport t) noexcept {
   switch (t) {
     case transport::packed:
       return path::kind::coll_packed;
+    case transport::lines:
+      return path::kind::coll_lines;
     case transport::exchange:
       return path::kind::coll_exchange;
     case transport::stepped:
@@ -251,6 +262,7 @@ namespace {
 bool accept_row(choice& c, const row& r, problem& p, const facts& f, int me) {
   if (r.by == transport::stepped && (!f.exportable || f.replayed))
     return false;  // engines copy between buffers
+  if (r.by == transport::lines && !may_use_lines(r.what, f)) return false;
   if (r.by == transport::vendor) {
     if (!f.library || config().coll_transport != "auto") return false;
     c = by_library();

@@ -13,12 +13,21 @@
 
 #include "base/tuning.hpp"
 #include "coll/algorithms/catalogue.hpp"
+#include "kernel/kernel.hpp"
 #include "memory/memory.hpp"
 #include "path/path.hpp"
 
 namespace telpher::coll::exchange {
 
-enum class transport : std::uint8_t { packed, exchange, stepped, vendor };
+enum class transport : std::uint8_t { packed, lines, exchange, stepped, vendor };
+
+/// Whether data and flags travel together, and in which form.
+constexpr bool is_packed(transport t) noexcept {
+  return t == transport::packed || t == transport::lines;
+}
+constexpr kernel::packed_format format_of(transport t) noexcept {
+  return t == transport::lines ? kernel::packed_format::lines : kernel::packed_format::words;
+}
 
 /// What all ranks know besides the problem.
 struct facts {
@@ -26,6 +35,7 @@ struct facts {
   bool may_wait = true;      // kernels for peers, at all ranks
   bool exportable = false;   // every buffer of every rank could be mapped
   bool library = false;      // the vendor's library does such calls, and may be tried
+  bool lines = false;        // packed memory may be in lines, between all ranks
   bool replayed = false;     // by streams, without the host: by one kernel, and mapped for good
   bool any_buffers = false;  // of a replay: each start names its buffers, which peers do not map
   std::uint64_t places = 0;  // of what only single ranks know of the problem, at all ranks

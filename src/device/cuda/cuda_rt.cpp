@@ -170,6 +170,13 @@ distance cuda_rt::distance_between(int device, int peer) noexcept {
   return atomics ? distance::fabric : distance::pcie;
 }
 
+// From Volta on, on the device and over NVLink.
+bool cuda_rt::delivers_lines(int device) noexcept {
+  CUdevice handle = 0;
+  return driver.cuDeviceGet(&handle, device) == CUDA_SUCCESS &&
+         attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 7;
+}
+
 // --- work ---
 
 // Streams share the device's work queues (CUDA_DEVICE_MAX_CONNECTIONS), and a queue stands still

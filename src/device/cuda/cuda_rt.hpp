@@ -48,6 +48,7 @@ struct cuda_rt {
   static error_type properties(int device, device_properties& out) noexcept;
   static bool peer_access(int device, int peer) noexcept;
   static distance distance_between(int device, int peer) noexcept;
+  static bool delivers_lines(int device) noexcept;
 
   static error_type classify(const void* address, bool detail, pointer_info& out) noexcept;
   static error_type malloc(void** address, std::size_t bytes) noexcept {

@@ -39,6 +39,13 @@ class backend final : public device::backend {
     if (!valid(device) || !valid(peer)) return distance::unreachable;
     return device == peer ? distance::same : R::distance_between(device, peer);
   }
+  bool delivers_lines(int device, int peer) noexcept override {
+    if constexpr (requires { R::delivers_lines(device); }) {
+      const distance d = distance_between(device, peer);
+      return (d == distance::same || d == distance::fabric) && R::delivers_lines(device);
+    }
+    return false;
+  }
 
   // --- the program's memory ---
   bool started() noexcept override { return !process_exit::begun() && R::started(); }

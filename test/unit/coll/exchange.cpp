@@ -135,17 +135,28 @@ TEST_CASE(a_kernel_that_stays_leaves_when_nothing_comes) {
   }
 }
 
-TEST_CASE(slices_cover_a_span_once) {
-  for (const std::uint64_t bytes : {0u, 1u, 63u, 64u, 65u, 1000u, 4096u})
+namespace {
+
+template <unsigned unit, class Slice>
+void cover_once(Slice slice_of) {
+  for (const std::uint64_t bytes : {0u, 1u, 63u, 64u, 65u, 479u, 480u, 481u, 1000u, 4096u})
     for (const unsigned blocks : {1u, 2u, 3u, 32u}) {
       std::uint64_t next = 0;
       for (unsigned b = 0; b < blocks; ++b) {
-        const kernel::slice s = kernel::slice_of(bytes, b, blocks);
+        const kernel::slice s = slice_of(bytes, b, blocks);
         if (s.bytes) CHECK_EQ(s.begin, next);
+        CHECK(s.bytes == 0 || s.begin % unit == 0);
         next += s.bytes;
       }
       CHECK_EQ(next, bytes);
     }
+}
+
+}  // namespace
+
+TEST_CASE(slices_cover_a_span_once) {
+  cover_once<kernel::slice_unit>(kernel::slice_of<>);
+  cover_once<kernel::line_slice_unit>(kernel::line_slice);
 }
 
 namespace {

@@ -3,7 +3,12 @@
 // one that cannot serve a call is passed over; names that do not exist are refused.
 #include "coll/exchange/selection.hpp"
 
+#include <set>
+#include <utility>
+
 #include "check.hpp"
+#include "coll/exchange/program.hpp"
+#include "coll/schedule/samples.hpp"
 
 using namespace telpher;
 using namespace telpher::coll;
@@ -62,6 +67,73 @@ TEST_CASE(replays_have_rows_of_their_own) {
     CHECK(replay.by == transport::packed);
     CHECK_EQ(std::string(chosen(count, ranks).what->name), "two_shot");
   }
+}
+
+TEST_CASE(lines_are_for_replays_between_devices_that_deliver_them) {
+  problem p;
+  p.what = operation::allreduce;
+  p.ranks = 4;
+  p.count = 262144;
+  exchange::facts f;
+  f.unit = 4;
+  f.exportable = f.replayed = f.lines = true;
+  const auto best = exchange::choose(p, f, 1);
+  CHECK_EQ(std::string(best.what->name), "two_shot_push");
+  CHECK(best.by == transport::lines);
+  p.ranks = 2;
+  p.count = 65536;
+  CHECK(exchange::choose(p, f, 0).by == transport::lines);
+  auto other = f;
+  other.lines = false;
+  CHECK(exchange::choose(p, other, 0).by == transport::packed);
+  other = f;
+  other.replayed = false;
+  CHECK(exchange::choose(p, other, 0).by == transport::packed);
+  other = f;
+  other.unit = 16;  // values that no word of a line holds
+  p.count /= 4;
+  CHECK(exchange::choose(p, other, 0).by == transport::packed);
+}
+
+namespace {
+
+/// Where spans of packed memory begin and end, in lines.
+using line_span = std::pair<std::uint64_t, std::uint64_t>;
+
+void collect(std::set<line_span>& all, const span& s, std::uint64_t unit) {
+  if (s.where != space::scratch || s.count == 0) return;
+  CHECK_EQ(s.offset * unit % kernel::packed_line::payload, 0u);
+  const auto lines = [&](std::uint64_t elements) {
+    return exchange::packed_bytes(kernel::packed_format::lines, elements, unit) /
+           kernel::packed_line::bytes;
+  };
+  all.emplace(lines(s.offset), lines(s.offset) + lines(s.count));
+}
+
+}  // namespace
+
+TEST_CASE(spans_of_packed_memory_share_no_line) {
+  for (const algorithm& a : algorithms())
+    for (const std::int32_t ranks : {2, 3, 5})
+      for (const std::uint64_t unit : {1u, 2u, 4u, 8u, 16u})
+        for (problem p : sample_problems(a.what, ranks, sample_depth::full)) {
+          p.granule = exchange::line_granule(unit);
+          if (!(a.restrictions & restriction::packed) || !allows(a, p)) continue;
+          for (std::int32_t rank = 0; rank < ranks; ++rank) {
+            std::set<line_span> of[8];
+            for (const step& s : a.make(p, rank).steps) {
+              collect(of[s.to.rank], s.to, unit);
+              for (const span& from : s.sources) collect(of[from.rank], from, unit);
+            }
+            for (const auto& spans : of) {
+              std::uint64_t end = 0;
+              for (const auto& [first, last] : spans) {
+                CHECK(first >= end);
+                end = last;
+              }
+            }
+          }
+        }
 }
 
 TEST_CASE(rows_without_meaning_are_refused) {
