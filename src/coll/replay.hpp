@@ -24,6 +24,8 @@ class replay {
   /// The same on these buffers from now on; where it was matched for any.
   virtual status start_on(const void* input, void* output, device::stream s,
                           bool captured) noexcept = 0;
+  /// How many starts are over, modulo 2^32; each replay of a graph is one.
+  virtual std::uint32_t ended() const noexcept = 0;
 };
 
 /// The agreement of all ranks of a persistent collective on its replay.

@@ -7,18 +7,24 @@
 //
 // What the ranks do must not depend on when each of them learns of the agreement, or on what it
 // alone knows. So:
-// - A kind is what MPI makes alike at all ranks: operation, bytes, root, reduction, in place.
+// - A kind is what MPI makes alike at all ranks: operation, bytes, root, reduction; and in place,
+//   where all ranks must be. In scans and reduce-scatters it is the rank's own affair: there the
+//   replay is of the form in which all came to the first call, if they came alike.
 // - Ranks count the calls of a kind alike, as they make the collectives of a communicator in one
 //   order. A call that comes `ahead` calls after the first waits until the agreement is over: all
 //   ranks' streams have reached it then. Programs that run far ahead wait anyhow
 //   (TELPHER_STREAM_AHEAD).
 // - A call in a capture cannot wait for one in the same graph. So the first call is one outside of
 //   captures; captured ones before it are served by the proxy, all later ones by the replay.
-// - A rank whose buffers a kernel cannot use (host memory, gaps in a type, another device, values
-//   not aligned) takes part none the less: the proxy packs them into memory of the replay's device,
-//   starts the replay there, and unpacks (`aside`).
+// - A call that a kernel in its stream cannot serve at this rank takes part none the less: the
+// proxy
+//   starts the replay in a stream of ours (`aside`). So go host memory, gaps in a type, another
+//   device, values not aligned, the other form: all on packed copies. And so goes a call in another
+//   stream than the one before it, unless all before it are over: the replays of a kind must follow
+//   one another.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -28,17 +34,46 @@
 
 namespace telpher::mpi {
 
-class repeated;
-
 /// What is served alike.
 struct repeated_kind {
   coll::operation what{};
   std::uint64_t bytes = 0;  // of the longest vector
   int root = 0;
-  bool in_place = false;
+  bool in_place = false;  // at all ranks
   coll::reduction reduce;
 
+  repeated_kind(const coll::exchange::arguments& a, std::uint64_t longest) noexcept;
   bool operator==(const repeated_kind&) const = default;
+};
+
+/// The calls of one kind on one communicator. The program's thread counts (one at a time makes the
+/// collectives of a communicator); the proxy asks, writes `replay`, then `now` with release order.
+class repeated {
+ public:
+  enum class state : std::uint8_t { unasked, asked, refused, ready };
+
+  explicit repeated(const repeated_kind& k) noexcept : kind(k) {}
+
+  const repeated_kind kind;
+  std::atomic<state> now{state::unasked};
+  std::unique_ptr<coll::replay> replay;
+
+  // The program's thread's.
+  std::uint64_t since_first = 0;  // calls
+  bool in_place = false;          // of the first call
+  void* last_stream = nullptr;    // where the replay was started last, or will be
+  std::uint32_t turns = 0;        // starts of the replay outside of graphs, those to come included
+
+  std::atomic<std::uint32_t> lost{0};  // of these, those that failed
+
+  /// Whether the first `n` starts are over.
+  bool are_over(std::uint32_t n) const noexcept {
+    const std::uint32_t over = replay->ended() + lost.load(std::memory_order_acquire);
+    return static_cast<std::int32_t>(over - n) >= 0;
+  }
+
+  state see() const noexcept { return now.load(std::memory_order_acquire); }
+  void become(state s) noexcept { now.store(s, std::memory_order_release); }
 };
 
 /// How one call is served.
@@ -50,20 +85,24 @@ struct repeated_turn {
 
 /// Whether calls on the communicator may be served so; its size, and the own rank.
 bool may_repeat(MPI_Comm comm, int& size, int& rank) noexcept;
-/// The next call of a kind. It waits for the agreement where that is due.
-repeated_turn next_turn(const char* call, MPI_Comm comm, const repeated_kind& kind,
+/// A call in a stream.
+struct repeated_call {
+  const char* name;
+  MPI_Comm comm;
+  void* native;
+  coll::exchange::arguments a;
+};
+
+/// How the next call of its kind goes. It waits for the agreement where that is due.
+repeated_turn next_turn(const repeated_call& c, const repeated_kind& kind,
                         const device::adopted_stream& s) noexcept;
-/// Starts the replay in the stream on these buffers. False: this rank's are not for kernels there.
-bool start_replay(const char* call, MPI_Comm comm, repeated& of, const coll::exchange::arguments& a,
-                  const device::adopted_stream& s, int& code) noexcept;
-/// What the proxy does then.
-std::unique_ptr<stream::operation> make_aside(const char* call, MPI_Comm comm,
-                                              std::shared_ptr<repeated> of,
-                                              coll::exchange::arguments&& a);
+/// Starts the replay in the stream. False: make_aside() has to.
+bool start_replay(const repeated_call& c, repeated& of, const device::adopted_stream& s,
+                  int& code) noexcept;
+std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr<repeated> of,
+                                              const device::adopted_stream& s);
 /// The agreement, behind the first call.
-std::unique_ptr<stream::operation> make_asking(const char* call, MPI_Comm comm,
-                                               std::shared_ptr<repeated> of,
-                                               coll::exchange::arguments&& a);
+std::unique_ptr<stream::operation> make_asking(repeated_call&& c, std::shared_ptr<repeated> of);
 void give_up(repeated& of) noexcept;
 /// Collective, when the communicator's streams have passed: peers still reach what was made for it.
 void forget_repeated(MPI_Comm freed) noexcept;
@@ -78,9 +117,8 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
   if (!may_repeat(comm, size, rank))
     return enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
   const device::adopted_stream s(native);
-  auto a = what.read(size, rank, true);
-  repeated_turn turn =
-      next_turn(call, comm, {a.what, what.bytes(size), a.root, a.in_place, a.reduce}, s);
+  repeated_call c{call, comm, native, what.read(size, rank, true)};
+  repeated_turn turn = next_turn(c, {c.a, what.bytes(size)}, s);
   int code = MPI_ERR_OTHER;  // has been raised
   switch (turn.by) {
     case repeated_turn::way::proxy:
@@ -88,12 +126,12 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
     case repeated_turn::way::proxy_asks:
       code = enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
       if (code == MPI_SUCCESS)
-        code = enqueue(call, comm, native, make_asking(call, comm, turn.of, std::move(a)), false);
+        code = enqueue(call, comm, native, make_asking(std::move(c), turn.of), false);
       if (code != MPI_SUCCESS) give_up(*turn.of);
       break;
     case repeated_turn::way::replay:
-      if (!start_replay(call, comm, *turn.of, a, s, code))
-        code = enqueue(call, comm, native, make_aside(call, comm, turn.of, std::move(a)), true);
+      if (!start_replay(c, *turn.of, s, code))
+        code = enqueue(call, comm, native, make_aside(std::move(c), turn.of, s), true);
       break;
     case repeated_turn::way::fails:
       break;

@@ -182,6 +182,47 @@ void in_place(suite& s) {
   expect_right(s, one, rounds);
 }
 
+/// In scans and reduce-scatters each rank is in place when it likes.
+void in_place_here(suite& s, const collective& what) {
+  constexpr int rounds = 26, from = 18;
+  const own_comm comm(s);
+  const test_stream stream;
+  const rounds_of one(s, what, 1000, rounds);
+  const std::size_t in =
+      one.out_bytes() * (what.out_of_all ? static_cast<std::size_t>(s.ranks) : 1);
+  bytes both(in, 0);
+  for (int round = 0; round < rounds; ++round) {
+    if (round < from || round % s.ranks != s.rank) {
+      one.run(s, round, comm, stream);
+      continue;
+    }
+    stream.set(both.data(), byte_of(round, s.rank), in);
+    what.call(MPI_IN_PLACE, both.data(), one.words(), comm, stream);
+    stream.copy(one.output(round), both.data(), one.out_bytes());
+    one.keep(round, stream);
+  }
+  stream.wait();
+  expect_right(s, one, rounds);
+}
+
+/// Two streams of one communicator: what is called first goes first, once kernels serve the calls.
+void in_two_streams(suite& s) {
+  constexpr int rounds = 40, ordered = 18;
+  const own_comm comm(s);
+  const test_stream streams[2];
+  const rounds_of a(s, all[0], 4096, rounds), b(s, all[0], 4096, rounds);
+  for (int round = 0; round < rounds; ++round)
+    for (int i = 0; i < 2; ++i) {
+      if (round % 4 == 3 && i == s.rank % 2)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      (i ? b : a).run(s, round, comm, streams[i]);
+      if (round < ordered) streams[i].wait();
+    }
+  for (const test_stream& stream : streams) stream.wait();
+  expect_right(s, a, rounds);
+  expect_right(s, b, rounds);
+}
+
 /// Once the kernels serve a kind, one rank has its buffers in host memory, or in blocks with gaps.
 void on_other_buffers(suite& s, const collective& what) {
   constexpr int rounds = 28, from = 20;
@@ -319,6 +360,9 @@ int main(int argc, char** argv) {
             [&] { in_a_stream(s, what, block); });
   if (by_devices()) s.run("far ahead", [&] { far_ahead(s); });
   s.run("in place", [&] { in_place(s); });
+  for (const int i : {4, 5})
+    s.run(std::string(all[i].name) + " in place here", [&] { in_place_here(s, all[i]); });
+  if (by_devices()) s.run("in two streams", [&] { in_two_streams(s); });
   for (const collective& what : all)
     s.run(std::string(what.name) + " on other buffers", [&] { on_other_buffers(s, what); });
   s.run("with gaps", [&] { with_gaps(s); });

@@ -2,6 +2,7 @@
 #include "coll/exchange/replay.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -168,6 +169,17 @@ status kernel_replay::start_on(const void* input, void* output, device::stream s
     TELPHER_TRY(compile_programs());
   }
   return start(s, captured);
+}
+
+std::uint32_t kernel_replay::ended() const noexcept {
+  const auto of_block = [this](int b) {
+    const std::atomic_ref word(*room_->ended(first_waiter_ + static_cast<std::size_t>(b)));
+    return static_cast<std::uint32_t>(word.load(std::memory_order_acquire));
+  };
+  std::uint32_t least = of_block(0);
+  for (int b = 1; b < blocks_of(terms_.chosen); ++b)
+    if (const std::uint32_t n = of_block(b); static_cast<std::int32_t>(n - least) < 0) least = n;
+  return least;
 }
 
 }  // namespace telpher::coll::exchange

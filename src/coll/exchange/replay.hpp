@@ -54,6 +54,7 @@ class kernel_replay final : public replay {
   status start(device::stream s, bool captured) noexcept override;
   status start_on(const void* input, void* output, device::stream s,
                   bool captured) noexcept override;
+  std::uint32_t ended() const noexcept override;
 
   /// The room, if peers may still signal there when the last call has ended at this rank; or null.
   std::shared_ptr<path::matched_room> room_that_stays() const noexcept {
