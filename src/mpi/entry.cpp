@@ -212,6 +212,7 @@ void comm_freed(MPI_Comm comm) noexcept {
       auto held = ticket::progress().lock();
       ticket::stash::instance().forget(held, comm);
     }
+    mpi::settle_repeated(comm);
     coll::exchange::communicator::forget(comm);
     mpi::forget_repeated(comm);
     coll::between::forget(comm);

@@ -152,21 +152,24 @@ repeated_turn next_turn(const repeated_call& c, const repeated_kind& kind,
   return {way::replay, std::move(r)};
 }
 
+// As a persistent collective is made.
+void ask(repeated_call&& c, repeated& of) noexcept {
+  entry::keep_order(c.comm);
+  of.agreement = coll::exchange::match_any_buffers(c.name, c.comm, std::move(c.a));
+}
+
 namespace {
 
 class asking final : public stream::operation {
  public:
-  asking(repeated_call&& c, std::shared_ptr<repeated> of) noexcept
-      : call_(std::move(c)), of_(std::move(of)) {}
-  int begin() noexcept override {
-    matching_ = coll::exchange::match_any_buffers(call_.name, call_.comm, std::move(call_.a));
-    return MPI_SUCCESS;
-  }
+  explicit asking(std::shared_ptr<repeated> of) noexcept : of_(std::move(of)) {}
+  int begin() noexcept override { return MPI_SUCCESS; }
   bool poll(int& code) noexcept override {
     code = MPI_SUCCESS;
     auto held = ticket::progress().lock();
-    if (matching_ && !matching_->advance()) return false;
-    if (matching_) of_->replay = matching_->take();
+    if (of_->agreement && !of_->agreement->advance()) return false;
+    if (of_->agreement) of_->replay = of_->agreement->take();
+    of_->agreement.reset();
     of_->become(of_->replay ? state::ready : state::refused);
     TELPHER_INFO("enqueued calls of %s over %llu bytes go by %s from now on",
                  coll::to_string(of_->kind.what), static_cast<unsigned long long>(of_->kind.bytes),
@@ -176,19 +179,27 @@ class asking final : public stream::operation {
   void abandon() noexcept override { give_up(*of_); }
 
  private:
-  repeated_call call_;
   std::shared_ptr<repeated> of_;
-  std::unique_ptr<coll::matching> matching_;
 };
 
 }  // namespace
 
-std::unique_ptr<stream::operation> make_asking(repeated_call&& c, std::shared_ptr<repeated> of) {
-  return std::make_unique<asking>(std::move(c), std::move(of));
+std::unique_ptr<stream::operation> make_asking(std::shared_ptr<repeated> of) {
+  return std::make_unique<asking>(std::move(of));
 }
 
 void give_up(repeated& of) noexcept {
   of.become(state::refused);
+}
+
+void settle_repeated(MPI_Comm comm) noexcept {
+  std::vector<std::shared_ptr<repeated>> kinds;
+  {
+    std::lock_guard lock(guard);
+    for (const of_communicator& c : *table)
+      if (c.comm == comm) kinds = c.kinds;
+  }
+  for (const auto& r : kinds) await_answer("MPI_Comm_free", *r);
 }
 
 // Replays end outside of the guard: they take the engine's lock.

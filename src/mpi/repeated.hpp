@@ -48,6 +48,8 @@ struct repeated_kind {
 
 /// The calls of one kind on one communicator. The program's thread counts (one at a time makes the
 /// collectives of a communicator); the proxy asks, writes `replay`, then `now` with release order.
+/// The agreement begins before the first call, so that what it needs of the host MPI has its place
+/// among the collectives of the communicator, and ends behind it.
 class repeated {
  public:
   enum class state : std::uint8_t { unasked, asked, refused, ready };
@@ -57,6 +59,7 @@ class repeated {
   const repeated_kind kind;
   std::atomic<state> now{state::unasked};
   std::unique_ptr<coll::replay> replay;
+  std::unique_ptr<coll::matching> agreement;  // the proxy's
 
   // The program's thread's.
   std::uint64_t since_first = 0;  // calls
@@ -101,13 +104,35 @@ bool start_replay(const repeated_call& c, repeated& of, const device::adopted_st
                   int& code) noexcept;
 std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr<repeated> of,
                                               const device::adopted_stream& s);
-/// The agreement, behind the first call.
-std::unique_ptr<stream::operation> make_asking(repeated_call&& c, std::shared_ptr<repeated> of);
+/// Begins the agreement.
+void ask(repeated_call&& c, repeated& of) noexcept;
+/// What ends it.
+std::unique_ptr<stream::operation> make_asking(std::shared_ptr<repeated> of);
 void give_up(repeated& of) noexcept;
+/// Collective, before the communicator is freed: agreements behind calls that have passed end.
+void settle_repeated(MPI_Comm comm) noexcept;
 /// Collective, when the communicator's streams have passed: peers still reach what was made for it.
 void forget_repeated(MPI_Comm freed) noexcept;
 /// Before the host MPI's end.
 void forget_repeated() noexcept;
+
+/// The first call of a kind.
+template <class Start>
+class enqueued_first final : public stream::operation {
+ public:
+  enqueued_first(repeated_call&& c, std::shared_ptr<repeated> of, Start start) noexcept
+      : call_(std::move(c)), of_(std::move(of)), served_(std::move(start), MPI_STATUS_IGNORE) {}
+  int begin() noexcept override {
+    ask(std::move(call_), *of_);
+    return served_.begin();
+  }
+  bool poll(int& code) noexcept override { return served_.poll(code); }
+
+ private:
+  repeated_call call_;
+  std::shared_ptr<repeated> of_;
+  enqueued<Start> served_;
+};
 
 /// Enqueues a collective; `start` issues its non-blocking form.
 template <class Described, class Start>
@@ -124,9 +149,10 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
     case repeated_turn::way::proxy:
       return enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
     case repeated_turn::way::proxy_asks:
-      code = enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
-      if (code == MPI_SUCCESS)
-        code = enqueue(call, comm, native, make_asking(std::move(c), turn.of), false);
+      code = enqueue(
+          call, comm, native,
+          std::make_unique<enqueued_first<Start>>(std::move(c), turn.of, std::move(start)), true);
+      if (code == MPI_SUCCESS) code = enqueue(call, comm, native, make_asking(turn.of), false);
       if (code != MPI_SUCCESS) give_up(*turn.of);
       break;
     case repeated_turn::way::replay:

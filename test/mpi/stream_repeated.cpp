@@ -205,6 +205,25 @@ void in_place_here(suite& s, const collective& what) {
   expect_right(s, one, rounds);
 }
 
+/// The stream has passed the first call of a kind: the communicator may be used, and freed,
+/// although the ranks may not have agreed yet.
+void first_ones(suite& s) {
+  const test_stream stream;
+  for (int again = 0; again < 8; ++again) {
+    const own_comm comm(s);
+    for (int k = 1; k <= 3; ++k) {
+      const rounds_of one(s, all[again % 6], 64 * static_cast<std::size_t>(k), 1);
+      one.run(s, 0, comm, stream);
+      if (again % 2 == s.rank % 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      stream.wait();
+      int mine = s.rank + k, sum = 0;
+      MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+      s.expect_equal(sum, s.ranks * (s.ranks - 1) / 2 + s.ranks * k, "a call of the CPU");
+      expect_right(s, one, 1);
+    }
+  }
+}
+
 /// Two streams of one communicator: what is called first goes first, once kernels serve the calls.
 void in_two_streams(suite& s) {
   constexpr int rounds = 40, ordered = 18;
@@ -368,6 +387,7 @@ int main(int argc, char** argv) {
   s.run("with gaps", [&] { with_gaps(s); });
   if (graph_calls() && graphs_hold_operations()) s.run("in a graph", [&] { in_a_graph(s); });
   s.run("many kinds", [&] { many_kinds(s); });
+  s.run("first ones", [&] { first_ones(s); });
   s.run("come and go", [&] { come_and_go(s); });
   s.run("crossing", [&] { crossing(s); });
   return s.finish();

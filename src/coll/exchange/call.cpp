@@ -184,7 +184,10 @@ bool call::eligible() noexcept {
   auto free = launch_context::take(a.where);
   if (!free) return false;
   execution_.emplace(std::move(*free));
-  return propose_number() && describe_buffers(a, facts_.replayed, c_.protocol.own_description());
+  const handles wanted = facts_.any_buffers ? handles::none
+                         : facts_.replayed  ? handles::all
+                                            : handles::where_of_use;
+  return propose_number() && describe_buffers(a, wanted, c_.protocol.own_description());
 }
 
 /// Says which numbers the call may have, and where it works at this rank.

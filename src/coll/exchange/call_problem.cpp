@@ -171,12 +171,14 @@ bool has_buffers(const arguments& a) noexcept {
          (a.output || e.output == 0 || !needs_output(a));
 }
 
-bool describe_buffers(const arguments& a, bool always, description& d) noexcept {
+bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept {
   const extents e = extents_of(a);
   // Asking for handles costs; whether they are of use all ranks judge alike.
   const bool worth_mapping =
-      always || is_v_form(a.what) || maps_small(a.what) || config().test_coll_buffers == "mapped" ||
-      a.bytes * static_cast<std::uint64_t>(a.ranks) >= config().coll_mapped_threshold;
+      wanted != handles::none &&
+      (wanted == handles::all || is_v_form(a.what) || maps_small(a.what) ||
+       config().test_coll_buffers == "mapped" ||
+       a.bytes * static_cast<std::uint64_t>(a.ranks) >= config().coll_mapped_threshold);
   return describe_one(a, a.input, a.input_memory, e.input, worth_mapping, d.input, d.has_input) &&
          describe_one(a, a.output, a.output_memory, e.output, worth_mapping, d.output,
                       d.has_output);

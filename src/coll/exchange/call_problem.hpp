@@ -11,9 +11,11 @@ namespace telpher::coll::exchange {
 /// No buffer that holds bytes is missing (MPI_BOTTOM, or the program's mistake).
 bool has_buffers(const arguments& a) noexcept;
 
-/// Fills what peers need to reach the buffers, where they may want to. `always`: they do. False:
-/// the bytes are not one allocation's.
-bool describe_buffers(const arguments& a, bool always, description& d) noexcept;
+/// Which calls tell peers what they need to reach the buffers.
+enum class handles : std::uint8_t { none, where_of_use, all };
+
+/// Fills what peers need to reach the buffers. False: the bytes are not one allocation's.
+bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept;
 
 /// Fills the rest.
 void describe_call(const arguments& a, description& d) noexcept;
