@@ -23,6 +23,8 @@ class adopted_stream {
   int device() const noexcept { return device_; }
   /// Why it is no stream of that back end, if it is none.
   const result<stream>& get() const noexcept { return stream_; }
+  /// A capture takes its work.
+  bool is_captured() const noexcept { return stream_ && owner_->is_captured(*stream_); }
 
  private:
   backend* owner_;

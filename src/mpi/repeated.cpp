@@ -89,10 +89,6 @@ bool in_place_together(operation what) noexcept {
   return what != operation::scan && what != operation::reduce_scatter_block;
 }
 
-bool is_captured(const device::adopted_stream& s) noexcept {
-  return s.get() && s.owner()->is_captured(*s.get());
-}
-
 /// Until the agreement is over; false in the proxy's own thread, which must not wait for itself.
 bool await_answer(const char* call, const repeated& r) noexcept {
   stream::warning_clock clock;
@@ -132,7 +128,7 @@ bool may_repeat(MPI_Comm comm, int& size, int& rank) noexcept {
 repeated_turn next_turn(const repeated_call& c, const repeated_kind& kind,
                         const device::adopted_stream& s) noexcept {
   if (!is_served(kind)) return {};
-  const bool captured = is_captured(s);
+  const bool captured = s.is_captured();
   auto r = known_kind(c.comm, kind);
   if (!r) return {};
   if (r->see() == state::unasked) {

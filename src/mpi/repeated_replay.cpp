@@ -153,7 +153,7 @@ class aside final : public stream::operation {
 bool start_replay(const repeated_call& c, repeated& of, const device::adopted_stream& s,
                   int& code) noexcept {
   const memory::place& where = of.replay->where();
-  const bool captured = s.get() && s.owner()->is_captured(*s.get());
+  const bool captured = s.is_captured();
   const bool same_stream = of.last_stream == c.native && !s.owner()->one_for_each_thread(c.native);
   const bool follows = captured || same_stream || of.are_over(of.turns);
   const bool on_device = s.get() && s.owner() == where.owner && s.device() == where.device;
@@ -168,7 +168,7 @@ bool start_replay(const repeated_call& c, repeated& of, const device::adopted_st
 
 std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr<repeated> of,
                                               const device::adopted_stream& s) {
-  const bool captured = s.get() && s.owner()->is_captured(*s.get());
+  const bool captured = s.is_captured();
   const std::uint32_t turn = captured ? of->turns : of->turns++;
   return std::make_unique<aside>(std::move(c), std::move(of), turn);
 }
