@@ -23,7 +23,12 @@ using state = repeated::state;
 using way = repeated_turn::way;
 
 constexpr std::uint64_t ahead = 16;
-constexpr std::size_t most_kinds = 16;  // of a communicator: each has memory of the device
+// Of a communicator: a kind has up to some twice its bytes of the device's memory. Large ones have
+// a bound in bytes, which leaves room for small ones.
+constexpr std::size_t most_kinds = 16;
+constexpr std::uint64_t small = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_large = std::uint64_t{128} << 20;
+constexpr std::uint64_t largest = std::uint64_t{64} << 20;
 
 struct of_communicator {
   MPI_Comm comm;
@@ -31,6 +36,7 @@ struct of_communicator {
   int size = 0, rank = 0;
   bool serves = false;
   std::vector<std::shared_ptr<repeated>> kinds;
+  std::uint64_t large = 0;  // bytes of the kinds that are not small
 };
 
 std::mutex guard;
@@ -57,9 +63,11 @@ std::shared_ptr<repeated> known_kind(MPI_Comm comm, const repeated_kind& kind) n
   if (!c) return nullptr;
   for (const auto& one : c->kinds)
     if (one->kind == kind) return one;
-  if (c->kinds.size() == most_kinds) return nullptr;
+  const std::uint64_t large = kind.bytes > small ? kind.bytes : 0;
+  if (c->kinds.size() == most_kinds || large > most_large - c->large) return nullptr;
   try {
     c->kinds.push_back(std::make_shared<repeated>(kind));
+    c->large += large;
     return c->kinds.back();
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -69,16 +77,16 @@ std::shared_ptr<repeated> known_kind(MPI_Comm comm, const repeated_kind& kind) n
 // Pairs have gaps, as kernels take them: what is packed has none.
 bool is_served(const repeated_kind& k) noexcept {
   using kernel::reduce_op;
+  if (k.bytes == 0 || k.bytes > largest) return false;
   switch (k.what) {
     case operation::allreduce:
     case operation::reduce_scatter_block:
     case operation::scan:
-      return k.bytes > 0 && k.reduce.known && k.reduce.op != reduce_op::maxloc &&
-             k.reduce.op != reduce_op::minloc;
+      return k.reduce.known && k.reduce.op != reduce_op::maxloc && k.reduce.op != reduce_op::minloc;
     case operation::bcast:
     case operation::allgather:
     case operation::alltoall:
-      return k.bytes > 0;
+      return true;
     default:
       return false;
   }

@@ -5,6 +5,7 @@
 // served so. On a node (TEST_MATCHED=devices) it must be kernels that serve them.
 #include <array>
 
+#include "emulated.hpp"
 #include "graph_calls.hpp"
 #include "matched_pairs.hpp"
 
@@ -373,8 +374,11 @@ void crossing(suite& s) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
+  std::vector<std::size_t> blocks{8, 60000, 400000};
+  if (counted("allocations") < 0)
+    blocks.push_back(7000004);  // by lines, where devices deliver them
   for (const collective& what : all)
-    for (const std::size_t block : {8, 60000, 400000})
+    for (const std::size_t block : blocks)
       s.run(std::string(what.name) + " of " + std::to_string(block),
             [&] { in_a_stream(s, what, block); });
   if (by_devices()) s.run("far ahead", [&] { far_ahead(s); });

@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::uint64_t unlimited = tuning::any_size;
 
+/// Calls that a row serves: any, all replays, or those on any buffers.
+enum class calls : std::uint8_t { any, replayed, enqueued };
+
 // A tuned row without an algorithm says: as built in, up to that size.
 struct row {
   operation what;
@@ -21,17 +24,20 @@ struct row {
   int most_ranks;
   const char* algorithm;
   transport by;
-  bool for_replays = false;
+  calls of = calls::any;
 };
 constexpr row rows[] = {
 #define TELPHER_CHOICE(operation_, most_bytes, ranks, algorithm, by) \
   {operation::operation_, most_bytes, ranks, #algorithm, transport::by},
 #define TELPHER_REPLAY_CHOICE(operation_, most_bytes, ranks, algorithm, by) \
-  {operation::operation_, most_bytes, ranks, #algorithm, transport::by, true},
+  {operation::operation_, most_bytes, ranks, #algorithm, transport::by, calls::replayed},
+#define TELPHER_ENQUEUED_CHOICE(operation_, most_bytes, ranks, algorithm, by) \
+  {operation::operation_, most_bytes, ranks, #algorithm, transport::by, calls::enqueued},
 #define TELPHER_VENDOR_CHOICE(operation_, most_bytes, ranks) \
   {operation::operation_, most_bytes, ranks, "", transport::vendor},
 #include "coll/exchange/selection.def"
 #undef TELPHER_VENDOR_CHOICE
+#undef TELPHER_ENQUEUED_CHOICE
 #undef TELPHER_REPLAY_CHOICE
 #undef TELPHER_CHOICE
 };
@@ -93,13 +99,18 @@ std::uint64_t scratch_touched(const algorithm& a, const problem& p) {
   return most;
 }
 
-// Beyond it the copies into a room and out of it cost more than the thread that serves streams.
-constexpr std::uint64_t most_on_any_buffers = std::uint64_t{8} << 20;
+// Beyond it copies into scratch space and out of it cost more than the thread that serves streams.
+constexpr std::uint64_t most_copied = std::uint64_t{8} << 20;
+
+bool may_copy(const choice& c, const problem& p, const facts& f) {
+  return !f.any_buffers || is_packed(c.by) ||
+         (c.by == transport::exchange && volume(p, f.unit) <= most_copied);
+}
 
 // An algorithm asks for the scratch space of its worst case; that of large vectors is looked at. A
 // replay has a room of its own, the others share one.
 bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f) {
-  constexpr std::uint64_t most_of_replay = std::uint64_t{5} << 20;
+  constexpr std::uint64_t most_of_replay = std::uint64_t{40} << 20;
   if (is_packed(c.by))
     return packed_bytes(format_of(c.by), c.plan->scratch, f.unit) <=
            (f.replayed ? std::max(most_of_replay, config().coll_inbox) : config().coll_inbox);
@@ -137,6 +148,7 @@ int threads_for(const problem& p, std::uint64_t bytes, const choice& c) {
 
 bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me) {
   p.mapped = c.mapped;
+  if (!may_copy(c, p, f)) return false;
   if (a.restrictions & restriction::between_nodes || !allows(a, p)) return false;
   problem cut = p;
   if (c.by == transport::lines) cut.granule = line_granule(f.unit);
@@ -154,7 +166,6 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
 bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const facts& f, int me) {
   const std::uint64_t bytes = volume(p, f.unit);
   c.by = transport_for(wanted, a, f);
-  if (f.any_buffers && (c.by == transport::stepped || bytes > most_on_any_buffers)) return false;
   c.mapped = wants_mapped(f, p.what, bytes, c.by);
   if (accept_as(c, a, p, f, me)) return true;
   if (is_packed(c.by)) {
@@ -278,7 +289,8 @@ bool accept_first(choice& c, const Rows& table, origin::table of, problem& p, co
   const std::uint64_t bytes = volume(p, f.unit);
   for (const row& r : table) {
     if (r.what != p.what || bytes > r.most_bytes || p.ranks > r.most_ranks) continue;
-    if (r.for_replays && !f.replayed) continue;
+    if (r.of == calls::replayed && !f.replayed) continue;
+    if (r.of == calls::enqueued && !f.any_buffers) continue;
     if (!r.algorithm) return false;
     if (!accept_row(c, r, p, f, me)) continue;
     c.from = {of, r.most_bytes, r.most_ranks};
