@@ -6,6 +6,7 @@
 //   spread  kind | targets << 8, bytes, from, to…     several copies of one piece of plain memory
 //   reduce  kind | sources << 8 | further << 16, bytes, to, from…, further to…
 //                                                     to = from[0] op from[1] op …, from the left
+//   fetch   kind | 2 << 8,       bytes, to, from, old  one value: old = to; to = from op to
 //   swap    kind | 3 << 8,       bytes, to, from, compare, old
 //                                                     one value: old = to; if it is compare, to =
 //                                                     from
@@ -141,6 +142,7 @@ TELPHER_DEVICE std::uint64_t run_step(W w, const exchange& p, const exchange_cal
       spread_step(w, slice_of(step[1], w.block(), c.blocks), step);
       return through;
     case exchange_op::reduce:
+    case exchange_op::fetch:
     case exchange_op::swap:
       break;
   }
@@ -199,6 +201,7 @@ TELPHER_DEVICE void run_step_in_lines(W w, const exchange& p, const exchange_cal
     case exchange_op::spread:
       return spread_step(w, line_slice(step[1], w.block(), c.blocks), step);
     case exchange_op::reduce:
+    case exchange_op::fetch:
     case exchange_op::swap:
       return Reduction::run_in_lines(w, c, step);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reduce step of an exchange program (protocol in exchange.hpp): in vectors of 16 bytes if all
-// operands have the same alignment, else value by value; and over packed memory. A work item has
-// read an element of all sources before it writes that element to the targets, so a target may be
-// a source.
+// The reduce and fetch steps of an exchange program (protocol in exchange.hpp). Sums are made in
+// vectors of 16 bytes if all operands have the same alignment, else value by value; and over packed
+// memory. A work item has read an element of all sources before it writes that element to the
+// targets, so a target may be a source.
 #pragma once
 
 #include "kernel/exchange_lines.hpp"
@@ -266,11 +266,26 @@ TELPHER_DEVICE void reduce_lines(W w, std::uint64_t epoch, const reduce_operands
   }
 }
 
+// Whoever gives the program has the target to itself, as for a swap. Both loads are under way
+// before the first is used.
+template <class Op, class T, class W>
+TELPHER_DEVICE void fetch_step(W w, const std::uint64_t* step) {
+  if (w.id() != 0 || w.block() != 0) return;
+  T* const to = reinterpret_cast<T*>(plain(step[2]));
+  const T held = *to, given = *reinterpret_cast<const T*>(plain(step[3]));
+  assign(reinterpret_cast<T*>(plain(step[4])), held);
+  assign(to, wide<T>::to(Op::apply(wide<T>::from(given), wide<T>::from(held))));
+}
+
 template <class Op, class T>
 struct reduction {
   template <class W>
   TELPHER_DEVICE static std::uint64_t run(W w, const exchange& p, const exchange_call& c,
                                           const std::uint64_t* step, std::uint64_t begin) {
+    if (static_cast<exchange_op>(step[0] & 0xff) == exchange_op::fetch) {
+      fetch_step<Op, T>(w, step);
+      return through;
+    }
     const reduce_operands o = operands_of(step);
     const slice s = slice_of(step[1], w.block(), c.blocks);
     bool packed = is_packed(o.to);

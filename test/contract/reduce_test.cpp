@@ -133,6 +133,39 @@ TEST_CASE(swaps_of_one_value) {
   swaps<std::uint64_t>();
 }
 
+template <class T, class F>
+void fetches(reduce_op op, value_type type, F&& apply) {
+  const kernel::id k = kernel::exchange_with(op, type);
+  REQUIRE(subject().prepare(0, k) == status::ok);
+  reduce_launch launched(k);
+  const scoped_stream s;
+  const memory all(memory_kind::device, 64 * sizeof(T));
+  // Target, given value, old value; others beside each.
+  const T held = static_cast<T>(77), given = static_cast<T>(45);
+  const std::vector<T> before = {T{1}, held, T{2}, given, T{3}, T{4}, T{5}};
+  std::vector<T> after = before, found(before.size());
+  after[1] = apply(given, held);
+  after[5] = held;
+  T* const at = all.as<T>();
+  CHECK_OK(subject().copy(at, before.data(), before.size() * sizeof(T), s));
+  CHECK_OK(subject().synchronise(s));
+  launched.run(at + 1, {at + 3, at + 5}, sizeof(T), 2, kernel::exchange_op::fetch);
+  CHECK_OK(subject().copy(found.data(), at, before.size() * sizeof(T), s));
+  CHECK_OK(subject().synchronise(s));
+  CHECK(found == after);
+}
+
+TEST_CASE(fetches_of_one_value) {
+  const memory starts(memory_kind::device, 64);
+  if (!subject().kernels_may_wait(0)) return;
+  fetches<double>(reduce_op::sum, value_type::f64, [](double a, double b) { return a + b; });
+  fetches<std::int32_t>(reduce_op::min, value_type::i32,
+                        [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
+  fetches<std::uint8_t>(reduce_op::sum, value_type::u8, [](std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::uint8_t>(a + b);
+  });
+}
+
 TEST_CASE(kernels_that_wait_are_missing_where_they_may_not) {
   const memory starts(memory_kind::device, 64);
   for (const kernel::id k : {kernel::id::exchange, kernel::id::linger})

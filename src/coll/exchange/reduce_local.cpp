@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions of what one rank can reach, and swaps: programs of a few steps that wait for nobody.
 #include <algorithm>
+#include <bit>
 #include <new>
 
 #include "coll/exchange/exchange.hpp"
@@ -41,17 +42,13 @@ std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& 
   return words;
 }
 
-/// All steps of a block are on the same slice, so the old values are read before they change. They
-/// come over the link once, if the second step can read them where the first one has written them.
-std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
-  using kernel::exchange_op;
-  std::vector<std::uint64_t> words;
-  if (u.old) words = {head(exchange_op::copy, 1), u.bytes, word(u.old), word(u.to)};
-  const std::size_t sources = r.known ? 2 : 1;
-  words.insert(words.end(), {head(r.known ? exchange_op::reduce : exchange_op::copy, sources),
-                             u.bytes, word(u.to), word(u.from)});
-  if (r.known) words.push_back(word(u.old && u.old_is_near ? u.old : u.to));
-  return words;
+/// That a swap takes.
+bool is_one_word(std::uint64_t bytes) noexcept {
+  return std::has_single_bit(bytes) && bytes <= sizeof(std::uint64_t);
+}
+
+bool aligned(const update& u, std::size_t to) noexcept {
+  return (word(u.to) | word(u.from) | word(u.old)) % to == 0;
 }
 
 std::vector<std::uint64_t> program_of(const swap& s) {
@@ -62,6 +59,24 @@ std::vector<std::uint64_t> program_of(const swap& s) {
           word(u.from),
           word(s.compare),
           word(u.old)};
+}
+
+/// One step for a single value. For several, all steps of a block are on the same slice, so the old
+/// values are read before they change. They come over the link once, if the second step can read
+/// them where the first one has written them.
+std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
+  using kernel::exchange_op;
+  if (u.old && r.known && u.bytes == kernel::value_bytes(r.type) && aligned(u, u.bytes))
+    return {head(exchange_op::fetch, 2), u.bytes, word(u.to), word(u.from), word(u.old)};
+  if (u.old && !r.known && is_one_word(u.bytes) && aligned(u, u.bytes))
+    return program_of(swap{u, u.to});  // equal in any case
+  std::vector<std::uint64_t> words;
+  if (u.old) words = {head(exchange_op::copy, 1), u.bytes, word(u.old), word(u.to)};
+  const std::size_t sources = r.known ? 2 : 1;
+  words.insert(words.end(), {head(r.known ? exchange_op::reduce : exchange_op::copy, sources),
+                             u.bytes, word(u.to), word(u.from)});
+  if (r.known) words.push_back(word(u.old && u.old_is_near ? u.old : u.to));
+  return words;
 }
 
 /// Runs a program that waits for nobody, and waits for its end.
