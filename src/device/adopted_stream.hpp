@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One of the program's streams, as ours, while this lives.
+// One of the program's streams, as ours, while this lives: within one call of the program's.
 #pragma once
+
+#include <optional>
 
 #include "device/registry.hpp"
 
@@ -23,13 +25,17 @@ class adopted_stream {
   int device() const noexcept { return device_; }
   /// Why it is no stream of that back end, if it is none.
   const result<stream>& get() const noexcept { return stream_; }
-  /// A capture takes its work.
-  bool is_captured() const noexcept { return stream_ && owner_->is_captured(*stream_); }
+  /// A capture takes its work. The driver is asked once.
+  bool is_captured() noexcept {
+    if (!captured_) captured_ = stream_ && owner_->is_captured(*stream_);
+    return *captured_;
+  }
 
  private:
   backend* owner_;
   int device_ = -1;
   result<stream> stream_;
+  std::optional<bool> captured_;
 };
 
 }  // namespace telpher::device

@@ -6,7 +6,8 @@
 //   spread  kind | targets << 8, bytes, from, to…     several copies of one piece of plain memory
 //   reduce  kind | sources << 8 | further << 16, bytes, to, from…, further to…
 //                                                     to = from[0] op from[1] op …, from the left
-//   fetch   kind | 2 << 8,       bytes, to, from, old  one value: old = to; to = from op to
+//   fetch   kind | 2 << 8,       bytes, to, from, old  one value: old = to, where old is not 0;
+//                                                     to = from op to
 //   swap    kind | 3 << 8,       bytes, to, from, compare, old
 //                                                     one value: old = to; if it is compare, to =
 //                                                     from

@@ -273,7 +273,7 @@ TELPHER_DEVICE void fetch_step(W w, const std::uint64_t* step) {
   if (w.id() != 0 || w.block() != 0) return;
   T* const to = reinterpret_cast<T*>(plain(step[2]));
   const T held = *to, given = *reinterpret_cast<const T*>(plain(step[3]));
-  assign(reinterpret_cast<T*>(plain(step[4])), held);
+  if (step[4] != 0) assign(reinterpret_cast<T*>(plain(step[4])), held);
   assign(to, wide<T>::to(Op::apply(wide<T>::from(given), wide<T>::from(held))));
 }
 

@@ -87,7 +87,7 @@ int check_far(const sorted& all, const char* call) noexcept {
 /// complete when the stream has passed its start, which comes last: others may need what was sent
 /// before.
 int launch(const char* call, bool waits, const sorted& all, void* native) noexcept {
-  const device::adopted_stream s(native);
+  device::adopted_stream s(native);
   const memory::place& where = *all.first->matched_at();
   if (!belongs_to(s, where)) return not_of_device(*all.first, call, native, where);
   if (const int rc = waits ? MPI_SUCCESS : check_far(all, call)) return rc;
@@ -104,7 +104,7 @@ int launch(const char* call, bool waits, const sorted& all, void* native) noexce
     else if (!waits && message->opens())
       opens.push_back(message);
   }
-  const bool captured = where.owner->is_captured(*s.get());
+  const bool captured = s.is_captured();
   status done = waits ? path::await_receives(messages, *s.get(), captured)
                       : path::start_partitions(partitioned, *s.get(), captured);
   if (done == status::ok)

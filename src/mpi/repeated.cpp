@@ -134,7 +134,7 @@ bool may_repeat(MPI_Comm comm, int& size, int& rank) noexcept {
 }
 
 repeated_turn next_turn(const repeated_call& c, const repeated_kind& kind,
-                        const device::adopted_stream& s) noexcept {
+                        device::adopted_stream& s) noexcept {
   if (!is_served(kind)) return {};
   const bool captured = s.is_captured();
   auto r = known_kind(c.comm, kind);

@@ -98,12 +98,12 @@ struct repeated_call {
 
 /// How the next call of its kind goes. It waits for the agreement where that is due.
 repeated_turn next_turn(const repeated_call& c, const repeated_kind& kind,
-                        const device::adopted_stream& s) noexcept;
+                        device::adopted_stream& s) noexcept;
 /// Starts the replay in the stream. False: make_aside() has to.
-bool start_replay(const repeated_call& c, repeated& of, const device::adopted_stream& s,
+bool start_replay(const repeated_call& c, repeated& of, device::adopted_stream& s,
                   int& code) noexcept;
 std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr<repeated> of,
-                                              const device::adopted_stream& s);
+                                              device::adopted_stream& s);
 /// Begins the agreement.
 void ask(repeated_call&& c, repeated& of) noexcept;
 /// What ends it.
@@ -141,7 +141,7 @@ int enqueue_collective(const char* call, MPI_Comm comm, void* native, const Desc
   int size = 0, rank = 0;
   if (!may_repeat(comm, size, rank))
     return enqueue(call, comm, native, MPI_STATUS_IGNORE, std::move(start));
-  const device::adopted_stream s(native);
+  device::adopted_stream s(native);
   repeated_call c{call, comm, native, what.read(size, rank, true)};
   repeated_turn turn = next_turn(c, {c.a, what.bytes(size)}, s);
   int code = MPI_ERR_OTHER;  // has been raised

@@ -150,7 +150,7 @@ class aside final : public stream::operation {
 }  // namespace
 
 // Replays of a kind follow one another. A graph's are the program's to order.
-bool start_replay(const repeated_call& c, repeated& of, const device::adopted_stream& s,
+bool start_replay(const repeated_call& c, repeated& of, device::adopted_stream& s,
                   int& code) noexcept {
   const memory::place& where = of.replay->where();
   const bool captured = s.is_captured();
@@ -167,7 +167,7 @@ bool start_replay(const repeated_call& c, repeated& of, const device::adopted_st
 }
 
 std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr<repeated> of,
-                                              const device::adopted_stream& s) {
+                                              device::adopted_stream& s) {
   const bool captured = s.is_captured();
   const std::uint32_t turn = captured ? of->turns : of->turns++;
   return std::make_unique<aside>(std::move(c), std::move(of), turn);

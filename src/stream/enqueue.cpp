@@ -138,7 +138,7 @@ refusal capture(queue& q, device::stream s, std::unique_ptr<operation> op) noexc
 }  // namespace
 
 refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcept {
-  const device::adopted_stream s(native);
+  device::adopted_stream s(native);
   if (!s.owner())
     return {status::not_supported, "no device back end is active; 'telpher info' says why"};
   if (!s.get())
@@ -159,8 +159,8 @@ refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcep
     q = add_queue(id, where);
   }
   if (!q) return {status::out_of_memory, "host memory"};
-  return owner.is_captured(*s.get()) ? capture(*q, *s.get(), std::move(op))
-                                     : put(*q, *s.get(), std::move(op), holds);
+  return s.is_captured() ? capture(*q, *s.get(), std::move(op))
+                         : put(*q, *s.get(), std::move(op), holds);
 }
 
 int take_failure(void* native) noexcept {

@@ -73,9 +73,8 @@ int delete_attribute(MPI_Comm, int key, void* value, void*) {
 
 // Streams end without our knowledge: one that is not known any more has no work.
 void wait_for_stream(void* native) noexcept {
-  const device::adopted_stream s(native);
-  if (s.get() && !s.owner()->is_captured(*s.get()))
-    static_cast<void>(s.owner()->synchronise(*s.get()));
+  device::adopted_stream s(native);
+  if (s.get() && !s.is_captured()) static_cast<void>(s.owner()->synchronise(*s.get()));
 }
 
 // Managed memory is the host MPI's to move, but a kernel may be writing it.
@@ -223,8 +222,8 @@ void settle(const used& u) noexcept {
 void work_before::look(MPI_Comm comm) noexcept {
   named own;
   if (in_proxy() || chosen == mode::device || !stream_of(comm, role::settles, own)) return;
-  const device::adopted_stream& s = stream_.emplace(own.native);
-  if (!s.get() || s.owner()->is_captured(*s.get())) return;
+  device::adopted_stream& s = stream_.emplace(own.native);
+  if (!s.get() || s.is_captured()) return;
   auto made = memory::pooled_event::acquire({s.owner(), s.device()});
   if (!made || failed(made->record(*s.get()))) {
     wait_for_stream(own.native);

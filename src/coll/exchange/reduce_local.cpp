@@ -66,7 +66,7 @@ std::vector<std::uint64_t> program_of(const swap& s) {
 /// them where the first one has written them.
 std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
   using kernel::exchange_op;
-  if (u.old && r.known && u.bytes == kernel::value_bytes(r.type) && aligned(u, u.bytes))
+  if (r.known && u.bytes == kernel::value_bytes(r.type) && aligned(u, u.bytes))
     return {head(exchange_op::fetch, 2), u.bytes, word(u.to), word(u.from), word(u.old)};
   if (u.old && !r.known && is_one_word(u.bytes) && aligned(u, u.bytes))
     return program_of(swap{u, u.to});  // equal in any case
