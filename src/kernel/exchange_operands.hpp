@@ -9,7 +9,16 @@
 
 namespace telpher::kernel {
 
-enum class exchange_op : std::uint8_t { copy = 1, copies, spread, reduce, fetch, swap, signal, wait };
+enum class exchange_op : std::uint8_t {
+  copy = 1,
+  copies,
+  spread,
+  reduce,
+  fetch,
+  swap,
+  signal,
+  wait
+};
 
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;
 constexpr unsigned slice_unit = 64;
