@@ -115,10 +115,10 @@ status decode(device::backend& b, device::stream s, const plan& p, const void* f
 status decode_on_cpu(const plan& p, const void* from, std::size_t bytes, void* to) noexcept {
   if (p.how == method::zfp) {
     const zfp_array a = zfp_parameters(p, to, from, nullptr);
-    kernel::cpu_kernel_of(zfp_kernel(p, false)).run_block(&a, 0, 1);
+    kernel::cpu_codec_of(zfp_kernel(p, false)).run_block(&a, 0, 1);
   } else {
     const mpc_stream m = mpc_parameters(p, to, from, nullptr, bytes);
-    kernel::cpu_kernel_of(wide(p) ? id::mpc_decode_64 : id::mpc_decode_32).run_block(&m, 0, 1);
+    kernel::cpu_codec_of(wide(p) ? id::mpc_decode_64 : id::mpc_decode_32).run_block(&m, 0, 1);
   }
   return status::ok;
 }

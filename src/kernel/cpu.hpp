@@ -15,4 +15,7 @@ struct cpu_kernel {
 
 const cpu_kernel& cpu_kernel_of(id k) noexcept;
 
+/// The same for a codec's kernel. The host decodes by them, and carries no others.
+cpu_kernel cpu_codec_of(id k) noexcept;
+
 }  // namespace telpher::kernel

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernel/cpu.hpp"
-
 #include <array>
 
-#include "kernel/bodies.hpp"
+#include "kernel/inst/cpu_entry.hpp"
 #include "kernel/reduction.hpp"
 
 namespace telpher::kernel {
@@ -36,11 +34,9 @@ const cpu_kernel& cpu_reduction_of(id k) {
 
 const cpu_kernel& cpu_kernel_of(id k) noexcept {
   if (has_reduction(k)) return cpu_reduction_of(k);
-  static constexpr cpu_kernel table[] = {
-#define TELPHER_KERNEL(name)                                                          \
-  {#name, sizeof(name), [](const void* parameters, unsigned block, unsigned blocks) { \
-     name##_body(work(block, blocks), *static_cast<const name*>(parameters));         \
-   }},
+  static const cpu_kernel table[] = {
+#define TELPHER_KERNEL(name) TELPHER_CPU_ENTRY(name),
+#define TELPHER_CODEC_KERNEL(name) cpu_codec_of(id::name),
 #include "kernel/kernel.def"
 #undef TELPHER_KERNEL
   };
