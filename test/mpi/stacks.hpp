@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where every thread of this process is, on stderr: what a test that does not end was doing.
+// What a test that does not end was doing: the stack of every thread of this process, and what the
+// system says of the test's other processes, which may not be able to say anything themselves.
 #pragma once
 
 #include <dirent.h>
@@ -10,6 +11,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace mpi_test {
@@ -38,6 +42,31 @@ inline void write_stacks() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   ::closedir(threads);
+}
+
+/// The state of a thread and where in the system it waits: "S futex_wait_queue".
+inline std::string state_of(const std::filesystem::path& thread) {
+  std::string line, place;
+  std::getline(std::ifstream(thread / "stat"), line);
+  std::getline(std::ifstream(thread / "wchan"), place);
+  const std::size_t name = line.rfind(") ");  // the state follows it
+  return name == std::string::npos ? "gone" : line.substr(name + 2, 1) + " " + place;
+}
+
+/// A line for each process of this program: its threads' states.
+inline void print_states() {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const fs::path own = fs::read_symlink("/proc/self/exe", none);
+  for (const fs::directory_entry& process : fs::directory_iterator("/proc", none)) {
+    const std::string id = process.path().filename();
+    if (std::atoi(id.c_str()) <= 0) continue;
+    if (fs::read_symlink(process.path() / "exe", none) != own || none) continue;
+    std::string line = "process " + id + ":";
+    for (const fs::directory_entry& thread : fs::directory_iterator(process.path() / "task", none))
+      line += " " + state_of(thread.path()) + ",";
+    std::printf("%s\n", line.c_str());
+  }
 }
 
 }  // namespace mpi_test

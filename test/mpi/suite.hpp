@@ -299,9 +299,10 @@ class suite {
       if (closing_ || !running_ || clock::now() < deadline_) continue;
       std::printf("FAILED %s: rank %d: no end after %d s, at: %s\n", label_.c_str(), rank,
                   opt.timeout, state_);
+      print_states();
       std::fflush(stdout);
       write_stacks();
-      std::this_thread::sleep_for(std::chrono::seconds(1));  // the other ranks' turn to say so
+      std::this_thread::sleep_for(std::chrono::seconds(3));  // the other ranks' turn to say so
       std::_Exit(4);
     }
   }
