@@ -16,6 +16,7 @@
 #include "base/trace.hpp"
 #include "device/registry.hpp"
 #include "path/exported.hpp"
+#include "path/stall_clock.hpp"
 #include "path/table.hpp"
 
 namespace telpher::path {
@@ -221,9 +222,14 @@ bool copier::start_linger(copy_job& job) noexcept {
 status copier::copy_by_linger(copy_job& job) noexcept {
   job.started_ns_ = trace::on() ? now_ns() : 0;
   if (!start_linger(job)) return status::not_supported;
+  stall_clock clock;
   for (int looks = 0;; ++looks) {
     if (const status s = poll(job); s != status::would_block) return s;
     if (looks > looks_before_yield) std::this_thread::yield();
+    if (!clock.expired(config().stall_warning)) continue;
+    TELPHER_WARN("a copy of %zu bytes waits for the device, whose kernel for it does not run",
+                 job.bytes);
+    clock.moved();
   }
 }
 

@@ -28,7 +28,7 @@ status start(bool threaded, MPI_Comm world) noexcept {
   TELPHER_TRY(p.join(world));
   if (!p.job().any_device) return status::ok;
   p.lay_out_own();
-  progress().meet_node();  // every segment is laid out
+  progress().meet_node("MPI_Init");  // every segment is laid out
   p.open();
   path::rdma::start(p.job().control, p.job().size);
   path::direct::start(p.job().control);

@@ -65,12 +65,9 @@ void progress_engine::poll(bool waiting) noexcept {
   }
 }
 
-void progress_engine::meet_node() noexcept {
-  for (const std::uint32_t meeting = peers_.arrive(); !peers_.met(meeting); sched_yield()) {
-    auto held = lock();
-    poll();
-    listen();
-  }
+void progress_engine::meet_node(const char* what) noexcept {
+  const std::uint32_t meeting = peers_.arrive();
+  wait_unlocked(what, [&] { return peers_.met(meeting); });
 }
 
 // Room for a message may come only when another one has left: those that need us are asked each

@@ -119,8 +119,8 @@ class progress_engine {
   void listen() noexcept { peers_.listen(); }
   /// Collective over the ranks of this node that are in the job: waits for all of them, and keeps
   /// everything in motion meanwhile. Through shared memory: a host MPI's barrier of more ranks than
-  /// processors takes a time slice of each.
-  void meet_node() noexcept;
+  /// processors takes a time slice of each. `what` names it in the stall report.
+  void meet_node(const char* what) noexcept;
   /// Makes this rank ready to block; the lock is released between passes.
   void detach(held_lock& held) noexcept;
   /// Before a call of the program returns: while another thread is blocked in the host MPI the

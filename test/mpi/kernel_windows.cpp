@@ -2,6 +2,7 @@
 // Windows in kernels of the program's own (telpher/device.h): what is put and got, the order of
 // bytes and signals, waits that end, wrong calls, and which windows are refused. One source: a
 // plain compiler makes the test for the emulated device, nvcc the one for GPUs.
+#include "caught_log.hpp"
 #include "emulated.hpp"
 #include "kernel_programs.hpp"
 #include "stream_calls.hpp"
@@ -272,29 +273,6 @@ void shapes(suite& s) {
 }
 
 // --- refusals ---
-
-/// What the process writes to its standard error while this lives.
-class caught_log {
- public:
-  caught_log() : before_(dup(2)), caught_(std::tmpfile()) { dup2(fileno(caught_), 2); }
-  ~caught_log() {
-    dup2(before_, 2);
-    close(before_);
-    std::fclose(caught_);
-  }
-  caught_log(const caught_log&) = delete;
-  caught_log& operator=(const caught_log&) = delete;
-  std::string text() const {
-    std::string all(4096, '\0');
-    std::rewind(caught_);
-    all.resize(std::fread(all.data(), 1, all.size(), caught_));
-    return all;
-  }
-
- private:
-  int before_;
-  std::FILE* caught_;
-};
 
 /// `word` stands in the log: the rank that is in the way, and why.
 void expect_refusal(suite& s, MPI_Win win, int wanted, const char* word) {

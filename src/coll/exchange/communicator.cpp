@@ -296,7 +296,7 @@ void communicator::shut_down() noexcept {
     if (one.made) one.made->settle();
   for (auto& one : *channels) one->settle();
   for (auto& one : *orphans) one->settle();
-  ticket::progress().meet_node();  // no rank is in a collective
+  ticket::progress().meet_node("MPI_Finalize");  // no rank is in a collective
   {
     std::lock_guard lock(guard);
     table().clear();
@@ -305,7 +305,7 @@ void communicator::shut_down() noexcept {
     last_ = {};
   }
   memory::allocations::instance().clear();
-  ticket::progress().meet_node();  // no rank has a workspace mapped
+  ticket::progress().meet_node("MPI_Finalize");  // no rank has a workspace mapped
   release_contexts();
 }
 
