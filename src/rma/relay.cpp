@@ -69,9 +69,9 @@ status relay::prepare() noexcept {
   for (std::size_t i = 0; i < arrival_count; ++i)
     arrivals_[i].message = slots_ + (slot_count + i) * message_bytes;
 
-  auto stream = here_.owner->create_stream(here_.device);
+  auto stream = memory::own_stream::make(here_);
   TELPHER_TRY(stream);
-  stream_ = *stream;
+  stream_ = std::move(*stream);
   auto queue = memory::buffer::device(here_, sizeof(telpher_device_queue));
   TELPHER_TRY(queue);
   telpher_device_queue q{};
@@ -96,10 +96,7 @@ relay::~relay() {
       pmpi::Cancel(&a.request);
       pmpi::Wait(&a.request, MPI_STATUS_IGNORE);
     }
-  if (stream_) {
-    static_cast<void>(here_.owner->synchronise(stream_));
-    here_.owner->destroy_stream(stream_);
-  }
+  if (stream_.get()) static_cast<void>(here_.owner->synchronise(stream_.get()));
   if (pinned_) static_cast<void>(here_.owner->release_pinned(pinned_));
   if (by_.owned) pmpi::Comm_free(&by_.comm);
 }
@@ -265,20 +262,21 @@ status relay::carry_out(arrival& a) noexcept {
   const auto* const c = reinterpret_cast<const telpher_device_command*>(a.message);
   std::byte* const bytes = a.message + command_bytes;
   device::backend& device = *here_.owner;
+  const device::stream own = stream_.get();
   if (c->what & telpher_device::relayed_put)
-    TELPHER_TRY(device.copy(at(c->offset), bytes, c->bytes, stream_));
+    TELPHER_TRY(device.copy(at(c->offset), bytes, c->bytes, own));
   if (c->what & telpher_device::relayed_get)
-    TELPHER_TRY(device.copy(bytes, at(c->offset), c->bytes, stream_));
+    TELPHER_TRY(device.copy(bytes, at(c->offset), c->bytes, own));
   // A copy, as it needs no processor of the device, which a kernel that waits for it may fill.
   if (c->what & telpher_device::relayed_set)
-    TELPHER_TRY(device.copy(at(c->signal), &c->value, sizeof c->value, stream_));
+    TELPHER_TRY(device.copy(at(c->signal), &c->value, sizeof c->value, own));
   if (c->what & telpher_device::relayed_add) {
     const kernel::add_word k{reinterpret_cast<std::uint64_t*>(at(c->signal)), c->value};
-    TELPHER_TRY(device.launch(kernel::id::add_word, &k, 1, 1, stream_));
+    TELPHER_TRY(device.launch(kernel::id::add_word, &k, 1, 1, own));
   }
   auto written = memory::pooled_event::acquire(here_);
   TELPHER_TRY(written);
-  TELPHER_TRY(written->record(stream_));
+  TELPHER_TRY(written->record(own));
   a.written = std::move(*written);
   a.replies = is_answered(c->what);
   return status::ok;

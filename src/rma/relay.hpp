@@ -106,7 +106,7 @@ class relay {
   int rank_ = 0;
   memory::place here_;
   std::byte* base_ = nullptr;
-  device::stream stream_;
+  memory::own_stream stream_;
   memory::buffer queue_;  // of device memory
   telpher_device_queue* for_kernels_ = nullptr;
   std::byte* pinned_ = nullptr;  // `freed`, the slots, the messages that arrive

@@ -116,18 +116,6 @@ class rounds_of {
   bytes inputs_, outputs_, log_;
 };
 
-class own_comm {
- public:
-  explicit own_comm(const suite& s) { MPI_Comm_dup(s.control, &comm_); }
-  ~own_comm() { MPI_Comm_free(&comm_); }
-  own_comm(const own_comm&) = delete;
-  own_comm& operator=(const own_comm&) = delete;
-  operator MPI_Comm() const { return comm_; }
-
- private:
-  MPI_Comm comm_;
-};
-
 void expect_right(suite& s, const rounds_of& r, int rounds) {
   for (int round = 0; round < rounds; ++round)
     if (!r.right(s, round)) s.fail("what came in round %d", round);
