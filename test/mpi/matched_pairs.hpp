@@ -47,7 +47,10 @@ class pair {
 
 class own_comm {
  public:
-  explicit own_comm(const suite& s) { MPI_Comm_dup(s.control, &comm_); }
+  explicit own_comm(const suite& s, MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL) {
+    MPI_Comm_dup(s.control, &comm_);
+    MPI_Comm_set_errhandler(comm_, errors);
+  }
   ~own_comm() { MPI_Comm_free(&comm_); }
   own_comm(const own_comm&) = delete;
   own_comm& operator=(const own_comm&) = delete;

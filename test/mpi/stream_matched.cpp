@@ -273,8 +273,7 @@ void others_match_too(suite& s) {
 /// A message that is longer than the receive is MPI_ERR_TRUNCATE of the stream.
 void too_long(suite& s) {
   const int peer = s.rank ^ 1;
-  const own_comm comm(s);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const own_comm comm(s, MPI_ERRORS_RETURN);
   if (peer >= s.ranks) return;
   const test_stream stream;
   bytes out(600, 1), in(500, 0);
@@ -295,8 +294,7 @@ void too_long(suite& s) {
 /// Which way was taken, and what is refused.
 void refused(suite& s) {
   const int peer = s.rank ^ 1;
-  const own_comm comm(s);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const own_comm comm(s, MPI_ERRORS_RETURN);
   if (peer >= s.ranks) return;
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   const test_stream stream;
