@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# telpher_test(NAME name COMMAND program [args...] [RING unit|contract|mpi|short|stress|fuzz|gpu] [RANKS 2 4]
+# telpher_test(NAME name COMMAND program [args...] [RING unit|contract|mpi|short|stress|fuzz|sycl|gpu] [RANKS 2 4]
 #              [WIDE 3 8] [PATHS] [MPI mpich ompi mpi_abi] [ENV NAME=value...] [TIMEOUT seconds]
 #              [ALONE] [FIRST] [PLAIN] [DEVICE_EACH] [BEYOND])
 #

@@ -148,7 +148,7 @@ def info(arguments: list) -> int:
     parser = argparse.ArgumentParser("telpher info", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--settings", action="store_true", help="settings for users, and those that are set")
-    parser.add_argument("--all", action="store_true", help="every setting")
+    parser.add_argument("--all", action="store_true", help="every setting but those for tests")
     parser.add_argument("--backend", default="", help="ask this back end, e.g. emu")
     options = parser.parse_args(arguments)
     facts = gather(options.backend)
