@@ -11,6 +11,7 @@
 
 #include "base/log.hpp"
 #include "base/thread_use.hpp"
+#include "path/stall_clock.hpp"
 
 namespace telpher::coll::vendor {
 namespace {
@@ -258,9 +259,14 @@ int communicator::exchange_blocks(const call& c, void* stream) const noexcept {
 
 /// A call of a communicator that does not wait is in its stream when the library says so.
 int communicator::settled(int code) const noexcept {
+  path::stall_clock clock;
   while (code == in_progress) {
     ::sched_yield();
     if (const int asked = library_->async_error(handle_, &code); asked != success) return asked;
+    if (!clock.expired(config().stall_warning)) continue;
+    TELPHER_WARN("%s has not begun a collective yet: it may wait for a rank that does not come",
+                 name());
+    clock.moved();
   }
   return code;
 }
