@@ -60,10 +60,14 @@ class function<Name, Result(Arguments...)> {
 
   using pointer = Result (*)(Arguments...);
 
-  /// The MPI_X of a profiling tool behind Telpher; the program's call goes to it. Usually null.
-  pointer tool() const noexcept {
+  /// Whether a profiling tool behind Telpher has an MPI_X, to which the program's call goes; true
+  /// until it was looked for.
+  bool may_have_tool() const noexcept { return tool_.load(std::memory_order_relaxed) != nullptr; }
+  /// That MPI_X, or `own` if there is none.
+  [[gnu::cold, gnu::noinline]] pointer tool_or(pointer own) const noexcept {
     const auto known = tool_.load(std::memory_order_relaxed);
-    return known == &first_call ? look_up_tool() : known;
+    const auto tool = known == &first_call ? look_up_tool() : known;
+    return tool ? tool : own;
   }
 
   /// The function to call when PMPI_X is called from inside the host MPI; null for other callers.

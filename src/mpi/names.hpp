@@ -27,8 +27,8 @@
 #define TELPHER_MPI_NAMES(name, parameters, arguments, always_ours)                  \
   TELPHER_OWN int own_##name parameters;                                             \
   int MPI_##name parameters {                                                        \
-    if (const auto tool = telpher::pmpi::name.tool()) [[unlikely]]                   \
-      return tool arguments;                                                         \
+    if (telpher::pmpi::name.may_have_tool()) [[unlikely]]                            \
+      return telpher::pmpi::name.tool_or(&own_##name) arguments;                     \
     return own_##name arguments;                                                     \
   }                                                                                  \
   int PMPI_##name parameters {                                                       \

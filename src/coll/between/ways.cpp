@@ -180,13 +180,13 @@ void take_back(site* s, site::record* known) noexcept {
 
 bool worthwhile(operation what, std::uint64_t bytes) noexcept {
   static const auto limits = [] {
-    std::array<std::uint64_t, std::size(rows)> all{};
-    std::transform(std::begin(rows), std::end(rows), all.begin(), least_bytes);
-    return all;
+    std::array<std::uint64_t, operation_count> least;
+    least.fill(never);
+    for (const row& r : rows) least[static_cast<std::size_t>(r.what)] = least_bytes(r);
+    return least;
   }();
-  for (std::size_t i = 0; i < std::size(rows); ++i)
-    if (rows[i].what == what) return limits[i] != never && bytes >= limits[i];
-  return false;
+  const std::uint64_t least = limits[static_cast<std::size_t>(what)];
+  return least != never && bytes >= least;
 }
 
 bool any_worthwhile() noexcept {

@@ -25,6 +25,11 @@ enum class operation : std::uint8_t {
 #include "coll/schedule/operations.def"
 #undef TELPHER_OPERATION
 };
+constexpr std::size_t operation_count = 0
+#define TELPHER_OPERATION(name, ...) +1
+#include "coll/schedule/operations.def"
+#undef TELPHER_OPERATION
+    ;
 
 const char* to_string(operation what) noexcept;
 /// True if `text` names an operation.
