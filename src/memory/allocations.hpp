@@ -5,19 +5,23 @@
 //
 // - An allocation is named by its process, back end, base and generation. Memory that was freed and
 //   made again at the same address has another generation, so it is another allocation.
-// - An allocation ends once, for all its facets, whoever notices it: a call that names another
-//   generation at its addresses, tidy(), which asks the driver about this process's own, or its
-//   process, which posts the end to its peers (path/endings.hpp). Nothing finds it any more. An
-//   imported facet closes at once, even if it is held, because CUDA opens nothing over it; another
-//   closes when nobody uses it.
-// - Otherwise a facet in use (users > 0) is never closed.
-// - Each kind has a limit of entries, of bytes and of idle time. The least recently used facet
-//   closes first. A facet whose holders have all called rest() counts as unused, but not while
-//   trimming is paused. A holder pauses trimming, checks with base() that it still has its facet,
-//   and may use it until the pause ends.
+// - An allocation ends once, for all its facets. The end is noticed in one of three ways: a call
+//   names another generation at the same addresses; tidy() asks the driver about this process's own
+//   allocations; or another process posts the end of one of its own (path/endings.hpp). From then
+//   on acquire() does not find its facets.
+// - When an allocation ends, its imported facet closes at once, even if it is held: until then CUDA
+//   opens no new allocation of the peer at the same addresses. Other facets close when nobody uses
+//   them.
+// - As long as its allocation lives, a facet in use (users > 0) is never closed.
+// - Each kind has a limit of entries and of bytes (exported facets: of entries only). Imported
+//   facets have a limit of idle time, too. The least recently used facet closes first.
+// - A facet whose holders have all called rest() counts as unused, except while trimming is paused.
+//   The limits of bytes and of idle time may close it, the limit of entries does not. So a holder
+//   pauses trimming, checks with base() that it still has its facet, and may use the facet until
+//   the pause ends.
 //
-// The lock protects the lists. Registered facets belong to the progress engine's lock as well; so
-// only callers that have it acquire them, and tidy() and clear() are called with it.
+// The lock protects the lists. Registered facets are also protected by the progress engine's lock.
+// So only callers that hold that lock acquire them, and call tidy() and clear().
 #pragma once
 
 #include <array>
@@ -123,9 +127,9 @@ class allocations {
 
   static allocations& instance() noexcept;
 
-  /// Finds the facet, or opens it with `open`, which returns a result<std::unique_ptr<facet>>; at
-  /// its first failure other than not_supported all unused facets of the kind are closed and it is
-  /// called again.
+  /// Finds the facet, or opens it with `open`, which returns a result<std::unique_ptr<facet>>. If
+  /// `open` fails with anything but not_supported, all unused facets of the kind are closed, and
+  /// `open` is called once more.
   template <class Open>
   result<held> acquire(facet::kind k, const allocation& a, const facet_user& user,
                        Open&& open) noexcept {
@@ -142,22 +146,24 @@ class allocations {
 
   /// Another process says that an allocation of its own has ended.
   void ended(std::int32_t process, std::uint64_t base, std::uint64_t generation) noexcept;
-  /// The same of some that are not known: closes what is not in use of all.
+  /// Another process says that some of its allocations have ended, but not which: closes all
+  /// imported facets of that process that are not in use.
   void some_ended(std::int32_t process) noexcept;
-  /// Told of each allocation of this process that has ended and had been exported.
+  /// Sets a function that is called for each exported allocation of this process that has ended.
   void tell_peers_by(void (*post)(const allocation&)) noexcept { post_.store(post); }
 
-  /// tidy() has something to do: a limit of idle time may have passed, or look_soon() was called.
+  /// Whether tidy() should be called: its interval has passed, or look_soon() was called.
   bool due() const noexcept;
-  /// Looks whether this process's own allocations live, and closes what exceeds the limits.
+  /// Asks the driver whether this process's own allocations still live, and closes what exceeds the
+  /// limits.
   void tidy() noexcept;
-  /// The program may have freed one: tidy() is due.
+  /// The program may have freed an allocation: makes tidy() due.
   void look_soon() noexcept { due_ns_.store(0, std::memory_order_relaxed); }
 
   pause pause_trimming() noexcept;
   /// How many resting facets were closed so far.
   std::uint64_t revoked() const noexcept { return revoked_.load(std::memory_order_relaxed); }
-  /// Closes everything that is not in use; of one kind.
+  /// Closes everything that is not in use, of all kinds or of one.
   void clear() noexcept;
   void clear(facet::kind k) noexcept;
   counters count(facet::kind k) const noexcept { return of(k).count; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams of the program that wait for an operation of ours. While there are any, nothing that
-// waits for the whole device may be called for that operation's sake: closing or freeing memory
-// would wait for the stream, which waits for us. Such calls are put off until no stream waits. One
-// mutex decides: a stream is made to wait only while no such call runs, and the other way round.
+// Counts the streams of the program that wait, or may wait, for an operation of ours ("held"
+// streams). While there are any, Telpher must not call what waits for the whole device, such as
+// closing a mapping or freeing memory. The call would wait for the stream, and the stream waits for
+// us. Such calls are put off until no stream is held. One mutex excludes both: no stream becomes
+// held while such a call runs, and no such call begins while a stream is held.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,8 @@ class held_streams {
  public:
   static held_streams& instance() noexcept;
 
-  /// Before a stream is made to wait, and after its word was written.
+  /// begin() is called before a stream is made to wait, end() once it does not wait any more. The
+  /// last end() makes the calls that were put off.
   void begin() noexcept {
     const std::lock_guard lock(mutex_);
     held_.fetch_add(1, std::memory_order_relaxed);
@@ -30,8 +32,8 @@ class held_streams {
     for (const auto& call : std::exchange(put_off_, {})) call();
   }
 
-  /// Before it is decided whether calls must be put off: `look` ends those holds that are over and
-  /// of which nobody else hears.
+  /// Sets a function that is called before it is decided whether calls must be put off. It calls
+  /// end() for holds that are over but whose end nobody has noticed (path/matched_room.cpp).
   void ask_by(void (*look)()) noexcept { look_.store(look, std::memory_order_release); }
 
   /// Whether streams wait; a hint.
@@ -42,7 +44,7 @@ class held_streams {
     const std::lock_guard lock(mutex_);
     return !put_off_.empty();
   }
-  /// Calls at once, or when no stream waits any more.
+  /// Makes the call at once, or when no stream is held any more.
   void call_when_free(std::function<void()> call) noexcept {
     ask();
     const std::lock_guard lock(mutex_);

@@ -29,8 +29,9 @@ class pooled_event {
   explicit operator bool() const noexcept { return static_cast<bool>(event_); }
   status record(device::stream s) const noexcept { return where_.owner->record(event_, s); }
   status query() const noexcept { return where_.owner->query(event_); }
-  /// It passes behind work of the program's, which may wait for the program's next call: as long
-  /// as there is this event the stream counts as one that waits for us (held_streams.hpp).
+  /// For an event that was recorded after work of the program's. That work may itself wait for a
+  /// later call of the program. So the stream counts as one that waits for us (held_streams.hpp)
+  /// until this event is given back.
   void hold_stream() noexcept;
 
  private:
@@ -72,8 +73,9 @@ class own_stream {
   device::stream stream_;
 };
 
-/// Makes every stream of ours on a device, so that none has to be made later: that may wait for the
-/// device, or load kernels, which does.
+/// Makes every stream of ours on a device now. Making a stream may wait for the device, and so may
+/// the loading of kernels that comes with the first one. Later that could be a deadlock, because a
+/// stream of the program may wait for us.
 status make_streams(const place& p) noexcept;
 
 /// Sets bytes of a device to 0 and waits.

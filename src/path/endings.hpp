@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a process tells its peers on the node that allocations of its own have ended which they may
-// have open: a ring of the last ones in its segment (memory/allocations.hpp has the registry).
+// How a process tells its peers on the node that some of its allocations have ended. Peers may have
+// these open. The last ones stand in a ring in the process's segment (memory/allocations.hpp has
+// the registry).
 //
 // Only the owner writes, under the registry's lock: first the place in the ring, then `count`
-// (release). A peer reads `count` (acquire), the places since its last look, and `count` again: if
-// the owner is meanwhile a whole ring further on, what was read may be mixed from two endings, and
-// the peer closes all that it does not use of this process. So it does when it was late. The words
-// of a place are stored with release and read with acquire order: a peer that reads a new one also
-// sees the count of the ending before it. A segment begins with zeros.
+// (release). A peer reads `count` (acquire), then each place since its last look, and after each
+// place `count` again. If the owner is a whole ring further on by then, the place may hold words of
+// two endings. Then the peer closes every mapping of the owner's memory that it does not use. It
+// does the same if it is a whole ring late from the start. The words of a place are stored with
+// release and read with acquire order. So a peer that reads a word of a later ending also sees the
+// `count` that was stored before that word, and thus detects the mixture. A segment begins with
+// zeros.
 #pragma once
 
 #include <array>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ends of a send and a receive of one node that were matched once and are started in the order
-// of streams, again and again, without the host (kernel/matched.hpp has the protocol; who matches
-// them is mpi/matching.hpp). The start of any number of sends is one kernel, the wait for any
-// number of receives another one; the wait for a send is nothing, and so is the start of a receive
-// but of a large message, which may then go straight into the program's buffer.
-// Kernels run in the program's own stream, captured or not.
+// The two ends of a persistent send and its receive on one node. mpi/matching.hpp matches them
+// once; then streams start them again and again without the host (kernel/matched.hpp has the
+// protocol). One kernel starts a list of sends, and another one waits for a list of receives
+// (matched_launch.hpp). The wait for a send needs no work. The start of a receive needs none
+// either, unless the message is large: then the start opens the program's buffer, and the sender
+// may write straight into it. The kernels run in the program's own stream, captured or not.
 //
-// The ends of one process on one device that are matched together share a room (matched_room.hpp)
-// with each end's words and each receive's inbox.
+// The ends of one process on one device that are matched together share a room (matched_room.hpp).
+// It holds the words of each end and the inbox of each receive.
 #pragma once
 
 #include <cstdint>
@@ -40,12 +40,13 @@ class matched_end {
   matched_end& operator=(const matched_end&) = delete;
 
   virtual matched_side side() const noexcept;
-  /// Opens the other end's memory. `process`: its rank of the job, `own`: this one. An error where
-  /// the two cannot be a pair.
+  /// Opens the other end's memory. `process` is the other end's rank in the job, `own` this one's.
+  /// An error if the two cannot be a pair.
   virtual status connect(int process, int own, const matched_side& other) noexcept = 0;
 
   const memory::place& where() const noexcept { return room_->where(); }
-  /// Before a launch from which on a stream may wait for the peer; and if it failed.
+  /// To be called before a launch after which a stream may wait for the peer. If the launch fails,
+  /// hold_no_more() takes the call back.
   void hold(bool captured) noexcept;
   void hold_no_more(bool captured) noexcept;
   std::uint64_t bytes() const noexcept { return bytes_; }
@@ -54,11 +55,11 @@ class matched_end {
  protected:
   matched_end(std::shared_ptr<matched_room> room, bool sends, std::byte* buffer,
               std::uint64_t bytes) noexcept;
-  /// Opens the other end's room. Where it begins for kernels of this device.
+  /// Opens the other end's room and returns its first byte as kernels of this device reach it.
   result<std::byte*> open_room(int process, int own, const matched_side& other) noexcept;
-  /// Of a receive: the other end's kernels may write the program's buffer.
+  /// Of a receive: exports the program's buffer, so that the other end's kernels may write it.
   void export_buffer() noexcept;
-  /// Of a send: that buffer, for `bytes_`.
+  /// Of a send: opens the receiver's buffer, which must hold `bytes_` bytes.
   result<std::byte*> open_buffer(int process, int own, const matched_side& other) noexcept;
 
   std::shared_ptr<matched_room> room_;

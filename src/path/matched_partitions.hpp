@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ends of a partitioned send and its receive that were matched once (kernel/partitions.hpp has
-// the protocol). Starting any number of them is one kernel, waiting for any number another one. A
-// kernel that marks a partition ready writes it into the receiver's buffer: the program's kernels
-// by the record, which is their handle, and `ready` for the host. Another node's buffer and marks
-// are written by way of a relay, to which kernels give commands (rma/relay.hpp).
+// the protocol). One kernel starts a list of them, and another one waits for a list of them. The
+// kernel that marks a partition ready also writes it into the receiver's buffer. That is a kernel
+// of the program, whose handle is the address of the end's record, or the kernel that ready()
+// launches for the host. If the receiver is on another node, kernels give commands to a relay,
+// which writes the buffer and the marks there (rma/relay.hpp).
 //
-// An end's room has its record, its marks, and at a sender what partition_ready counts.
+// The room of an end holds its record and its marks, and at a sender the counters of the kernel
+// partition_ready.
 #pragma once
 
 #include <span>
@@ -19,7 +21,7 @@ namespace telpher::path {
 
 /// How kernels reach an end on another node.
 struct far_way {
-  telpher_device_queue* queue = nullptr;  // as they find it; null for an end on this node
+  telpher_device_queue* queue = nullptr;  // its address for kernels; null: end on this node
   std::shared_ptr<void> use;              // keeps the queue served
 };
 

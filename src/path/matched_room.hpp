@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels need that wait for peers in the program's own streams, where no host ends them: a
-// room, which is device memory that peers open, and the hold on the streams. A stream that runs
-// such a kernel is held like one that waits for the proxy (memory/held_streams.hpp): until the
-// kernel is over, or, once a graph holds such a kernel, as long as the room lives.
+// Some kernels wait for peers in the program's own streams, and the host cannot end them. Such
+// kernels need a room, which is device memory that peers open. And they need the hold on streams: a
+// stream that runs such a kernel counts as one that waits for us (memory/held_streams.hpp). It does
+// so until the kernel is over or, once a graph contains such a kernel, as long as the room lives.
 //
-// Whether kernels are over costs their launch nothing: each writes how many launches have ended to
-// a word of pinned memory, and the host, which counts launches, compares when somebody asks.
+// A waiter counts launches: a matched end has one, a replay one for each block. At its end a launch
+// writes to the waiter's word in pinned memory how many launches have ended. The host counts the
+// launches that it makes, and compares the two numbers only when somebody asks. So a launch needs
+// no event.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,7 @@ class matched_room {
   const memory::place& where() const noexcept { return where_; }
   const exported_memory& exported() const noexcept { return exported_; }
   std::byte* base() const noexcept { return base_; }
-  /// What a part of so many bytes takes: parts are aligned.
+  /// The bytes that a part of so many bytes takes in a room, where parts are aligned.
   static constexpr std::size_t part(std::size_t bytes) noexcept {
     return (bytes + 255) / 256 * 256;
   }
@@ -45,10 +47,11 @@ class matched_room {
   }
   /// Where a waiter's kernel says how many of its launches have ended: the low 32 bits count.
   std::uint64_t* ended(std::size_t waiter) const noexcept;
-  /// Before a launch of these waiters; after one that failed.
+  /// launches() is called before a launch of these waiters, takes_back() after it if it failed.
   void launches(std::size_t first, std::size_t count) noexcept { count_launch(first, count, 1); }
   void takes_back(std::size_t first, std::size_t count) noexcept { count_launch(first, count, -1); }
-  /// A graph holds kernels that wait.
+  /// To be called before a graph gets kernels that wait: from then on streams are held as long as
+  /// the room lives.
   void captured() noexcept;
 
   struct waiters;

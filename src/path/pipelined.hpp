@@ -73,12 +73,12 @@ class pipelined_send final : public transfer {
   /// changed.
   status push() noexcept;
   bool pushes() const noexcept { return pushes_; }
-  /// The host MPI has all blocks; it needs nothing more from us.
+  /// The host MPI has all blocks, or the mover needs no more polls: the transfer does not need us.
   bool all_sent() const noexcept { return mover_ ? !mover_->needs_us() : sent_ == plan_.count(); }
   /// All bytes are in host memory, or never will be (outcome()): the send buffer may be reused.
   bool copied() const noexcept { return !mover_ && copied_ == plan_.count(); }
   status outcome() const noexcept { return outcome_; }
-  /// There will be no bytes: the receiver gets what says so.
+  /// The payload cannot be sent. The remaining blocks are sent empty, which tells the receiver.
   void fail(status why) noexcept;
   /// Messages that have left although the receiver never asked for them.
   int unasked_messages() const noexcept {

@@ -9,11 +9,10 @@
 //                        work on the payload. The receiver waits; only the sender leaves this
 //                        state, for offered or refused
 //   offered    sender    store(release), before the ticket is sent or from preparing: `payload`
-//   says
-//                        where the bytes lie; the receiver may claim
-//   claimed    receiver  compare-and-swap from offered: the receiver sees to the bytes; whether it
-//                        needs the sender is not known until it has tried to open the memory, which
-//                        it does at once
+//                        says where the bytes lie; the receiver may claim
+//   claimed    receiver  compare-and-swap from offered: the receiver decides how the bytes move. It
+//                        tries at once to open the memory, and only then knows whether it needs the
+//                        sender
 //   getting    receiver  store(release) from claimed: the memory is open, the receiver moves the
 //                        bytes and asks for nothing
 //   staging    sender    compare-and-swap from offered: the sender copies the bytes to shared
@@ -105,7 +104,7 @@ struct alignas(64) slot {
                                       // the receiver, read by synchronous sends
   exported_memory target;             // put: written by the receiver
   block_plan::numbers plan;  // of the ring's blocks; written by the sender, as `where` and `apart`
-  shared_memory_name apart;  // what `where` lies in if that is before the segment's arena
+  shared_memory_name apart;  // separate memory, if `where` is an offset before the arena's
 
   static constexpr std::uint32_t pack(std::uint32_t epoch, slot_state s) noexcept {
     return epoch << 8 | static_cast<std::uint32_t>(s);
@@ -177,7 +176,7 @@ struct segment_header {
   std::atomic<std::uint64_t> ticket_tags;
   std::atomic<std::uint32_t> shared_places;
   /// How often the owner has reached a point where the ranks of the node wait for each other.
-  /// Written by the owner (fetch_add, release), read by the others (engine::meet_node).
+  /// Written by the owner (fetch_add, release), read by the others (progress_engine::meet_node).
   alignas(64) std::atomic<std::uint32_t> met;
   /// The devices that the owner uses (path/neighbours.hpp).
   alignas(64) std::atomic<std::uint32_t> device_count;

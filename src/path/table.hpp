@@ -29,8 +29,10 @@ enum class use : std::uint8_t {
   if_forced,
 };
 
-/// Limits are settings; their defaults were measured (results/README.md). Null: no limit. The table
-/// sees to them (table.cpp); a path that cannot take more than its limit says so itself.
+/// Limits are settings; their defaults were measured (results/README.md). Null: no limit. They say
+/// what is fast. Whoever chooses a path applies them (table.cpp), but not to a path that is forced,
+/// or where only an eager path can take the message. A path that cannot take more than its limit
+/// refuses by itself.
 struct size_range {
   std::size_t settings::*least = nullptr;
   std::size_t settings::*most = nullptr;
@@ -105,8 +107,9 @@ struct record {
 /// In order of preference; the eager ones are the first.
 std::span<const record* const> all_paths() noexcept;
 
-/// What goes eagerly is complete when the call returns. A payload that is not yet is announced if
-/// that is possible: `serves` of an eager path says no to others.
+/// For `serves` of eager paths: false if the device is still at work on the payload and the message
+/// may be announced instead. An eager send is complete when the call returns, so it would have to
+/// wait for the device.
 inline bool may_wait_for(const send_end& e) noexcept {
   return e.ready || !e.may_announce;
 }

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels of a rank ask of ranks on other nodes (telpher/device_relay.h has their side of the
-// queue), carried by messages. Each window has a relay, on a communicator of its ranks; partitioned
-// requests have one for the process (mpi/far_partitions.hpp), on theirs. One thread of the process
-// serves all its relays.
+// Carries commands that kernels of a rank give for ranks on other nodes, as messages of the host
+// MPI. telpher/device_relay.h has the kernels' side: a queue of slots. A window that kernels use
+// has a relay if it has ranks on other nodes, on a communicator of its ranks. All partitioned
+// requests of a process share one relay (mpi/far_partitions.hpp), on a private communicator. One
+// thread of the process serves all its relays.
 //
 // Protocol between ranks. A message of the tag `command` is a slot as the kernel wrote it: the
-// command, then the bytes of a put. The rank that gets it passes what it asks for to one stream of
-// its own, in the order in which commands come. So a signal is written behind all that the same
-// rank has put before. A get, and a quiet, are answered with the tag `answer` when the stream has
-// come so far: by the bytes, or by none. Commands of one rank to another arrive in their order, and
-// so do answers; a receive for an answer is posted before the command is sent. A rank that fails
-// sends all others a command of no bytes, and they fail too: nobody waits for its answers.
+// command, then the bytes of a put. The rank that gets it gives the copies and writes that it asks
+// for to one stream of its own, in the order in which commands come. So a signal is written after
+// all that the same rank has put before. A get and a quiet are answered with the tag `answer` when
+// the stream has come so far: a get by its bytes, a quiet by an empty message. Commands of one rank
+// to another arrive in their order, and so do answers. A receive for an answer is posted before the
+// command is sent. A rank that fails sends all others a command of no bytes. Then they fail too,
+// and do not wait for its answers.
 //
-// Who touches what: the queue, see device_relay.h. Everything else in a relay belongs to the thread
-// that calls serve(), but for `quiets_wanted_` (written by who calls quiet(), read by the server)
-// and `quiets_done_` (the other way round, release: what was put before is in its place).
+// Who touches what: for the queue see device_relay.h. Everything else in a relay belongs to the
+// thread that calls serve(), except for three atomic words. `quiets_wanted_` is written by threads
+// that call quiet() and read by the server. `quiets_done_` is written by the server (release: what
+// was put before is in its place) and read by these threads. `broken_` is written by the server,
+// and any thread may read it.
 #pragma once
 
 #include <atomic>
@@ -41,9 +45,9 @@ class relay {
     int answer = 2;
   };
 
-  /// `what` is for the log. `base`: this rank's window memory, which lies at `here`, and which
-  /// places in commands count from; null for addresses, or if it exposes none. If it fails, the
-  /// communicator stays the caller's.
+  /// `what` is for the log. `base` is this rank's window memory, on the device `here`: places in
+  /// commands are offsets from it. It is null if they are addresses, or if this rank exposes no
+  /// memory. If make() fails, the communicator stays the caller's.
   static result<std::unique_ptr<relay>> make(const char* what, const wire& by,
                                              const memory::place& here, std::byte* base) noexcept;
   relay() = default;
@@ -57,14 +61,15 @@ class relay {
 
   /// One pass; false if nothing moved. By one thread at a time.
   bool serve() noexcept;
-  /// Everything that kernels of this rank have put is in its place; false if it may not be. The
-  /// server serves meanwhile.
+  /// Waits until everything that kernels of this rank have put is in its place; false if it may not
+  /// be. The server must go on serving meanwhile.
   bool quiet(const char* call) noexcept;
-  /// Collective, behind quiet(): the ranks need each other's relays no longer.
+  /// Collective, after quiet(): waits until the ranks need each other's relays no longer.
   void leave(const char* call) noexcept;
-  /// Nothing of another rank is under way here.
+  /// No command of another rank is under way here.
   bool rests() const noexcept { return first_busy_ == next_arrival_; }
-  /// The same, and what kernels here have asked for has been sent. By who serves it.
+  /// The same, and the commands of the kernels here are done. Also true if the relay is broken. For
+  /// the thread that serves it only.
   bool at_rest() const noexcept { return is_broken() || (first_ == next_ && rests()); }
   bool is_broken() const noexcept { return broken_.load(std::memory_order_relaxed); }
 
@@ -131,10 +136,10 @@ class relay {
 namespace relays {
 /// False if it cannot be started.
 bool add(relay& r) noexcept;
-/// When it returns the thread does not use it any more.
+/// When this returns, the thread does not use the relay any more.
 void remove(relay& r) noexcept;
-/// Kernels will ask for nothing more: the thread serves it until it is at rest. add() takes that
-/// back.
+/// Kernels will give no more commands: the thread serves the relay until it is at rest, and then
+/// forgets it. add() takes that back.
 void retire(relay& r) noexcept;
 /// Before the host MPI's end.
 void stop() noexcept;

@@ -30,7 +30,8 @@ int create(const creation& c, const host_call& host) noexcept;
 /// `base` is where the address goes. `on_device`: the info asks for device memory.
 int allocate(const creation& c, bool on_device, const host_call& host) noexcept;
 int allocate_shared(const creation& c, bool on_device, const host_call& host) noexcept;
-/// What MPI_Win_shared_query tells. Not found: the host MPI has told it, or of an error.
+/// The result of MPI_Win_shared_query. If `found` is false, the host MPI has written the program's
+/// arguments, or query() has returned an error.
 struct shared_part {
   bool found = false;
   MPI_Aint bytes = 0;
@@ -88,7 +89,8 @@ struct access {
   MPI_Op op = MPI_OP_NULL;
   MPI_Request* request = nullptr;
 
-  /// Nothing of it concerns a device: the host MPI's call is made as it is.
+  /// Whether no buffer is in device memory, and the target is no device memory of a direct window.
+  /// Then the host MPI's call is made unchanged.
   bool plain() const noexcept;
   int run(const host_access& host) const noexcept;
 };

@@ -3,20 +3,23 @@
 // for their copies. It starts large ones at once and gathers small ones, so that one launch serves
 // many. The calls that complete operations wait for them.
 //
-//   start()    MPI_Put, MPI_Get and their request forms. Of more than `most` one is waited for.
+//   start()    MPI_Put, MPI_Get and their request forms. While `most` copies are under way it
+//              waits until one has ended.
 //   finish()   flush, flush_local, unlock, fence, complete, free. They call it before another rank
 //              can learn of the end by a word of words.hpp, or from the program.
 //   ended()    a request's check.
-//   advance()  a progress pass. While a kernel of the copier has pieces that nobody has seen end,
-//              messages may be gathered behind it, so the ends are looked for in each pass.
+//   advance()  a progress pass. It looks for ended copies even if no call waits for them: the
+//              copier may hold back messages while one of its kernels has copies that nobody has
+//              seen end.
 //
-// Each target has a list, so that who waits for one target waits for no other. Its copies are
-// numbered from 1 as they start, and its front leaves first: those up to `ended` have ended. The
-// lists are used under the progress engine's lock. A copy needs no help of another rank, so nobody
-// waits here for one that cannot move.
+// Each target has a list, so a call that waits for one target waits for no other. The copies of a
+// list are numbered from 1 as they start, and leave the list in this order: those with numbers up
+// to `ended` have ended. The lists are used under the progress engine's lock. A copy needs no help
+// of another rank, so no wait here depends on a rank that cannot make progress.
 //
-// The program keeps its buffers until then, as MPI demands; its types it may free, so none is kept.
-// Copies are not ordered: MPI orders neither puts nor gets of an epoch, nor updates beside them.
+// MPI demands that the program keeps its buffers until the operation is complete. It may free the
+// datatypes earlier, so none is kept here. Copies are not ordered: MPI orders neither puts and gets
+// of an epoch, nor accumulates relative to them.
 #pragma once
 
 #include <cstdint>
@@ -44,19 +47,19 @@ class under_way final : public ticket::worker {
   explicit under_way(int targets) : targets_(static_cast<std::size_t>(targets)) {}
   ~under_way() override;
 
-  /// Starts a copy to or from the target's memory and returns its number there. not_supported: it
-  /// must be made in the call. `mapping`: what keeps the peer's memory open, if the window does
-  /// not; taken with ok. `told`: where its outcome goes; without, finish() tells it. May throw
-  /// std::bad_alloc.
+  /// Starts a copy to or from the target's memory and returns its number in the target's list.
+  /// not_supported: the caller must make the copy itself before it returns. `mapping` keeps the
+  /// peer's memory open if the window does not; it is moved from on success. `told` gets the
+  /// outcome; if it is null, finish() returns the error. May throw std::bad_alloc.
   result<std::uint64_t> start(int target, const datatype::elements& from,
                               const datatype::elements& to, memory::mapping& mapping,
                               std::shared_ptr<answer> told);
-  /// Waits for all at the target that were started before; all targets if it is rma::everyone. The
-  /// first error there that was not told yet.
+  /// Waits for all copies at the target that were started before; at all targets if it is
+  /// rma::everyone. Returns the first error there that was not reported yet.
   status finish(int target, const char* call) noexcept;
-  /// Looks once.
+  /// Whether the copy with this number has ended. Does not wait.
   bool ended(int target, std::uint64_t number) noexcept;
-  /// The request was freed: an error of its copy is told by finish().
+  /// The request was freed: finish() reports an error of its copy.
   void give_up(int target, answer& told) noexcept;
 
   // --- as the progress engine sees it ---
@@ -91,7 +94,7 @@ class under_way final : public ticket::worker {
 
   std::vector<list> targets_;
   std::size_t count_ = 0;  // of copies that have not ended
-  std::size_t run_ = 1;    // of copies that were under way together, the latest such run
+  std::size_t run_ = 1;    // of copies since none was under way: the latest run of them
 };
 
 }  // namespace telpher::rma

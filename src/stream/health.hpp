@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a device still works. A stream whose work has failed never writes the word that the proxy
 // looks at, so the proxy asks now and then. A kernel that faults ends all work of its process on
-// the device: an event in a stream of our own tells, and no stream of the program's is touched,
-// which may be under capture.
+// the device. So it is enough to query an event in one of our own streams. The program's streams
+// are left alone, because they may be under capture.
 #pragma once
 
 #include "memory/streams.hpp"
@@ -13,7 +13,7 @@ class health {
  public:
   explicit health(const memory::place& where) noexcept : where_(where) {}
   const memory::place& where() const noexcept { return where_; }
-  /// Does not wait.
+  /// Whether the device has failed. Does not wait: one call records the event, later ones query it.
   bool failed() noexcept;
 
  private:

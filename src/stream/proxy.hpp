@@ -1,40 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations in the order of the program's streams. enqueue() makes the stream write a word when it
-// gets to an operation, and wait for another one if it shall go on only when the operation is
-// complete. The proxy, one thread of the process that starts with the first operation, looks at the
-// first word, begins the operation, polls it, and writes the second.
+// Operations in the order of the program's streams. enqueue() gives the stream a write of a word,
+// `reached`, which it executes when it gets to the operation. If the stream shall go on only when
+// the operation is over (`holds`), it then waits for a second word, `over`. The proxy is one thread
+// of the process, which starts with the first operation. It looks at `reached`, begins the
+// operation, polls it, and writes `over`.
 //
 // Protocol:
-// - Callers hand items over under proxy's mutex; from there on the proxy's thread alone has them.
-//   Callers on one stream take turns (order_mutex), so that items, writes and waits have one order.
-//   No lock that the proxy takes is held during a call of the vendor's, which may wait for room in
-//   a stream.
-// - An operation has one number in both words of its stream. Numbers rise, and so do the words: a
-//   stream writes the number of an item after its wait for the item before, so that at most one
-//   operation for which a stream waits is under way there.
-// - Items begin in the order of the enqueuing calls, as far as their streams have got there. Words
-//   are looked at from the newest call to the oldest: a stream that waits for another one's event
-//   writes its word later, so who sees it then sees all that the program ordered before.
-// - A word says nothing of a stream whose work has failed. Where none comes for long, an event in a
-//   stream of ours tells whether the device still works (health.hpp); if not, all that waits there
-//   is over.
-// - A stream has room for so much work. A call that finds it full waits in the vendor's library,
-//   which may keep the proxy out of it as well: then nothing moves any more. So few operations for
-//   which a stream waits are under way there at once (TELPHER_STREAM_AHEAD); the next call waits
-//   before it gives the stream anything.
-// - Before a device's first stream waits, our own streams there and their kernels are made: that
-//   may wait for the device.
-// - The proxy's word is written with release order after the operation is complete, its bytes in
-//   the device's memory included. It is written after a failure, too: a stream never waits for ever
-//   for an operation that is over.
-// - In a graph a stream's values are constants. So each replay writes 1 to the first word of an
-//   operation, which the proxy takes back before it begins, waits until the second is 1, and makes
-//   that 0 itself. It waits for every operation, at least until that has begun, so that no replay
-//   can overtake the one before. Replays write no numbers: the proxy looks at their words first and
-//   begins what it has found in streams before what it has found in graphs, which is the order of
-//   both kinds in one stream.
-// - Nobody says when a graph is launched. So the thread stays awake while there is one, and calls
-//   that would wait for the device are put off as if a stream waited (memory/held_streams.hpp).
+// - An item is an operation with its words. Callers hand items over under the proxy's mutex. From
+//   then on only the proxy's thread uses them. Callers on one stream take turns (order_mutex), so
+//   items, writes and waits have one order.
+// - A call of the vendor's library may wait for room in a stream, so no lock that the proxy needs
+//   may be held during it. The proxy's mutex is not. A stream's order_mutex is, and the proxy takes
+//   that only if what it runs enqueues in turn (an error handler of the program).
+// - An operation has one number, which is written to both words of its stream. Numbers rise, and so
+//   do the words. A stream writes the number of an item after its wait for the item before. So at
+//   most one operation for which a stream waits is under way there.
+// - An item begins only when its stream has reached it. Of those that are reached, the oldest call
+//   begins first. The proxy reads the `reached` words from the newest call to the oldest. If a
+//   stream waits for another one's event, it writes its word after the other. So if the proxy sees
+//   the later word, it then also sees the words of all that the program ordered before.
+// - A stream whose work has failed writes no word. If nothing moves for long, an event in a stream
+//   of ours tells whether the device still works (health.hpp). If not, all items that wait on that
+//   device are over.
+// - A stream has room for a limited amount of work. A call that finds it full waits in the vendor's
+//   library, and may keep the proxy out of that library. Then nothing would move any more. So only
+//   few operations for which a stream waits may be enqueued in it at once (TELPHER_STREAM_AHEAD).
+//   The next call waits before it gives the stream anything.
+// - Making a stream or loading a kernel may wait for the device, and thus for a stream that waits
+//   for us. So our own streams and kernels are made before the first operation of a stream.
+// - `over` is written with release order after the operation is over. By then the bytes that it has
+//   moved are in the device's memory. It is written after a failure, too, so no stream waits for
+//   ever.
+// - In a graph the values that a stream writes are constants. So an operation in a graph has two
+//   words of its own, and its replays use no numbers. Each replay writes 1 to `reached`. The proxy
+//   sets it back to 0 before it begins the operation. The replay waits until `over` is 1, and sets
+//   it back to 0 itself. It waits for every operation, whatever `holds` says, so no replay can
+//   overtake the one before. (The start of a persistent request is over once that has begun.)
+// - The proxy looks at the words of graphs before those of streams, but begins what it has found in
+//   streams first. What a program enqueued in a stream before it launched a graph there is found by
+//   then, so both kinds keep the order of the stream.
+// - Nobody tells Telpher when a graph is launched. So the thread stays awake while there is one.
+//   Calls that would wait for the device are put off as if a stream waited
+//   (memory/held_streams.hpp).
 #pragma once
 
 #include <memory>
@@ -43,38 +50,40 @@
 
 namespace telpher::stream {
 
-/// What is enqueued. Called in the proxy's thread; codes are MPI's, 0 is success.
+/// What is enqueued. The proxy's thread calls begin(), poll() and abandon(); codes are MPI's, 0 is
+/// success.
 class operation {
  public:
   virtual ~operation() = default;
-  /// The stream has got there. After an error the operation is over.
+  /// The stream has reached the operation. After an error the operation is over.
   virtual int begin() noexcept = 0;
-  /// True once it is over.
+  /// True once the operation is over.
   virtual bool poll(int& code) noexcept = 0;
-  /// Null if it may begin again once it is over, in each replay of a graph; else why not.
+  /// Null if the operation may be captured, and so begin again in each replay of a graph; else the
+  /// reason why not. Called by the thread that enqueues.
   virtual const char* only_once() const noexcept { return nullptr; }
-  /// It never began: the stream's work before it failed.
+  /// The operation will never begin, because the stream's work before it failed.
   virtual void abandon() noexcept {}
 };
 
-/// Why a call could not be enqueued; `why` is empty if it was.
+/// Why a call could not be enqueued; `why` is null if it was.
 struct refusal {
   status s = status::ok;
   const char* why = nullptr;
 };
 
 /// Puts `op` at the end of the program's stream. `holds`: what is given to the stream later waits
-/// until it is over. While the stream is captured, each replay of the graph runs `op` again.
+/// until `op` is over. While the stream is captured, each replay of the graph runs `op` again.
 refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcept;
 
-/// Operations that are not over.
+/// Whether all operations are over.
 bool idle() noexcept;
-/// The code of the stream's first operation that failed since it was asked last.
+/// The code of the stream's first operation that has failed since the last call; 0 if none has.
 int take_failure(void* native) noexcept;
 /// True in the proxy's thread.
 bool in_proxy() noexcept;
 
-/// Ends the thread; everything is over.
+/// Ends the thread. To be called when all operations are over.
 void stop() noexcept;
 
 }  // namespace telpher::stream

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the callers' side (enqueue.cpp) and the proxy's thread (proxy.cpp) share: streams of the
-// program with the words by which they and the proxy tell each other how far they are, and what is
-// enqueued there. proxy.hpp has the protocol.
+// What the callers' side (enqueue.cpp) and the proxy's thread (proxy.cpp) share: a record for each
+// stream of the program, its two words, and the operations that are enqueued in it. proxy.hpp has
+// the protocol.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace telpher::stream {
 
-/// Words of pinned memory, whose numbers rise.
+/// Words of pinned memory. The numbers in the words of a stream only rise.
 struct word_pair {
   std::uint32_t* reached = nullptr;  // the stream writes it when it gets to an operation
   std::uint32_t* over = nullptr;     // the proxy writes it, the stream waits for it
@@ -36,16 +36,16 @@ struct item {
   }
 };
 
-/// A stream of the program. `thread` is 0, or the thread whose stream it is where the handle names
-/// another one in each thread.
+/// Names a stream of the program. One handle may stand for a different stream in each thread (the
+/// per-thread default stream). Then `thread` is the thread whose stream is meant; else it is 0.
 struct stream_id {
   void* native;
   std::uint64_t thread;
   friend bool operator==(const stream_id&, const stream_id&) = default;
 };
 
-/// A stream of the program, as long as the process lives: a stream that gets the handle of one that
-/// is gone goes on with its numbers.
+/// The record of a stream of the program. It is kept until stop(), because nobody tells us when a
+/// stream is destroyed. A new stream that gets the same handle continues the numbers.
 struct queue {
   queue(const stream_id& i, const memory::place& w) noexcept : id(i), where(w) {}
 
@@ -54,21 +54,22 @@ struct queue {
   std::mutex order_mutex;
   word_pair words;         // under order_mutex
   std::uint32_t last = 0;  // under order_mutex: the number of its last operation
-  // Operations for which the stream waits: callers add under order_mutex, the proxy takes away.
+  // How many operations the stream waits for or will wait for. Callers count up under order_mutex;
+  // the proxy counts down, as does a call whose item could not be handed over.
   std::atomic<int> held{0};
   std::atomic<int> failure{0};
   std::deque<item> waiting;  // the proxy's
 };
 
-/// An operation that a graph holds; its words are its own. `what.op` is away while a replay is
-/// under way.
+/// An operation in a graph. Its words are its own, not the stream's. While the proxy carries out a
+/// replay of it, `what.op` is null, because the operation is in the proxy's list.
 struct replayed {
   queue* of;
   item what;
-  std::shared_ptr<std::atomic<bool>> gone;  // the graph, and all that was made of it
+  std::shared_ptr<std::atomic<bool>> gone;  // true: the graph and all made of it are destroyed
 
   bool is_idle() const noexcept { return what.op != nullptr; }
-  /// A replay that has got there is seen.
+  /// The proxy has seen that a replay has reached the operation: sets the word back for the next.
   void answer() const noexcept {
     std::atomic_ref(*what.words.reached).store(0, std::memory_order_relaxed);
   }
@@ -78,13 +79,13 @@ struct replayed {
 
 /// The stream's queue, or null.
 queue* find_queue(const stream_id& id, const memory::place& where) noexcept;
-/// Makes it where there is none; null if there is no memory.
+/// The stream's queue, which is made if there is none; null if there is no memory.
 queue* add_queue(const stream_id& id, const memory::place& where) noexcept;
-/// Hands an item over, to be begun when its stream has got there.
+/// Gives the proxy an item, which it begins when the stream has reached it.
 status hand_over(queue& q, item&& i) noexcept;
-/// The same for one that a graph holds, to be begun in each of its replays.
+/// Gives the proxy an operation in a graph, which it begins in each replay of the graph.
 status hand_over(replayed&& r) noexcept;
-/// The code of the first operation of the stream that failed since it was asked last.
+/// The code of the stream's first operation that has failed since the last call; 0 if none has.
 int take_failure(const stream_id& id) noexcept;
 
 }  // namespace telpher::stream

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Before a call of the program's reads or overwrites device memory: waits for work of the program's
-// own that may still use it. TELPHER_SYNC says for which. Programs that synchronise themselves, as
-// MPI asks of them, need none of it and pay one load a call.
-// A communicator's stream is an attribute of it, which MPI_Comm_dup and its kin copy.
+// When the program calls MPI, its own kernels and copies may still use the device memory that the
+// call reads or overwrites. These functions wait for such work first ("settle"). TELPHER_SYNC says
+// for which work. Programs that synchronise by themselves, as MPI demands, do not need this, and
+// pay one load in each call.
+// The program may name a stream for a communicator. It is kept as an attribute of the communicator,
+// which MPI_Comm_dup and similar calls copy.
 #pragma once
 
 #include <atomic>
@@ -42,35 +44,40 @@ inline bool must_settle() noexcept {
   return settles.load(std::memory_order_relaxed);
 }
 
-/// Waits. A call that has no communicator waits for every named stream, one without buffers for the
-/// devices whose memory was seen.
+/// Waits for the program's work, if `buffers` are memory that a device uses (pinned and managed
+/// memory too). Without buffers, the devices count whose memory was seen in earlier calls. It waits
+/// for the stream that `comm` names; with MPI_COMM_NULL, for every named stream. With
+/// TELPHER_SYNC=stream it also waits for the devices' default streams, with TELPHER_SYNC=device for
+/// all work of the devices instead. The proxy's thread never waits here.
 void settle(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept;
 
-/// The same for a send, which waits for the named stream by an event if its buffer is of a device:
-/// then only what no event can tell is waited for here.
+/// The same for a send. If its buffer is in device memory, the send waits for the communicator's
+/// stream later by an event (work_before). Then only what has no such event is waited for here: the
+/// default stream (TELPHER_SYNC=stream) or all work of the device (TELPHER_SYNC=device).
 void settle_send(MPI_Comm comm, const void* buffer) noexcept;
 
-/// What a request's start, or MPI_Pready, uses of the program's.
+/// The program's communicator and buffer that the start of a request, or MPI_Pready, uses.
 struct used {
-  MPI_Comm comm = MPI_COMM_NULL;  // null: it is not known
-  const void* buffer = nullptr;   // null: not one, or not known
+  MPI_Comm comm = MPI_COMM_NULL;  // null: not known
+  const void* buffer = nullptr;   // null: none or several, or not known
   enum class how { nothing, sends, otherwise } as = how::otherwise;
 };
 void settle(const used& u) noexcept;
 
-/// What a communicator's stream has been given so far, which a send of ours comes after.
+/// The work that the program has given to a communicator's stream so far. A send of ours must come
+/// after that work.
 class work_before {
  public:
   explicit work_before(MPI_Comm comm) noexcept {
     if (must_settle()) look(comm);
   }
 
-  /// Passes with it; null if all of it is done.
+  /// Passes when that work is done. Null if there is none, or if it is done already.
   memory::pooled_event event;
-  /// Gives the stream work of ours on memory of `where`, `give(stream)`, so that nobody waits for
-  /// what is before it; the event passes behind it then. A stream of ours must not wait for the
-  /// program's: other messages stand in it. not_supported: nothing is before, or it is no stream of
-  /// that device that work can be given to.
+  /// Puts work of ours on memory of `where` into the program's stream, by `give(stream)`, so that
+  /// no thread has to wait for the work before it. Then `event` passes after our work. A stream of
+  /// ours cannot be made to wait instead, because that would hold up other messages in it.
+  /// not_supported: there is no earlier work, or the stream is of another device or of SYCL.
   template <class Give>
   status append(const memory::place& where, const Give& give) noexcept {
     if (!event || !serves(where)) return status::not_supported;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How threads of src/stream wait, and a clock for what is said of long waits.
+// How threads of src/stream wait, and a clock for warnings of long waits.
 #pragma once
 
 #include "base/clock.hpp"
@@ -23,6 +23,6 @@ class warning_clock {
   double next_ = config().stall_warning.value / 1e6;
 };
 
-constexpr long nap_ns = 20'000;  // between passes of a thread that has been patient
+constexpr long nap_ns = 20'000;  // sleep between passes, after many passes without work
 
 }  // namespace telpher::stream

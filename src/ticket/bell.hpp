@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The doorbell between nodes: an empty message on the private communicator by which a sender says
-// that a ticket of it waits unanswered. On a node a counter in shared memory does this. A sender
-// rings once a message, and only when its receiver has not answered for TELPHER_EAGER_PATIENCE: a
-// receiver that looks where the message lies pays nothing.
+// The doorbell between nodes: an empty message on the private communicator. A sender rings to say
+// that one of its tickets is unanswered. On a node a counter in shared memory does this. A sender
+// rings at most once for each message, and only when the receiver has not answered for
+// TELPHER_EAGER_PATIENCE. So a receiver that finds the ticket by itself causes no bell.
 //
-// Listening is the Iprobe by which a waiting rank makes the host MPI move its own messages, so it
-// costs nothing of its own either.
+// listen() calls Improbe. A waiting rank has to probe anyway, because that makes the host MPI move
+// its own messages. So listening adds no call.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,8 @@ namespace telpher::ticket {
 class bell {
  public:
   void start(const host_mpi::job& job) noexcept;
-  /// Collective: takes what was rung and not heard, so that nothing is left on the communicator.
+  /// Collective: receives the bells that were rung and not heard, so that no message is left on the
+  /// communicator.
   void stop() noexcept;
 
   /// Rings at a rank of another node.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Brackets a call that may block inside the host MPI where we cannot poll (collectives, windows,
 // files, communicator construction). The constructor completes what peers need from this rank to
-// make progress; while the object lives, peers of this node know that this rank is blocked and
-// buffer what they send to it, and whatever other threads of this rank start is buffered before
+// make progress. While the object lives, peers of this node see that this rank is blocked, and
+// buffer what they send to it. What other threads of this rank start meanwhile is buffered before
 // their call returns (progress_engine::leave). Does nothing while Telpher is inactive.
 #pragma once
 
@@ -25,7 +25,7 @@ class blocking_call {
   blocking_call& operator=(const blocking_call&) = delete;
 
  private:
-  // Only this process writes the count; one thread alone needs no locked instruction for it.
+  // Only this process writes the count. A process with one thread needs no atomic addition.
   static void count(int by) noexcept {
     std::atomic<std::uint32_t>& blocked = peers().own().header().blocked;
     const auto change = static_cast<std::uint32_t>(by);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sender's side of one ticket, from the moment the ticket leaves until the receiver has said
-// that the bytes arrived. An offer is `complete` when the send buffer may be used again (what the
-// program waits for), and `retired` when nothing of it is needed any more; a buffered message is
-// complete long before it is retired. Offers belong to the engine, which lists them until they are
-// retired and destroys them once nobody holds them either.
+// that the bytes arrived. An offer is `complete` when the program's send is complete: the send
+// buffer may be used again, and for a synchronous send the receive has been found. It is `retired`
+// when nothing of it is needed any more. A buffered message is complete long before it is retired.
+// Offers belong to the send_list. It lists them until they are retired, and destroys them once no
+// caller holds them either.
 #pragma once
 
 #include <memory>
@@ -28,12 +29,12 @@ struct message {
   device::pointer_info info;      // of the payload's address
   memory::cached_pointer cached;  // of the program's buffer, until the send is complete
   memory::buffer packed;          // keeps the payload alive where it is a packed copy
-  memory::pooled_event ready;     // if any: the payload is complete once it has passed
-  datatype::hold packs;           // what its packing reads, until then
+  memory::pooled_event ready;     // if any: the payload is complete once this event has passed
+  datatype::hold packs;           // the layout that the packing reads, until `ready` has passed
   int destination;                // rank in comm
   int tag;
   MPI_Comm comm;
-  std::size_t element_bytes;  // of the datatype; 0: what it consists of is not known
+  std::size_t element_bytes;  // of the datatype; 0: its basic types are not known
   bool synchronous = false;
   codec::plan coding;  // if it leaves the node
 };
@@ -54,32 +55,38 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   int host_error() const noexcept { return host_error_; }
   /// The message of an offer that could not be sent.
   message take_back() noexcept { return std::move(message_); }
-  /// The program will not ask for this send again, and may free the buffer when it knows otherwise
-  /// that the message has arrived.
+  /// The program has given up its request (MPI_Request_free). It may free the buffer as soon as it
+  /// knows by other means that the message has arrived. So the reference to the pointer cache is
+  /// released.
   void abandon() noexcept { message_.cached.release(); }
   /// Does what can be done now. True if the receiver has answered since the last time.
   bool advance(std::uint64_t now) noexcept;
   /// This rank is about to block: makes the send complete without the receiver if that is possible
-  /// now. True once the receiver cannot need this rank any more; to be asked until then.
+  /// now. True once the receiver does not need this rank any more; to be called again until then.
+  /// Also true if the arena has no room and the receiver is expected to get the bytes by itself
+  /// (peer_table::pulls).
   bool detach() noexcept;
-  /// From now on the send completes without the receiver as soon as it has not begun and there is
-  /// memory for the bytes.
+  /// From now on the send does not wait for its receiver. If the receiver has not claimed the
+  /// message (on a node) or not answered (between nodes), the bytes are copied to host memory as
+  /// soon as there is room for them.
   void hasten() noexcept;
   /// Bytes are being copied to memory of this rank, whatever the receiver does.
   bool copying() const noexcept;
-  /// What lies at the receiver, of another node, although it never asked for it.
+  /// The number of messages that were pushed to a receiver of another node before it answered.
   int unasked_messages() const noexcept { return remote_ ? remote_->unasked_messages() : 0; }
   int peer() const noexcept { return peer_; }
 
   bool complete() const noexcept { return complete_; }
   bool retired() const noexcept { return retired_; }
   status outcome() const noexcept { return outcome_; }
-  /// Has work of its own that must be polled, beside what the receiver's answers bring.
+  /// Whether it must be polled even if no receiver has answered.
   bool busy() const noexcept {
     return !retired_ &&
            (message_.ready || transfer_ || remote_ || awaits_carrier_ || (hasty_ && !complete_));
   }
-  /// Since when the receiver has been awaited: on a node since this rank first looked for it.
+  /// Since when the receiver has been awaited. Between nodes, and with a trace, that is just before
+  /// the ticket was sent; otherwise it is the first call of this function, which saves a look at
+  /// the clock in each send.
   std::uint64_t since_ns(std::uint64_t now) noexcept {
     if (since_ns_ == 0) since_ns_ = now;
     return since_ns_;
@@ -119,7 +126,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   int peer_;
   path::slot* cell_ = nullptr;
   path::slot_use use_;
-  path::slot_state answer_ = path::slot_state::offered;  // the receiver's last one that was seen
+  path::slot_state answer_ = path::slot_state::offered;  // the receiver's last answer seen
   MPI_Request carrier_ = MPI_REQUEST_NULL;               // the ticket's own message
   std::unique_ptr<path::transfer> transfer_;
   std::unique_ptr<path::pipelined_send> remote_;

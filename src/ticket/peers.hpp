@@ -20,9 +20,10 @@ namespace telpher::ticket {
 
 class peer_table {
  public:
-  /// Finds the ranks of the job; job().any_device says whether there is anything to do. Collective.
+  /// Collective. Finds the ranks of the job. If job().any_device is false then, there is nothing to
+  /// do for Telpher.
   status join(MPI_Comm world) noexcept;
-  /// Opens the segments of this node; every one has been laid out.
+  /// Opens the segments of this node, after all their owners have laid them out.
   void open() noexcept;
   void lay_out_own() noexcept;
   /// Collective: takes the bells that were rung and not heard.
@@ -38,11 +39,12 @@ class peer_table {
     return world_rank == job_.rank ? own_ : segments_[at(world_rank)];
   }
   bool shares_node(int world_rank) noexcept { return static_cast<bool>(segment_of(world_rank)); }
-  /// Whether messages to a rank go the ways of a node.
+  /// Whether messages to a rank use the paths within a node. Not if TELPHER_PATH forces a path
+  /// between nodes.
   bool near(int world_rank) noexcept {
     return shares_node(world_rank) && !path::between_nodes(path::forced());
   }
-  /// Whether that holds for all ranks: every ticket for this rank is announced in its segment.
+  /// Whether all ranks are near. Then every sender of a ticket rings in this rank's segment.
   bool all_near() const noexcept { return all_near_; }
   /// Whether messages below 480 bytes come as tickets too.
   bool small_tickets() const noexcept { return small_tickets_; }
@@ -78,15 +80,15 @@ class peer_table {
   }
 
   // --- on the node ---
-  /// Closes what is kept of allocations that have ended, of this process and of peers, if a look is
-  /// due. Under the engine's lock.
+  /// If a look is due: finds which allocations of this process and of peers have ended, and closes
+  /// what is kept of them. Under the engine's lock.
   void tidy_when_due() noexcept {
     if (memory::allocations::instance().due()) [[unlikely]]
       tidy();
   }
-  /// Whether a rank has taken our messages by itself so far: likely, not certain, of the next one.
-  /// One that asked for our help once may do so again (it may have a device that cannot open our
-  /// memory), and counts as one that does not.
+  /// Whether a rank has got our messages without our help so far. It will probably, not certainly,
+  /// do so with the next one. A rank that asked for help once may ask again, because its device may
+  /// be unable to open our memory. So this is false from then on.
   bool pulls(int world_rank) const noexcept { return takes_[at(world_rank)] == taking::by_itself; }
   void note_pull(int world_rank) noexcept {
     taking& t = takes_[at(world_rank)];
@@ -98,7 +100,8 @@ class peer_table {
   void tidy() noexcept;
   enum class taking : std::uint8_t { unknown, by_itself, with_help };
   static std::size_t at(int world_rank) noexcept { return static_cast<std::size_t>(world_rank); }
-  /// Segments may not be laid out yet: only this counter is read then, zero from the start.
+  /// Works before the segments are laid out. Until then this counter is the only word that may be
+  /// read. It is zero from the start.
   std::atomic<std::uint32_t>& met_of(int world_rank) noexcept {
     return reinterpret_cast<path::segment_header*>(job_.segment(world_rank))->met;
   }
@@ -117,7 +120,8 @@ class peer_table {
   int reply_tag_ = 0;
 };
 
-// Of this process, as its siblings are: start() makes them (job_life.hpp).
+// The process has one table, as it has one engine and one list of each kind. ticket::start() makes
+// them (job_life.hpp).
 inline made_at_start<peer_table> the_peers;
 inline peer_table& peers() noexcept {
   return *the_peers;

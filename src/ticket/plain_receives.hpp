@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives of host memory that are the host MPI's alone: the program's handle is its request, and
-// nobody looks at what it brings. That is right as long as no ticket can come in place of the
-// message. Each rank says so to the senders of its node, by classes of tags (path/slot.hpp): a
-// sender that wants to send a ticket to a class with plain receives sends bytes in its place, and
-// from then on no receive of the class is plain. So a program that keeps device memory out of a
-// class of tags pays for its receives what the host MPI takes, and little more.
+// Plain receives: receives of host memory that Telpher leaves to the host MPI. The program's handle
+// is the host MPI's request, and Telpher does not look at what arrives. That is right as long as no
+// ticket can come in place of the message. So each rank tells the senders of its node for which
+// classes of tags it may have plain receives (path/slot.hpp). A sender that wants to send a ticket
+// of such a class sends the bytes instead. From then on no new receive of the class is plain. So a
+// program that uses no device memory with a class of tags pays for its receives little more than
+// the host MPI takes.
 //
 // What has to be known of the plain receives that are under way:
 // - how many there are of each class: when the last has ended, the class may have tickets;
 // - where they write: no ticket may lie there (written_ranges.hpp).
-// The calls that end requests tell of them (mpi/host_requests.hpp). If a request is ended without a
-// word to us (by code that calls the host MPI directly), its class goes without tickets until its
-// handle is seen again. That is slower, but right.
+// Our wrappers of the calls that end requests report each end here (mpi/host_requests.hpp). Code
+// that calls the host MPI directly may end a request without a report. Then its class gets no
+// tickets until the host MPI gives out the same handle again. That is slower, but right.
 //
-// Not with MPI_THREAD_MULTIPLE, not between nodes, and not for receives of any tag.
+// There are no plain receives with MPI_THREAD_MULTIPLE, in a job of several nodes, or for
+// MPI_ANY_TAG.
 #pragma once
 
 #include <algorithm>
@@ -32,45 +34,48 @@ class plain_receives {
   /// No request is known.
   bool empty() const noexcept { return requests_.size() == 0; }
 
-  /// Whether a receive with this tag may be posted as a plain one. Not while others may be in the
-  /// library at once.
+  /// Whether a receive with this tag may be posted as a plain one. Must not be called while other
+  /// threads may be in the library.
   bool may_begin(int tag) noexcept {
     return tag >= 0 && peers_.all_near() && (peers_.own().begin_plain(tag) || give_way(tag));
   }
-  /// The same, if it needs no look at anything but two words: true mostly, where receives are
-  /// plain.
+  /// A fast check that reads two words only: true if may_begin() would say yes without a change.
+  /// Where receives are plain it is mostly true.
   bool has_begun(int tag) const noexcept { return tag >= 0 && peers_.own().has_begun_plain(tag); }
-  /// It was posted.
+  /// A plain receive was posted.
   void enter(MPI_Request request, int tag, const written_ranges::range& r) noexcept {
     hull_ = empty() ? r : hull_of(hull_, r);
     enter(tag);
     if (const auto before = requests_.enter(request, {tag, r})) [[unlikely]]
-      leave(before->tag);  // it was ended without a word, and given out again
+      leave(before->tag);  // ended without a report; the handle was given out again
   }
-  /// A request has ended, or does not belong to the program any more. It may be any request.
+  /// A request has ended, or does not belong to the program any more. It may be any request: one
+  /// that is not a plain receive is ignored.
   void ended(MPI_Request request) noexcept {
     if (const auto gone = requests_.take(request)) leave(gone->tag);
   }
   bool holds(MPI_Request request) const noexcept { return requests_.find(request) != nullptr; }
 
-  /// One that the caller waits for, or whose end it will know by itself.
+  /// The same for a plain receive whose end the caller sees itself, for example a blocking one.
   void enter(int tag) noexcept { ++under_way_[index(tag)]; }
   void leave(int tag) noexcept {
     if (--under_way_[index(tag)] == 0 && peers_.own().ticket_wanted(tag)) [[unlikely]]
       peers_.own().end_plain(tag);
   }
 
-  /// The bytes of an element of the last type that was told, or nothing for other types. A type is
-  /// told that lives to the end and whose elements are runs of bytes at their addresses.
+  /// The bytes of an element of the type that was last given to tell(); 0 for other types. Only
+  /// types may be given that live to the end and whose elements are single runs of bytes at their
+  /// addresses.
   std::size_t bytes_of(MPI_Datatype type) const noexcept { return type == type_ ? type_bytes_ : 0; }
   void tell(MPI_Datatype type, std::size_t bytes) noexcept {
     type_ = type;
     type_bytes_ = bytes;
   }
 
-  /// A receive with this tag, or of any, is posted that is not plain: a ticket may come for it.
+  /// To be called when a receive that is not plain is posted with this tag or MPI_ANY_TAG. Tickets
+  /// may come for it, so classes without a plain receive under way are opened to them.
   void expect_tickets(int tag) noexcept;
-  /// Whether one of them may write to this range.
+  /// Whether a plain receive that is under way may write to this range.
   bool write_to(const written_ranges::range& r) noexcept {
     return r.first < hull_.end && hull_.first < r.end && some_write_to(r);
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The progress engine: a list of what this rank has under way (the sends, the receives, each
-// communicator's collectives), and the pass that moves it. It knows them by one interface,
-// `worker`. All of ticket/ and path/ runs under its lock, taken for real only in
+// communicator's collectives), and the pass that moves it. Each entry is a `worker`. All of ticket/
+// and path/ runs under the engine's lock. The mutex behind it is taken only with
 // MPI_THREAD_MULTIPLE.
 //
-// - A call that waits makes passes while it looks for what it waits for (wait_until).
-// - A call that may block inside the host MPI first calls detach(): sends whose receiver needs our
-//   help are buffered, receives that are on their way are finished, and so is what collectives have
-//   agreed with peers. While it blocks, `blocked` in our segment tells senders of this node to
-//   buffer what they send to us.
-// - So no rank ever waits for a rank that cannot make progress, with memory for the buffered bytes
-//   as the only bound.
+// - A call that waits makes passes until what it waits for has happened (wait_until).
+// - A call that may block inside the host MPI first calls detach(). That buffers sends whose
+//   receiver needs our help. It finishes receives whose bytes are on their way, and what
+//   collectives have agreed with peers. While the call blocks, `blocked` in our segment tells
+//   senders of this node to buffer what they send to us.
+// - So no rank waits for a rank that cannot make progress, as long as there is memory for the
+//   buffered bytes.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,9 @@
 
 namespace telpher::ticket {
 
-/// The engine's lock, or nothing where one thread alone calls. It also knows whether Telpher is at
-/// work in this thread: what the host MPI calls back asks (mpi/handles.hpp).
+/// The engine's lock. Without MPI_THREAD_MULTIPLE it holds no mutex. It also records that Telpher
+/// is at work in this thread. Functions of ours that the host MPI calls back need to know that
+/// (mpi/handles.hpp).
 class held_lock : public std::unique_lock<std::recursive_mutex> {
  public:
   held_lock() noexcept { enter(); }
@@ -40,9 +41,11 @@ class held_lock : public std::unique_lock<std::recursive_mutex> {
   ~held_lock() { innermost_ = outer_; }
 
   static bool inside() noexcept { return innermost_ != nullptr; }
-  /// The one that this thread took last, which who waits deep inside a call lets go of; or null.
+  /// The object that this thread made last, or null. A function that waits deep inside a call
+  /// releases the lock through it.
   static held_lock* innermost() noexcept { return innermost_; }
-  /// For who calls back: how often since Telpher was last at work here.
+  /// A counter for our function in the host MPI's progress loop: how often it was called in this
+  /// thread since Telpher was last at work here.
   static unsigned& passed_by() noexcept { return passed_by_; }
 
  private:
@@ -61,9 +64,9 @@ struct pass {
   std::uint32_t number;
   bool waiting;  // it is followed by another one at once
   bool rested;   // the rank slept before it
-  /// Now and then everything is looked at, whatever the bells say.
+  /// Such a pass looks at more than the doorbells ask for: each 16th pass, and one after a sleep.
   bool thorough() const noexcept { return rested || number % 16 == 0; }
-  path::copier::outlook outlook{};  // for the copies that were asked for, from who expects more
+  path::copier::outlook outlook{};  // for the copier; set by the worker that expects messages
 };
 
 /// What is under way, for the stall report.
@@ -79,7 +82,8 @@ class worker : public linked_list<worker>::link {
   virtual ~worker() = default;
   /// First half of a pass: looks for what has come, and asks for copies.
   virtual void find(pass&) noexcept {}
-  /// Second half, after the copies have started. False: nothing is left, it leaves the list.
+  /// Second half, after the copies have started. False: nothing is left, the worker leaves the
+  /// list.
   virtual bool advance() noexcept = 0;
   /// This rank is about to block in the host MPI: true when no peer needs its help any more.
   virtual bool detach() noexcept = 0;
@@ -95,13 +99,13 @@ class progress_engine {
   void start(bool threaded) noexcept;
 
   bool threaded() const noexcept { return threaded_; }
-  /// Waits may sleep between polls, so that the processor goes to who is waited for.
+  /// Whether waits may sleep between polls, so that the rank that is waited for gets the processor.
   void nap(bool naps) noexcept { naps_ = naps; }
   /// Takes the lock if several threads may call. Recursive: an error handler of the program may
   /// call MPI again.
   held_lock lock() noexcept { return threaded_ ? held_lock(mutex_) : held_lock(); }
 
-  /// Nothing of ours is under way: a blocking host MPI call may be used as it is.
+  /// Nothing of ours is under way, so a host MPI call may block without detach().
   bool idle() const noexcept { return workers_.empty(); }
   tally outstanding() const noexcept;
   /// Polls the worker from now on, until it has nothing left to do.
@@ -110,21 +114,24 @@ class progress_engine {
   }
   void dismiss(worker& w) noexcept { workers_.erase(w); }
 
-  /// Does what can be done now. `waiting`: it is called again at once, so that what comes meanwhile
-  /// may be started together.
+  /// One pass: does what can be done now. `waiting`: the caller makes the next pass at once, so
+  /// copies may be held back to be started together with later ones.
   void poll(bool waiting = false) noexcept;
-  /// Changes whenever a pass begins. Passes may be nested, see poll().
+  /// Changes whenever a pass begins. Passes may be nested: a pass may call an error handler of the
+  /// program, which may wait for messages. A loop that finds this changed must end, because what it
+  /// was looking at may be gone.
   std::uint64_t passes() const noexcept { return passes_; }
   /// Makes the host MPI move its own messages, and hears the bell between nodes.
   void listen() noexcept { peers_.listen(); }
-  /// Collective over the ranks of this node that are in the job: waits for all of them, and keeps
-  /// everything in motion meanwhile. Through shared memory: a host MPI's barrier of more ranks than
-  /// processors takes a time slice of each. `what` names it in the stall report.
+  /// Collective over the ranks of this node that are in the job: waits for all of them, and makes
+  /// passes meanwhile. It uses shared memory, because a host MPI's barrier of more ranks than
+  /// processors takes a time slice of each rank. `what` names the call in the stall report.
   void meet_node(const char* what) noexcept;
   /// Makes this rank ready to block; the lock is released between passes.
   void detach(held_lock& held) noexcept;
-  /// Before a call of the program returns: while another thread is blocked in the host MPI the
-  /// rank is ready to block all the time, since that thread may be the only one that comes back.
+  /// To be called before a call of the program returns. While another thread is blocked in the host
+  /// MPI, whatever this call has started is made ready for that (detach). The blocked thread may be
+  /// the only one that ever calls MPI again.
   void leave(held_lock& held) noexcept {
     if (held && !idle() && peers_.blocked_here()) detach(held);
   }
@@ -143,7 +150,7 @@ class progress_engine {
         report(what, w.seconds(), log::level::info);
     }
   }
-  /// The same where `done()` needs no lock, or takes it; the passes between move messages on.
+  /// The same where `done()` needs no lock, or takes the lock itself. Each pass takes it, too.
   /// `late(seconds)` is the stall report.
   template <class Done, class Late>
   void wait_unlocked(const char* what, Done&& done, Late&& late) noexcept {
@@ -161,7 +168,8 @@ class progress_engine {
   }
 
  private:
-  // How a waiting thread spends its time: spins, then yields; sees a stall.
+  // How a waiting thread spends its time between polls: it spins, then yields, and sleeps if naps
+  // are on. It also notices a stall.
   class waiter {
    public:
     explicit waiter(const char* what) noexcept : what_(what) {}

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiver's side of one message: where it lands, what it turns out to be, and how its bytes
-// reach the program's buffer.
+// The receiver's side of one message: where the host MPI puts it, whether it is a ticket, and how
+// its bytes reach the program's buffer.
 //
 // Where the host MPI puts what arrives:
-// - a device buffer: a host landing buffer of max(480, capacity) bytes;
-// - a host buffer smaller than 480 bytes: a landing buffer of 480, also where small tickets are not
-//   in use: the ticket of a message that is longer than the program expects must be answered;
-// - host memory of a type in which a ticket ends inside a basic element (splits_elements), which
-//   not every host MPI receives: a landing buffer too;
-// - host memory into which another receive writes that has not settled: a landing buffer, so that
-//   none covers the other's ticket (written_ranges.hpp);
-// - any other host buffer: the program's buffer itself. A ticket overwrites its first 480 bytes,
-//   which the payload then covers; where the payload may be smaller (small tickets) they are saved
-//   when the receive is posted and put back before the ticket is redeemed.
+// - for a device buffer: a host landing buffer of max(480, capacity) bytes;
+// - for a host buffer smaller than 480 bytes: a landing buffer of 480 bytes. A ticket may come even
+//   where small tickets are not in use, if the message is longer than the program expects, and it
+//   must be answered;
+// - for host memory of a type in which a ticket ends inside a basic element (splits_elements): a
+//   landing buffer, because not every host MPI receives such a ticket;
+// - for host memory into which another receive writes that has not settled: a landing buffer, so
+//   that neither message overwrites the other's ticket (written_ranges.hpp). No landing buffer is
+//   needed if the other receive is not plain and no ticket can come (enter_shared_place);
+// - for any other host buffer: the program's buffer itself. A ticket overwrites its first 480
+//   bytes, and the payload then overwrites the ticket. Where the payload may be smaller (small
+//   tickets), these bytes are saved when the receive is posted, and put back when the ticket is
+//   read.
 //
-// Most receives are of host memory and meet no ticket. So the record is small, and what only device
-// buffers, tickets and traces need is made when it is needed (`more`).
+// Most receives are of host memory and meet no ticket. So the record is small. The part that only
+// device buffers, tickets and traces need (`more`) is allocated when it is needed.
 //
 // Phases: posted (the host MPI has it) → redeemed (a ticket, read and found right) → moving (bytes
 // on their way, then being unpacked by the device where the program's buffer has gaps) → settled.
@@ -43,9 +46,9 @@ constexpr bool host_mpi_splits_elements = true;
 constexpr bool host_mpi_splits_elements = false;
 #endif
 
-/// Whether a ticket would end inside a basic element of this type, where the host MPI minds. A
-/// ticket is a multiple of each predefined type, and a short one of the sender's type, of which the
-/// receiver's basic elements are the same.
+/// Whether a ticket would end inside a basic element of this type, and the host MPI fails then. The
+/// long form's size is a multiple of every predefined type's size. The short form's size is a
+/// multiple of the size of the sender's elements, and the receiver's basic types match theirs.
 inline bool splits_elements(const datatype::layout& l) noexcept {
   return !host_mpi_splits_elements && !l.uniform && ticket_bytes % l.size != 0;
 }
@@ -83,28 +86,31 @@ class receive : public linked_list<receive>::link {
   /// Asks the host MPI whether the message is there. `last`: the program will not use the request
   /// again, so the host MPI may end it with the same call.
   void check(bool last = false) noexcept;
-  /// For who asks after several at once (receive_list::conclude): the request of a receive that is
-  /// posted, which nobody else asks for until it is given back or has ended.
+  /// For receive_list::conclude, which tests several requests in one call. Takes the request out of
+  /// a posted receive, so that nobody else tests it meanwhile. Then give_back() or ended() must be
+  /// called.
   MPI_Request lend() noexcept { return std::exchange(native_, MPI_REQUEST_NULL); }
   void give_back(MPI_Request native) noexcept { native_ = native; }
-  /// The CPU is about to write where this one may: a ticket that lies there already, of which the
-  /// host MPI has not told, is kept apart.
+  /// To be called before the CPU writes where this receive may write. The host MPI may already have
+  /// delivered a ticket there and not reported it yet. Such a ticket is copied to `kept_ticket`.
   void keep_ticket() noexcept;
+  /// The request that was lent has ended with this status and code.
   void ended(const MPI_Status& envelope, int code) noexcept;
-  /// Of a redeemed ticket: claims the message and starts on its bytes. Apart from check(), so that
-  /// the slots of several tickets are fetched from their senders side by side.
+  /// After a ticket was redeemed: claims the message and starts to move its bytes. Separate from
+  /// check(), which prefetches the ticket's slot: so the slots of several tickets are fetched from
+  /// their senders at the same time.
   void start() noexcept;
   /// Moves bytes on; true once settled.
   bool advance() noexcept;
 
   bool posted() const noexcept { return phase_ == phase::posted; }
   bool redeemed() const noexcept { return phase_ == phase::redeemed; }
-  /// What a ticket that was read but not started announces; else 0.
+  /// The payload's bytes of a ticket that was redeemed and not started yet; else 0.
   std::size_t announced() const noexcept { return phase_ == phase::redeemed ? bytes_ : 0; }
   bool settled() const noexcept { return phase_ == phase::settled; }
   bool moving() const noexcept { return phase_ == phase::moving; }
-  /// The bytes are here and the device is laying them out in the program's buffer; not without end
-  /// after the bytes of an earlier receive of the same device.
+  /// The bytes are here, and the device is unpacking them into the program's buffer. All unpacking
+  /// on a device is done in one stream, so it ends in the order in which it began.
   bool unpacking() const noexcept { return more_ && more_->unpacked; }
   /// While moving, before the bytes are here: see transfer::in_order.
   bool in_order() const noexcept { return more_->transfer && more_->transfer->in_order(); }
@@ -112,14 +118,15 @@ class receive : public linked_list<receive>::link {
   host_mpi::error_owner error_owner() const noexcept { return errors_.owner(); }
   MPI_Request native() const noexcept { return native_; }
   void cancel() noexcept;
-  /// The program will not ask for this receive again, and may free the buffer when it knows
-  /// otherwise that the message is there.
+  /// The program has given up its request (MPI_Request_free). It may free the buffer as soon as it
+  /// knows by other means that the message is there. So the reference to the pointer cache is
+  /// released.
   void abandon() noexcept { cached_.release(); }
 
   /// After it has settled: frees the native request and fills the status (which may be ignored).
   /// Returns PMPI's code; outcome() is for the caller to raise.
   int finish(MPI_Status* out) noexcept;
-  /// The same after MPI_Request_free: nobody hears of errors.
+  /// The same after MPI_Request_free: errors are not reported.
   void finish_quietly() noexcept;
   /// Fills a status and leaves everything else as it is.
   void fill(MPI_Status* out) const noexcept;
@@ -134,17 +141,18 @@ class receive : public linked_list<receive>::link {
   };
   // What a receive needs beside its record: of a device buffer, with a ticket, or for the trace.
   struct cold : recycled<cold> {
-    memory::buffer landing;  // where `saved_` is too small
-    // Null while moving: the sender prepares the payload, or it is being unpacked.
+    memory::buffer landing;  // the landing buffer, if `saved_` is too small for it
+    // Null in phase `moving`: the sender's device still works on the payload, or the bytes are here
+    // and are being unpacked.
     std::unique_ptr<path::transfer> transfer;
     memory::buffer packed;          // contiguous bytes of a non-contiguous or discarded message
-    memory::pooled_event unpacked;  // while the device lays them out
+    memory::pooled_event unpacked;  // passes when the device has unpacked the bytes; else empty
     // for the trace; 0 while it is off
     std::shared_ptr<const std::vector<int>> senders;  // world ranks: the program may free comm_
     std::uint64_t posted_ns = 0;
     std::uint64_t arrived_ns = 0;
     ticket announced;           // once a ticket was recognised
-    bool keeps_ticket = false;  // in `kept_ticket`, see keep_ticket()
+    bool keeps_ticket = false;  // `kept_ticket` holds one, see keep_ticket()
     alignas(16) std::byte kept_ticket[ticket_bytes];
   };
   cold& more() noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The receives that are under way: those whose message has not come, and those whose bytes are on
-// their way. They belong to their callers.
+// their way. The list does not own them.
 #pragma once
 
 #include <span>
@@ -22,9 +22,9 @@ class receive_list final : public worker {
   void watch(receive& r) noexcept;
   /// Asks for the message of a watched receive now, out of turn. `last`: see receive::check.
   void check(receive& r, bool last) noexcept;
-  /// The same with one call of the host MPI for up to `at_once` receives, which may have settled.
-  /// Their callers stay until they are done (receive::check, `last`). True if no message is
-  /// missing.
+  /// The same with one call of the host MPI for up to `at_once` receives. Some of them may have
+  /// settled already. As with `last` in check(), the host MPI may end the requests, so the callers
+  /// wait until all are done. True if every message is there.
   static constexpr std::size_t at_once = 64;
   bool conclude(std::span<receive* const> these) noexcept;
   /// Ends the watch, whatever the phase.
@@ -33,15 +33,17 @@ class receive_list final : public worker {
   // --- what receives need of each other ---
   /// Where receives that have not settled write in host memory.
   written_ranges& written() noexcept { return written_; }
-  /// Whether a receive may be posted where another one writes: no ticket can come for it then,
-  /// until own().leave_shared_place().
+  /// Whether a receive may be posted in place where another one writes too. If true, no ticket can
+  /// come for it until own().leave_shared_place() is called.
   bool enter_shared_place() noexcept {
     return peers_.all_near() && peers_.own().enter_shared_place();
   }
-  /// The CPU is about to write there: the tickets that lie there are kept apart.
+  /// To be called before the CPU writes to this range: calls receive::keep_ticket of posted
+  /// receives if a ticket may lie there.
   void keep_tickets_in(const written_ranges::range& r) noexcept;
-  /// A receive that moves on has answered a sender of this node: its bell is rung once for all the
-  /// answers of a pass, because the bell's cache line travels with each ring.
+  /// A receive has stored `done` in a slot of this sender of the node. The sender's `answers` is
+  /// increased at the end of the pass, once for all answers, because each access moves the cache
+  /// line between the processors.
   void owe_ring(int world_rank) noexcept;
   void saw_ticket() noexcept { ++tickets_seen_; }
 
@@ -76,7 +78,7 @@ class receive_list final : public worker {
   };
   std::vector<owed_rings> owed_;
   written_ranges written_;
-  bool thorough_ = false;         // the pass that runs
+  bool thorough_ = false;         // of the pass that runs
   std::uint32_t full_scans_ = 0;  // still to be made for a bell that was heard
   int bells_heard_ = 0;           // between nodes
   std::uint64_t tickets_seen_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sends by ticket that are under way. Owns them until they have retired and nobody holds them.
+// The sends by ticket that are under way. An offer stays in the list until it has retired. It is
+// destroyed once the caller has released it, too.
 #pragma once
 
 #include <memory>
@@ -15,17 +16,17 @@ class send_list final : public worker {
       : peers_(known), progress_(moved_by) {}
   peer_table& peers() noexcept { return peers_; }
 
-  /// Of an offer whose ticket has left.
+  /// Adds an offer whose ticket has been sent.
   void add(std::unique_ptr<offer> o) noexcept;
-  /// The program does not look at an offer any more.
+  /// The caller will not use the offer again.
   void release(offer& o) noexcept;
   /// See offer::hasten.
   void hasten(offer& o) noexcept;
 
-  /// When a receiver of this node last answered any of our messages.
+  /// When this rank last saw that a receiver of this node had answered one of its messages.
   std::uint64_t last_answer_ns() const noexcept { return last_answer_ns_; }
-  /// Of the messages that are copied out although their receiver may be about to come there is one
-  /// at a time.
+  /// Whether a message is being staged although its receiver may be about to claim it. There is at
+  /// most one at a time: the receivers of the others may come meanwhile and save the extra copy.
   bool copies_ahead() const noexcept { return copied_ahead_ != nullptr; }
   void note_copied_ahead(const offer& o) noexcept { copied_ahead_ = &o; }
   void note_copied(const offer& o) noexcept {
@@ -40,9 +41,9 @@ class send_list final : public worker {
 
   // --- the end of the job ---
   void look_at_all() noexcept { busy_ = true; }
-  /// Bytes are being copied to memory of this rank, whatever the receivers do.
+  /// See offer::copying.
   bool copying() noexcept;
-  /// What lies at each rank although it never asked for it.
+  /// Adds offer::unasked_messages of each offer to the count of its receiver.
   void add_unasked(std::vector<int>& messages) noexcept;
   /// Leaves slots and requests of what nobody receives to the end of the job, as the host MPIs
   /// leave their own sends.

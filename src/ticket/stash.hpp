@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages that a probe took out of the host MPI. A probed message of a ticket's size may be a
-// ticket, whose real size only its content tells, so it is extracted, received and kept here; later
-// receives and probes look here first. To keep the order in which messages of a source match, every
-// older message of that source is extracted before it (unreceived, as an MPI_Message). So all that
-// the stash holds of a source is older than what the host MPI holds of it.
-// All functions under the lock.
+// ticket, and only its content tells the payload's size. So it is extracted by a matched probe,
+// received and kept here. Later receives and probes look here first. Messages of a source must
+// match in their order. So every older message of that source on the communicator is extracted
+// first. Of these, messages of a ticket's size are received too, and others stay an MPI_Message. So
+// all that the stash holds of a source and communicator is older than what the host MPI holds of
+// them. All functions are called under the engine's lock.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +29,15 @@ class stash {
   /// MPI_Improbe with the payload's size.
   int match(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
             MPI_Status* status) noexcept;
-  /// Gives a kept message to a receive, if one matches. PMPI's code is put into `rc`.
+  /// Gives a kept message to a receive, if one matches. `rc` gets PMPI's code.
   bool give(receive& r, int source, int tag, MPI_Comm comm, int* rc) noexcept;
   /// Starts the receive of a message that match() returned, whether it is ours or the host MPI's.
   int give_matched(receive& r, MPI_Message* message) noexcept;
-  /// The communicator of a message that match() returned, which its handle does not tell:
-  /// MPI_COMM_WORLD if the program has freed it since, or matched the message elsewhere.
+  /// The communicator of a message that match() returned; MPI cannot be asked for it.
+  /// MPI_COMM_WORLD if the program has freed the communicator, or matched the message elsewhere.
   MPI_Comm comm_of(MPI_Message message) const noexcept;
-  /// The program is about to free a communicator: what nobody has received from it is received and
-  /// thrown away, so that its senders are done.
+  /// The program is about to free a communicator. Its messages that are kept here are received and
+  /// thrown away, so that their senders can finish.
   void forget(held_lock& held, MPI_Comm comm) noexcept;
 
  private:
@@ -45,8 +46,8 @@ class stash {
     MPI_Status envelope;  // source, tag, and the payload's size
     MPI_Message message;  // MPI_MESSAGE_NULL once received into `bytes`
     std::byte bytes[ticket_bytes];
-    std::size_t size;                        // of them
-    MPI_Request carrier = MPI_REQUEST_NULL;  // of the message that stands for it, see match
+    std::size_t size;                        // of the host MPI's message
+    MPI_Request carrier = MPI_REQUEST_NULL;  // the send of a stand-in, see stand_in()
   };
   using iterator = std::list<entry>::iterator;
 
@@ -63,8 +64,8 @@ class stash {
   receive_list& receives_;
   peer_table& peers_;
   std::list<entry> entries_;
-  std::unordered_map<MPI_Message, entry> matched_;     // those that we hold
-  std::unordered_map<MPI_Message, MPI_Comm> origins_;  // of all that the program has matched
+  std::unordered_map<MPI_Message, entry> matched_;     // by the handle of their stand-in
+  std::unordered_map<MPI_Message, MPI_Comm> origins_;  // of all messages that match() returned
 };
 
 inline made_at_start<stash> the_stash;

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where receives that have not settled write in host memory, so that a ticket is read before its
-// place is written again. A ticket for a large host buffer lies in the program's buffer until it is
-// read. Programs should not receive into one place twice at a time, but benchmarks do, and then
-// another message of the same window would cover the ticket: its sender would wait for ever.
+// The ranges of host memory that receives which have not settled write to. They are recorded so
+// that every ticket is read before other bytes overwrite it. A ticket for a large host buffer lies
+// in the program's buffer until it is read. Programs should not have two receives into the same
+// memory at a time, but benchmarks do. Without this record the second message could overwrite the
+// ticket of the first, and the first message's sender would wait for ever.
 //
-// Rules, kept by receive.cpp:
-// - a receive into whose place the host MPI may write, or a device, enters its range first; one
-// that
-//   lands and is copied by the CPU does without (most small ones);
-// - a receive whose range overlaps that of another one which has entered and not settled does not
-//   let the host MPI write there: it lands in memory of ours (unless no ticket can come, see
-//   slot.hpp);
-// - a receive in place is `exposed` from when it is posted until its ticket is read. Who overlaps
-//   an exposed one writes with the CPU only, after it has looked for its ticket in the place itself
-//   and kept it apart: to ask the host MPI would not do, which delivers in every call, and the next
-//   ticket after the answer. (Another thread inside the host MPI may deliver one between the look
-//   and the writing; only programs that receive into one place twice at a time can meet that.)
+// Rules, kept by landing.cpp, receive.cpp and redeem.cpp:
+// - Before the host MPI or a device may write to a receive's host buffer, the receive enters its
+//   range. A receive with a landing buffer from which the CPU copies need not enter (most small
+//   ones).
+// - If the range overlaps that of another receive that has entered and not settled, the host MPI
+//   must not write there. The receive gets a landing buffer, unless no ticket can come
+//   (`shared_places` in slot.hpp).
+// - A receive in place that overlapped none is `exposed` from when it is posted until its ticket is
+//   read, or no ticket can come any more. A receive that overlaps an exposed one is written by the
+//   CPU only. Just before that, the CPU looks for a ticket in the exposed one's place and keeps it
+//   apart (receive::keep_ticket). To ask the host MPI would not be enough: it delivers messages in
+//   every call, so it may deliver a ticket right after its answer. Another thread that is inside
+//   the host MPI may still deliver a ticket between the look and the write. Only programs that
+//   receive into the same memory twice at a time can meet that.
 //
-// Ranges that overlap are merged to a region and stay so until all of them have left. A type with
-// gaps is represented by all from its first byte to its last: of types that interleave one lands,
-// which costs no more than the host MPI's own buffer does.
-// Under the lock of the progress engine.
+// Ranges that overlap are merged into a region, which stays until all of them have left. The range
+// of a type with gaps goes from its first byte to its last. So of two receives whose types
+// interleave one gets a landing buffer. That costs no more than the host MPI's own buffer does.
+// All functions are called under the lock of the progress engine.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +43,8 @@ class written_ranges {
     bool empty() const noexcept { return first == end; }
   };
 
-  /// Of a range that is not empty. True if it overlaps one that was entered and has not left; if
-  /// not it is exposed at once where `exposes`.
+  /// Enters a range, which must not be empty. True if it overlaps one that was entered and has not
+  /// left. If it overlaps none and `exposes` is set, it is exposed at once.
   bool enter(const range& r, bool exposes = false) {
     auto next = regions_.upper_bound(r.first);
     if (next != regions_.begin() && std::prev(next)->second.end > r.first) --next;
@@ -60,7 +63,7 @@ class written_ranges {
     insert(first, merged);
     return overlaps;
   }
-  /// `exposed`: it still is.
+  /// `exposed`: whether the range is still exposed.
   void leave(const range& r, bool exposed = false) {
     const auto at = of(r);
     if (exposed) --at->second.exposed, --all_exposed_;
@@ -69,7 +72,8 @@ class written_ranges {
   void expose(const range& r) { ++of(r)->second.exposed, ++all_exposed_; }
   void cover(const range& r) { --of(r)->second.exposed, --all_exposed_; }
   bool any_exposed() const noexcept { return all_exposed_ > 0; }
-  /// Of any range that is not empty, entered or not: whether one that may overlap it is exposed.
+  /// Whether an exposed range may overlap this one, which must not be empty but need not have been
+  /// entered.
   bool exposed(const range& r) const noexcept { return any_exposed() && some_exposed(r); }
   std::size_t size() const noexcept { return regions_.size(); }
 
@@ -88,7 +92,8 @@ class written_ranges {
     return at != regions_.end() && at->first < r.end;
   }
   map::iterator of(const range& r) { return std::prev(regions_.upper_bound(r.first)); }
-  // Every large receive comes by here: nodes of a window are kept instead of allocated anew.
+  // Every large receive in place calls this: the map's nodes are kept for the next receives instead
+  // of being freed and allocated again.
   map::iterator erase(map::iterator at) {
     const auto next = std::next(at);
     if (spare_.size() < most_spare)
@@ -97,7 +102,7 @@ class written_ranges {
       regions_.erase(at);
     return next;
   }
-  // Mostly behind the last: windows are posted in the order of their addresses.
+  // The hint is the end, because receives are mostly posted in the order of their addresses.
   void insert(std::uintptr_t first, const region& r) {
     if (spare_.empty()) return static_cast<void>(regions_.emplace_hint(regions_.end(), first, r));
     map::node_type node = std::move(spare_.back());
