@@ -64,8 +64,8 @@ class persistent_rounds {
   persistent_rounds& operator=(const persistent_rounds&) = delete;
   virtual ~persistent_rounds() = default;
 
-  /// Starts a round; `host` starts it in the host MPI, where it turns out to be its own. Null: the
-  /// caller does that now.
+  /// Starts a round. `host` starts it in the host MPI, if the ranks leave it to that, now or later.
+  /// Null: the caller starts it there now.
   using host_start = std::function<int(MPI_Comm, MPI_Request*)>;
   virtual started start(ticket::held_lock& held, const char* name, host_start&& host) noexcept = 0;
   /// Begins the agreement on a replay, while no round is under way. Collective. Null: there is

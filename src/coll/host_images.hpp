@@ -20,13 +20,14 @@ class host_images final : public pending {
   explicit host_images(path::kind counted_as = path::kind::coll_staged) noexcept
       : counted_as_(counted_as) {}
 
-  /// Makes an image for the segments of `p` and answers the address that stands for `buffer`;
-  /// `buffer` itself where no byte of the plan is in device memory, unless an image stands there.
-  /// Copies nothing yet.
+  /// Makes an image for the segments of `p` and answers the address that stands for `buffer`. If no
+  /// byte of the plan is in device memory, that is `buffer` itself, unless another image already
+  /// has this address. Copies nothing yet.
   ///
-  /// Host MPIs compare the addresses of a call: equal ones are taken for MPI_IN_PLACE (Open MPI) or
-  /// for an error (MPICH), and a few values mean something. What stands for MPI_BOTTOM may lie
-  /// anywhere, so no two buffers of a call get the same address, nor one that has a meaning.
+  /// Host MPIs compare the buffer addresses of a call: equal ones are taken for MPI_IN_PLACE (Open
+  /// MPI) or for an error (MPICH). MPI_BOTTOM and MPI_IN_PLACE are addresses with a meaning. The
+  /// address that stands for MPI_BOTTOM may be any number. So this takes care that no two buffers
+  /// of a call get the same address, and that none gets one that has a meaning.
   result<void*> add(void* buffer, const plan& p) noexcept;
   /// Whether the host MPI has got this address for another buffer of the call.
   bool stands_at(const void* address) const noexcept;

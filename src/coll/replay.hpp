@@ -16,12 +16,13 @@ class replay {
   replay& operator=(const replay&) = delete;
   virtual ~replay() = default;
 
-  /// Of the program's memory, and of the streams that may start it.
+  /// The device of the program's memory, and of the streams that may start it.
   virtual const memory::place& where() const noexcept = 0;
   /// Starts it in a stream of the program's, which goes on when it is complete. `captured`: a graph
   /// takes the stream's work.
   virtual status start(device::stream s, bool captured) noexcept = 0;
-  /// The same on these buffers from now on; where it was matched for any.
+  /// Starts it on these buffers, which later starts use too. Only if it was matched for any
+  /// buffers.
   virtual status start_on(const void* input, void* output, device::stream s,
                           bool captured) noexcept = 0;
   /// How many starts are over, modulo 2^32; each replay of a graph is one.
@@ -38,8 +39,8 @@ class matching {
 
   /// True once all ranks have come and agreed. Never waits.
   virtual bool advance() noexcept = 0;
-  /// Then, once: null where the collective stays with the host MPI or the progress engine, at all
-  /// ranks alike.
+  /// Once advance() has said true, to be called once: the replay. Null, at all ranks alike: the
+  /// collective stays with the host MPI or the progress engine.
   virtual std::unique_ptr<replay> take() noexcept = 0;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Non-blocking and persistent collectives that may run among the devices, as requests. The program
-// holds a generalized request while a call is deferred, however it ends, or the host MPI's own
-// persistent request, which is started only in rounds that are the host's.
+// Non-blocking and persistent collectives that may run among the devices or between nodes, as
+// requests. For a non-blocking call the program holds a generalized request, wherever the call runs
+// in the end. For a persistent collective it holds the host MPI's own persistent request, which is
+// started only in the rounds that the host MPI runs.
 #pragma once
 
 #include "coll/between/calls.hpp"

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Generalized requests: the handles that the program holds for operations of the table that no
-// request of the host MPI's own could stand for. Our wrappers never ask the host MPI for one, they
-// look into the table. Code that goes past the wrappers (a library that took PMPI_Wait from the MPI
-// library's own handle) does, and then the operation must move and the handle must end natively:
+// request of the host MPI's own could stand for. Our wrappers never pass such a handle to the host
+// MPI, they look into the table. Code that goes past the wrappers does pass it (a library that took
+// PMPI_Wait by dlsym from the MPI library itself). Then the operation must move, and the handle
+// must end natively:
 // - MPICH asks by itself: a generalized request may have functions by which it is polled and waited
 //   for (MPIX_Grequest_start). They move the operation, and complete the request.
-// - Open MPI has no such functions. It calls whoever registered with its progress loop
-//   (opal_progress_register); while it does so again and again, and no thread is inside Telpher,
-//   some code waits past us. Operations that are done by then are completed natively, all of them:
-//   for whom it waits is not known. One that the program asks our wrappers for later is an ordinary
-//   request that is complete.
-// Where an MPI has neither, such code waits until the program calls MPI otherwise.
+// - Open MPI has no such functions, but calls a function that is registered with its progress loop
+//   (opal_progress_register). Many calls in a row in a thread in which Telpher was not at work,
+//   while no thread of the process is blocked in the host MPI below Telpher, show that some code
+//   waits past us. Which operation it waits for is not known, so all that are done are completed
+//   natively. If the program later passes such a handle to our wrappers, it is an ordinary complete
+//   request.
+// Where an MPI has neither, nothing ends the handle natively, and such code waits for ever.
 #pragma once
 
 #include "host_mpi/host_mpi.hpp"
 
 namespace telpher::mpi {
 
-/// A handle for an operation that is entered into the table next. It is never completed by our
-/// wrappers but used again, which saves the host MPI making and ending one a message.
+/// A handle for an operation that is entered into the table next. Our wrappers never complete it:
+/// give_handle() keeps it for the next operation, so that the host MPI need not make and end one
+/// for each message.
 int take_handle(MPI_Request* request) noexcept;
 void give_handle(MPI_Request request) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of the host MPI that may end requests of the program. The handle of an ended request
-// becomes null. Which of them were plain receives is told to the list of these.
+// becomes null. If it was a plain receive, the list of these (ticket/plain_receives.hpp) is told.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,8 @@ template <class Call, class Ended>
   return rc;
 }
 
-/// `call()`, which may end those of these requests that `ended` says; `name` is the program's call.
+/// Makes `call()`, which may end those of these requests that `ended` visits. `name` is the
+/// program's call.
 template <class Call, class Ended>
 int by_host(const char* name, int count, MPI_Request* requests, const Call& call,
             const Ended& ended) noexcept {
@@ -67,7 +68,7 @@ int by_host(const char* name, int count, MPI_Request* requests, const Call& call
   return by_host(name, count, requests, call, any_of_them{count});
 }
 
-/// The same for one.
+/// The same for one request.
 template <class Call>
 int by_host(MPI_Request* request, const Call& call) noexcept {
   const MPI_Request before = *request;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that give a communicator an info: the key `telpher_compression` in it decides for the
-// communicator's messages in place of the setting, `telpher_stream` names a stream that its calls
-// wait for. Hosts drop keys that they do not know, so it is
-// read on the way there.
+// The calls that give a communicator an info. Its key `telpher_compression` decides on compression
+// for the communicator's messages in place of the setting; `telpher_stream` names a stream that its
+// calls wait for. Host MPIs drop keys that they do not know, so Telpher reads the info first.
 #pragma once
 
 #include "host_mpi/host_mpi.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A name for each communicator that all its ranks find without asking each other: what tells two
-// communicators of the same ranks apart on the wire. It follows from how the communicator was made:
-// all ranks of a parent call what makes children in one order, so a child's name is made of its
-// parent's and of how many went before it. Children of one call have one name and no common rank.
+// A name for each communicator, which all its ranks derive without asking each other. On the wire
+// it tells two communicators of the same ranks apart. It follows from how the communicator was
+// made. All ranks of a parent make its children in the same order, so a child's name is made of the
+// parent's name and of the number of children before it. Children of one call (MPI_Comm_split)
+// share a name, but no two of them have a rank in common.
 //
 // A name is kept in an attribute: MPI deletes it with the communicator, and its copy function names
 // every duplicate, non-blocking ones too.
@@ -31,7 +32,7 @@ void made_from(MPI_Comm parent, MPI_Comm made) noexcept;
 /// After a call that only the ranks of `made` take part in: `seed` is what they all know of it.
 void made_among(std::uint64_t seed, MPI_Comm made) noexcept;
 
-/// What they know: a communicator and a tag, a tag, a text.
+/// Seeds for made_among, from what all these ranks know: a communicator and a tag, a tag, a text.
 std::uint64_t of_group(MPI_Comm parent, int tag) noexcept;
 std::uint64_t of_number(int number) noexcept;
 std::uint64_t of_text(const char* text) noexcept;

@@ -4,14 +4,16 @@
 //
 // The requests are partitioned ones (partitioned_request.hpp), so that which send meets which
 // receive is known without a message of the program's; those of telpher_matched_send_init and
-// telpher_matched_recv_init have one partition, which is ready with the start. telpher_match says
-// for each pair whether it goes by the devices alone:
+// telpher_matched_recv_init have one partition, which is ready with the start. telpher_match
+// settles for each pair whether it is matched: then the devices move the bytes alone, or, for
+// partitions that go to another node, with the relay (far_partitions.hpp). By notes:
 //   sender    offer: its room, the bytes of a message, whether it could serve
 //   receiver  answer: its room, whether it could serve and has opened the sender's
 //   sender    verdict: whether it has opened the receiver's
-// So both know, or both start and wait as for any partitioned request. Notes (cards) travel on the
-// private communicator of partitioned communication. A rank that waits hears the notes of all its
-// requests, and keeps those of which the other end is matched later.
+// So both ends know whether the pair is matched. If it is not, both start and wait as for any
+// partitioned request. Notes (cards) travel on the private communicator of partitioned
+// communication. A rank that waits for a note takes whichever come, and keeps those for requests
+// that it has still to match.
 #pragma once
 
 #include <vector>

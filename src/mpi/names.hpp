@@ -2,10 +2,11 @@
 // The two names of each wrapped function, as every MPI has them:
 //   MPI_X    what the program calls. Telpher's body, or the MPI_X of a profiling tool that lies
 //            behind Telpher in the search order; such a tool calls PMPI_X.
-//   PMPI_X   what tools call, programs and bindings of other languages (Open MPI's Fortran, and
-//            `use mpi_f08` of both). Telpher's body, but for callers inside the host MPI itself.
-// So a tool sees the program's calls, once and with its arguments, in front of Telpher and behind
-// it, and what it passes on reaches Telpher.
+//   PMPI_X   what tools call; also some programs, and bindings of other languages (Open MPI's
+//            Fortran, and `use mpi_f08` of both MPIs). Telpher's body, except for callers inside
+//            the host MPI itself, which get the host MPI's own.
+// So a tool sees each call of the program once and with the program's arguments, whether it lies in
+// front of Telpher or behind it in the search order, and what it passes on reaches Telpher.
 #pragma once
 
 #include "host_mpi/host_mpi.hpp"
@@ -15,9 +16,9 @@
 #define TELPHER_MPI(name, parameters, arguments) \
   TELPHER_MPI_NAMES(name, parameters, arguments, false)
 
-/// For functions that complete or start requests. A caller inside the host MPI that has one of ours
-/// got it from the program: the host MPI alone would never end it. `which`: their number, and where
-/// they are.
+/// For functions that complete or start requests. A caller inside the host MPI that passes a
+/// request of ours got it from the program, and the host MPI alone would never end it: so that call
+/// goes to Telpher's body too. `which`: the arguments of requests::known, in parentheses.
 #define TELPHER_MPI_OF_REQUESTS(name, parameters, arguments, which) \
   TELPHER_MPI_NAMES(name, parameters, arguments, telpher::requests::known which)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Pack, MPI_Unpack and their external forms where one side or both are device memory (MPI 5.0,
-// sections 5.2 and 5.3). The
-// packed bytes are those of the type map, one after the other, as host MPIs pack them too: what is
-// packed on a device may be unpacked on the host, and the other way round.
+// sections 5.2 and 5.3). The packed bytes are those of the type map, one after the other, as host
+// MPIs pack them too: what is packed on a device may be unpacked on the host, and the other way
+// round.
 #pragma once
 
 #include <functional>

@@ -7,11 +7,11 @@
 // - At its first start the sender says once how it will send: a `hello` with the channel, how many
 //   bytes and messages, and the tag of the first message.
 // - In each start it sends every message once, the i-th with the i-th tag, as soon as all
-//   partitions of that message are ready. It never waits for the receiver, whose partitions may be
-//   others: so what was marked ready needs no further call of the sender to arrive.
-//   A message that the host MPI carries may not end before its receive is posted, and a receiver
-//   that is blocked in the host MPI has not heard the hello. So until a message has ended such
-//   messages leave from a copy, and are complete for the program.
+//   partitions of that message are ready. It never waits for the receiver, which may have other
+//   partitions. So what was marked ready arrives without a further call of the sender.
+//   A message that the host MPI carries may not end before its receive is posted. A receiver that
+//   is blocked in the host MPI has not heard the hello, and has posted none. So such messages leave
+//   from a copy, and are complete for the program at once, until the send of one has ended.
 // - The receiver posts a receive for each message as soon as it is started and knows the hello.
 //   Messages of successive starts have the same tags and are matched in order.
 // A message is a partition of the sender, or several where there are more than `most_messages`. It
@@ -72,7 +72,7 @@ class end : public mpi::stream_request {
   stream::used used_as(stream::used::how as) const noexcept {
     return {errors_.get(), args_.buffer, as};
   }
-  /// Raises that it is none of the `count` that the call may name.
+  /// Raises that `partition` is none of the `count` that the call may name.
   int refuse_partition(const char* call, int partition, int count) const noexcept;
   const memory::place* matched_at() const noexcept override {
     return matched ? &matched->where() : nullptr;
@@ -93,7 +93,7 @@ class end : public mpi::stream_request {
   path::matched_partitions* matched_parts() const noexcept {
     return static_cast<path::matched_partitions*>(matched.get());
   }
-  /// A graph starts it or waits for it, of which nobody hears.
+  /// A graph starts it or waits for it; the host does not hear when.
   bool in_graph = false;
 
  protected:
@@ -158,7 +158,7 @@ class sender final : public end {
   hello hello_;
   int group_ = 1;  // partitions in a message
   bool greeted_ = false;
-  bool met_ = false;  // the receiver posts its receives when it is started
+  bool met_ = false;  // the send of a copy has ended: messages need no copies any more
   std::vector<std::unique_ptr<mpi::request_object>> copies_;  // complete for the program
   std::vector<bool> ready_;
   std::vector<int> missing_;  // partitions of each message that are not ready

@@ -15,7 +15,7 @@ namespace telpher::mpi {
 
 // --- fast path ---
 
-/// The same for every type, count and tag.
+/// post_plain() for every type, count and tag.
 [[gnu::cold, gnu::noinline]] bool post_plain_slow(const pt2pt::receive_args& a,
                                                   MPI_Request* request, int* rc) noexcept;
 
@@ -26,13 +26,13 @@ inline bool may_block() noexcept {
   return !e.threaded() && e.idle();
 }
 
-/// Unless its tag forbids it.
+/// Whether a receive into this buffer may be plain, if its tag allows it.
 inline bool may_be_plain(const void* buffer) noexcept {
   return memory::surely_host(buffer) && !trace::on() && ticket::stash::instance().empty();
 }
 
-/// A receive into memory and with a tag of which the last one was plain too, and nothing has
-/// changed.
+/// Whether a receive is plain for sure: one with this tag has begun plain before, and nothing has
+/// changed since that forbids it.
 inline bool stays_plain(const void* buffer, int tag) noexcept {
   return ticket::plain().has_begun(tag) && may_be_plain(buffer);
 }

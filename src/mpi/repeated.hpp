@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Enqueued collectives that come again. The first enqueued call of a kind on a communicator is
 // served by the proxy like any other; behind it the ranks agree on a replay of that kind
-// (coll/replay.hpp) which starts on any buffers. From the `ahead`-th call after it on, calls of
-// that kind are one kernel in the program's stream each, and neither the proxy nor the host MPI
-// takes part.
+// (coll/replay.hpp) which starts on any buffers. If they agree, calls of that kind are one kernel
+// in the program's stream each, from the `ahead`-th call after the first on (repeated.cpp). Neither
+// the proxy nor the host MPI takes part in these. If they do not agree, the proxy serves all calls.
 //
 // What the ranks do must not depend on when each of them learns of the agreement, or on what it
 // alone knows. So:
-// - A kind is what MPI makes alike at all ranks: operation, bytes, root, reduction; and in place,
-//   where all ranks must be. In scans and reduce-scatters it is the rank's own affair: there the
-//   replay is of the form in which all came to the first call, if they came alike.
+// - A kind is what MPI makes alike at all ranks: operation, bytes, root, reduction; and whether the
+//   call is in place, where MPI demands that of all ranks or none. In scans and reduce-scatters
+//   each rank decides that for itself. There the replay has the form, in place or not, of the first
+//   call, if all ranks made that call in the same form; else there is none.
 // - Ranks count the calls of a kind alike, as they make the collectives of a communicator in one
-//   order. A call that comes `ahead` calls after the first waits until the agreement is over: all
-//   ranks' streams have reached it then. Programs that run far ahead wait anyhow
-//   (TELPHER_STREAM_AHEAD).
+//   order. A call that comes `ahead` calls after the first waits until the agreement is over, which
+//   is when the streams of all ranks have reached the first call. Programs that run far ahead wait
+//   anyhow (TELPHER_STREAM_AHEAD).
 // - A call in a capture cannot wait for one in the same graph. So the first call is one outside of
-//   captures; captured ones before it are served by the proxy, all later ones by the replay.
+//   captures. Captured calls before it are served by the proxy. Captured calls after it wait for
+//   the agreement whatever their number, and use the replay.
 // - A call that a kernel in its stream cannot serve at this rank takes part none the less: the
 // proxy
-//   starts the replay in a stream of ours (`aside`). So go host memory, gaps in a type, another
-//   device, values not aligned, the other form: all on packed copies. And so goes a call in another
-//   stream than the one before it, unless all before it are over: the replays of a kind must follow
-//   one another.
+//   starts the replay in a stream of ours (`aside`). This serves, on packed copies, host memory,
+//   gaps in a type, another device, values not aligned, and the other form. It also serves a call
+//   in another stream than the call before, unless all calls before are over: the replays of a kind
+//   must follow one another.
 #pragma once
 
 #include <atomic>
@@ -34,7 +36,7 @@
 
 namespace telpher::mpi {
 
-/// What is served alike.
+/// What calls of one kind have in common.
 struct repeated_kind {
   coll::operation what{};
   std::uint64_t bytes = 0;  // of the longest vector
@@ -47,9 +49,11 @@ struct repeated_kind {
 };
 
 /// The calls of one kind on one communicator. The program's thread counts (one at a time makes the
-/// collectives of a communicator); the proxy asks, writes `replay`, then `now` with release order.
-/// The agreement begins before the first call, so that what it needs of the host MPI has its place
-/// among the collectives of the communicator, and ends behind it.
+/// collectives of a communicator), and sets `now` to `asked` with the first call; to `refused`, if
+/// that cannot be enqueued. The proxy begins the agreement, and at its end writes `replay`, then
+/// `now` (ready or refused) with release order. The agreement begins just before the first call is
+/// issued, so that its operations of the host MPI have the same place among the communicator's
+/// collectives at all ranks. It ends behind that call.
 class repeated {
  public:
   enum class state : std::uint8_t { unasked, asked, refused, ready };
@@ -67,7 +71,7 @@ class repeated {
   void* last_stream = nullptr;    // where the replay was started last, or will be
   std::uint32_t turns = 0;        // starts of the replay outside of graphs, those to come included
 
-  std::atomic<std::uint32_t> lost{0};  // of these, those that failed
+  std::atomic<std::uint32_t> lost{0};  // of `turns`, those that failed
 
   /// Whether the first `n` starts are over.
   bool are_over(std::uint32_t n) const noexcept {
@@ -104,12 +108,12 @@ bool start_replay(const repeated_call& c, repeated& of, device::adopted_stream& 
                   int& code) noexcept;
 std::unique_ptr<stream::operation> make_aside(repeated_call&& c, std::shared_ptr<repeated> of,
                                               device::adopted_stream& s);
-/// Begins the agreement.
+/// Begins the agreement; in the proxy, just before the first call is issued.
 void ask(repeated_call&& c, repeated& of) noexcept;
-/// What ends it.
+/// The operation that moves the agreement to its end, enqueued behind the first call.
 std::unique_ptr<stream::operation> make_asking(std::shared_ptr<repeated> of);
 void give_up(repeated& of) noexcept;
-/// Collective, before the communicator is freed: agreements behind calls that have passed end.
+/// Collective, before the communicator is freed: waits for the agreements that are under way.
 void settle_repeated(MPI_Comm comm) noexcept;
 /// Collective, when the communicator's streams have passed: peers still reach what was made for it.
 void forget_repeated(MPI_Comm freed) noexcept;

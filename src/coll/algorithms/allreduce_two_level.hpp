@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The frame of two-level allreduces with a leader for every rail: reduce-scatter in the node, an
-// allreduce among the leaders of each rail, allgather in the node. The vector goes in chunks; each
+// allreduce among the leaders of each rail, allgather in the node. The vector goes in chunks. Each
 // slot of time starts one more chunk and moves those under way, all sends before all receives, so
-// that messages travel while kernels work (early trigger). Where there are few stages, what is sent
-// in a slot is received in the next one. Scratch holds the
-// chunks under way, however long the vector is. What the second level does with a chunk is the
-// algorithm.
+// that messages travel while kernels work (early trigger). Where the second level has one or two
+// stages, what is sent in a slot is received in the next one. Scratch holds only the chunks under
+// way, however long the vector is. The algorithm is what the second level does with a chunk.
 #pragma once
 
 #include "coll/algorithms/nodes.hpp"

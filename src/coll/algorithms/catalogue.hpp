@@ -18,15 +18,15 @@ enum restriction : unsigned {
   nodes_power_of_two = 1u << 3,
   node_order = 1u << 4,  // if the operation does not commute, ranks of a node follow each other
   no_gaps = 1u << 5,     // copies results to outputs as whole elements
-  in_place_across = 1u << 8,  // in place between nodes only, where steps are taken whole
+  in_place_across = 1u << 8,  // not in place in one node, where steps are cut into slices
   // Not restrictions:
   packed = 1u << 6,         // the packed transport may run it, see below
   between_nodes = 1u << 7,  // has send and receive steps
 };
 
-/// `packed`: where buffers of peers are not mapped, the schedule only copies across ranks what is
-/// its own to a peer's scratch, and afterwards reads its own scratch; so data and flags can travel
-/// in the same words, and the signal and wait steps are not needed.
+/// `packed`: where peers' buffers are not mapped, a rank touches a peer only by copying its own
+/// data to the peer's scratch. All else that it reads is its own. So data and flags can travel in
+/// the same words, and the signal and wait steps are not needed.
 struct algorithm {
   const char* name;  // one_shot
   operation what;

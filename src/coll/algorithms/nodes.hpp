@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank is where, for algorithms that know of nodes. Lanes: as many as the smallest node has
-// ranks; rail j of a node is carried by its j-th rank, its leader. Leaders of one rail, one in each
-// node, exchange messages; a rank beyond the rails is served by rail `local % rails`.
+// Which rank is where, for algorithms that know of nodes. There are as many rails as the smallest
+// node has ranks. In each node the j-th rank is the leader of rail j. The leaders of one rail, one
+// in each node, exchange messages. A larger node also has ranks that lead no rail: rail
+// `local % rails` carries their blocks.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +57,9 @@ struct rail {
 /// Enough that a node works on one chunk while the next ones travel.
 constexpr std::int32_t chunks_under_way = 3;
 
-/// A vector in chunks, of which the last few are under way. Scratch holds a ring of places for
-/// them; a last chunk that is shorter has one of its own, so that a place is always cut alike.
+/// A vector in chunks, of which at most `under_way` are in work at a time. Scratch holds a ring of
+/// places for them. A shorter last chunk has a place of its own, so that the pieces into which a
+/// place is cut are always the same.
 struct chunk_ring {
   chunk_ring(const problem& p, std::int32_t most_under_way);
 
@@ -72,7 +74,7 @@ struct chunk_ring {
   std::uint64_t place(std::int32_t c) const {
     return static_cast<std::uint64_t>(c < whole ? c % under_way : under_way);
   }
-  /// Another chunk was there before.
+  /// Whether an earlier chunk was in the same place.
   bool again(std::int32_t c) const { return c >= under_way && c < whole; }
 
   piece in_vector(std::int32_t c) const {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations made of blocks, a piece of every block after the other, so that scratch space need not
-// grow with the blocks: the schedule of one piece for each of them. Slots of time begin a piece
-// each; the stages of a piece (builder::next_stage) come some slots after one another, so that
-// messages of the pieces between travel while one is worked on.
+// Cuts the blocks of an operation into pieces, so that scratch space need not grow with the blocks.
+// Piece i is the i-th part of every block, and has a schedule of its own; these are woven into one.
+// Its slots of time begin one piece each. The stages of a piece (builder::next_stage) follow each
+// other one or two slots apart, so that messages of other pieces travel while one is worked on.
 #pragma once
 
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {
 
-/// Elements from one slot to the next: the piece, where blocks go in pieces.
+/// Elements from one slot of scratch to the next: a piece if blocks are cut, else the largest
+/// block.
 std::uint64_t slot_stride(const problem& p);
 
-/// `make` for blocks of at most `p.chunk` elements. It takes its slots from slot_stride, and each
-/// is a block or empty.
+/// The schedule for `p`, by calls of `make` for blocks of at most `p.chunk` elements. `make` must
+/// lay its scratch out in slots of slot_stride, of which each holds one block or nothing.
 schedule in_pieces(const problem& p, std::int32_t rank,
                    schedule (*make)(const problem& p, std::int32_t rank));
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives of communicators that span nodes, by verified schedules: what the wrappers call when
-// the exchange of one node has declined. A blocking call answers true when it was done, with MPI's
-// code; false, at all ranks alike, when the wrapper must stage it. A non-blocking call answers null
-// when the wrapper must initiate it, a persistent one when the host MPI has all of its rounds. A
-// call that answers an error of this rank alone was not begun here: the others wait for it, and the
-// program may make it again.
+// Collectives of communicators that span nodes, by verified schedules. The wrappers of blocking
+// calls ask here after the exchange of one node (exchange.hpp), those of others before it. What
+// each kind of call returns to its wrapper:
+// - blocking: true if the call was done, with MPI's code; false, at all ranks alike, if the wrapper
+//   must stage it
+// - non-blocking: null if it does not run here: the wrapper asks the exchange, then the host MPI
+// - persistent: null, likewise for all of its rounds
+// If a call returns an error that only this rank has, this rank has not begun the call. The others
+// wait for it, and the program may make the call again.
 #pragma once
 
 #include <memory>
@@ -31,9 +34,9 @@ bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* cod
 started start(const char* name, site& s, exchange::arguments&& a,
               exchange::host_form&& host) noexcept;
 
-/// Calls of the sizes that go between nodes when blocking. Only where the communicator has its own
-/// from the start (prepare), or a blocking call has made it: what a rank decides here all decide
-/// alike.
+/// Defers a call if a blocking one of its operation and size could go between nodes, and if the
+/// communicator has a room: since it was made (prepare), or since an earlier blocking call. All
+/// ranks know both, so all decide alike.
 template <class Described, class Host>
 started defer(const char* name, MPI_Comm comm, const Described& d, const Host& host) noexcept {
   if (!worthwhile(d.what, any_size)) return started(nullptr);
@@ -59,8 +62,8 @@ std::unique_ptr<persistent_rounds> make_rounds(const char* name, MPI_Comm comm,
                                                exchange::arguments&& a,
                                                std::uint64_t bytes) noexcept;
 
-/// Collective for the sizes that go between nodes when blocking. Null, at all ranks alike: not
-/// between nodes.
+/// Collective, if a blocking call of this operation and size could go between nodes. Null, at all
+/// ranks alike: not between nodes.
 template <class Described>
 std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
                                               const Described& d) noexcept {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compression as a property of a message: at a fixed rate only (zfp), so that both ends know its
-// size, and of messages for which it pays. What a rank has sent from its scratch space it rounds
-// there to what the receiver gets, and what came compressed goes on as it came: all ranks have the
-// same bits where they have the same expression.
+// Compression as a property of a message. Only a codec of fixed rate (zfp) is used, so that both
+// ends know the compressed size, and only for messages for which it pays. All ranks have the same
+// bits where they have the same expression, for two reasons. A rank that sends from its scratch
+// space rounds the values there to what the receiver gets. And a rank passes on what came
+// compressed as it came.
 #pragma once
 
 #include <memory>
@@ -44,7 +45,8 @@ class coded_form {
 
   std::byte* data() const noexcept { return static_cast<std::byte*>(data_.data()); }
   std::uint64_t bytes() const noexcept { return codec::most_bytes(plan_); }
-  /// Of one that was made here, once that is done: counts it. The exponent of its error's bound.
+  /// For a form that was made here, once its compression is done: counts it in the statistics, and
+  /// returns the exponent of the bound of its error.
   std::optional<int> counted() const noexcept;
 
  private:

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Non-blocking collectives between nodes. Initiation is local: it puts the call into its
 // communicator's queue, which the engine's progress moves; the head alone uses the room. A rank may
-// block in the host MPI at any time, where it cannot move its part of a schedule, while peers need
-// it. So a call runs only if every rank has promised to move it to its end, and the host MPI, which
-// goes on while a rank is blocked, carries the promises. All of it on the room's communicator:
+// block in the host MPI at any time. It cannot move its part of a schedule there, although peers
+// need it. So a call runs only if every rank has promised to move it to its end. The host MPI
+// carries the promises, because it makes progress while a rank is blocked in it. All operations are
+// on the room's communicator:
 //
 //   queued -> gathering  MPI_Ibarrier: it ends when all ranks have initiated the call
 //          -> deciding   MPI_Iallreduce of the ranks' terms, least of all. A rank that can take
 //                        part says yes when its barrier has ended, and no if it is about to block
 //                        before that
-//          -> making     all said yes: the room, with the first such call
-//          -> planning   the schedule had to be made: whether all have it
+//          -> making     all said yes and some rank has device memory: the first such call makes
+//                        the room
+//          -> planning   if the schedule had to be made: do all ranks have it?
 //          -> equipping  the room's devices, with the first call that needs them
-//          -> running    the schedule; whoever is about to block finishes it first
-//             or by_host somebody said no: the host MPI's own non-blocking call, staged
+//          -> running    the schedule; a rank that is about to block finishes it first
+//             or by_host the host MPI's own non-blocking call, staged: some rank said no, no rank
+//                        has device memory, the room cannot be made, or no schedule fits
 //          -> done       with an error, at all ranks, where one has no memory for its schedule
 //
-// Why nobody waits for a rank that cannot move: a rank waits before it blocks only once its barrier
-// has ended. Then all ranks have initiated the call, and each says yes or no in its next call of
-// MPI, before it blocks. Who said no starts the host's call at once, for it knows the answer. The
-// host MPI sees the same operations in the same order at all ranks: those of one call, then those
-// of the next. A call that the host MPI must have before the program's call returns, because what
-// it was given may be gone then, is refused at once, and so are those before it that can be.
+// Why no rank waits for one that cannot move: before a rank blocks, it waits for a call only if its
+// barrier of that call has ended. Then all ranks have initiated the call, and each says yes or no
+// in its next call of MPI, before it blocks. A rank that said no knows the answer, so it starts the
+// host's call at once. The host MPI sees the same operations in the same order at all ranks: those
+// of one call, then those of the next. Types or operations of the program may be gone once its call
+// has returned. The host MPI must have such a call before that: the rank says no to it at once, and
+// to the calls before it that are still gathering.
 //
-// Programs with host memory do not pay for each call: of an operation calls 1, 2, 4, 8, … ask,
-// until all could take part and some rank had device memory; from then on all do. The others are
-// the host MPI's when their turn comes.
+// Programs with host memory do not pay for each call. Of an operation, calls 1, 2, 4, 8, … ask,
+// until all could take part and some rank had device memory; from then on every call asks. Calls
+// that do not ask are started in the host MPI when they come to the queue's head.
 #pragma once
 
 #include <array>
@@ -55,8 +59,8 @@ planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& pl
 call call_of(const char* name, const exchange::arguments& a, const room& r, planned&& p,
              const terms& all, const coding& how) noexcept;
 
-/// Of the calls that were initiated in a room; it changes when a call comes to the queue's head,
-/// and by what all ranks have answered: so all know the same.
+/// What is remembered of a room's earlier calls. It changes only when a call comes to the queue's
+/// head, and by answers that all ranks get: so it is the same at all ranks.
 struct past_crossings {
   static constexpr std::size_t operations = static_cast<std::size_t>(operation::barrier) + 1;
   struct of_operation {
@@ -119,7 +123,7 @@ class crossing final : public deferred_call {
   planned plan_;
   int has_plan_ = 0, all_have_plan_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  MPI_Request gathered_ = MPI_REQUEST_NULL;  // of one that was left to the host MPI early
+  MPI_Request gathered_ = MPI_REQUEST_NULL;  // the barrier, if the rank said no before it ended
   std::optional<runner> runs_;
 };
 
@@ -128,7 +132,7 @@ class crossing_queue final : public ticket::worker {
  public:
   ~crossing_queue() override;
 
-  /// `at_once`: if the call is the host MPI's, it has it when this returns.
+  /// `at_once`: the host MPI has the call, or the call has ended, when this returns.
   void add(ticket::held_lock& held, std::shared_ptr<crossing> c, bool at_once);
   /// No call uses the room, or waits for it.
   bool empty() const noexcept { return waiting_.empty(); }

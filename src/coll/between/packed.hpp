@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One rank's buffers of a call that no schedule can use as they lie: a type with gaps, MPI_BOTTOM,
-// values at odd addresses. Its part of the call runs on a packed copy in host memory, and the other
-// ranks need not know. Of calls without arrays of counts.
+// values that are not aligned. The rank's part of the call runs on a packed copy in host memory,
+// and the other ranks need not know. Only for calls without arrays of counts.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,9 @@ namespace telpher::coll::between {
 
 class packed_buffers {
  public:
-  /// `bytes`: of the vector or a block, `grain`: what they are a multiple of, as all ranks know
-  /// both. Makes `a` the same call on the packed copy; on no buffers where there is no memory.
+  /// `bytes`: of the vector or a block; `grain` divides them; all ranks know both. Makes `a` the
+  /// same call on the packed copy. Where there is no memory for that, `a` gets no buffers, and
+  /// load() fails.
   packed_buffers(exchange::arguments& a, std::uint64_t bytes, std::uint64_t grain) noexcept;
 
   /// Packs what the call reads.

@@ -27,9 +27,9 @@ struct plan {
 /// no schedule fits into the scratch space.
 std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, bool rounds);
 
-/// All ranks keep the plans of the same calls, in the same places. So all know alike whether one
-/// has to be made, for which some rank may have no memory. Of some calls each rank knows another
-/// part (same_at_all in problems.hpp): the vote says which places have all parts of the call.
+/// All ranks keep the plans of the same calls, in the same places. So all know alike whether a plan
+/// has to be made, for which some rank may have no memory. Of some calls each rank knows only its
+/// own part (same_at_all in problems.hpp): the vote says which places have all parts of the call.
 class kept_plans {
  public:
   /// The call that is asked for. It keeps its memory, so that an equal one needs none.
@@ -45,14 +45,14 @@ class kept_plans {
     std::shared_ptr<const plan> in_place;  // of a reduction at its root, which alone knows of it
   };
   const entry* find(std::uint64_t unit, bool rounds) const noexcept;
-  /// Of a call of which each rank knows another part.
+  /// For a call of which each rank knows only its own part.
   const entry* find_parts(const terms& all, bool rounds) const noexcept;
   /// The places that have this rank's part.
   parts_kept own_parts(const exchange::arguments& a) const noexcept;
   /// `choose` for the call at hand; `rails` and `rank` are always the same. May throw
   /// std::bad_alloc, and keeps nothing then.
   const entry& make(const terms& all, int rails, int rank, bool rounds);
-  /// Some rank could not make what others have kept: all forget all of it.
+  /// Drops all plans, at all ranks: some rank could not make one that others have kept.
   void forget() noexcept;
 
  private:

@@ -12,8 +12,9 @@
 
 namespace telpher::coll::between {
 
-/// Of each place for plans of calls of which a rank knows only its own part: whether it has that
-/// part (plans.hpp).
+/// Of some calls (allgatherv, alltoallv) a rank knows only its own part. Plans of such calls have
+/// `most_parts` places (plans.hpp). For each place: whether this rank has its part of the call
+/// there.
 constexpr std::size_t most_parts = 4;
 using parts_kept = std::array<bool, most_parts>;
 
@@ -44,8 +45,8 @@ terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept;
 /// Bytes of the vector, or of a block, of such a call.
 std::uint64_t block_bytes(const exchange::arguments& a, std::uint64_t bytes) noexcept;
 
-/// Whether all ranks see the same problem, but for whether a reduction is in place, which its root
-/// alone knows. Of the other calls each rank knows only its own part.
+/// Whether all ranks see the same problem. (Only the root knows whether a reduce is in place: that
+/// does not count.) Of the other calls each rank knows only its own part.
 bool same_at_all(operation what) noexcept;
 
 /// Whether the own part of the problem is that of this call, for calls that are not the same at

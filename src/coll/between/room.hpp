@@ -9,11 +9,11 @@
 // passes a card with the addresses to all, opens the parts of its node, and says whether it could.
 // A blocking call waits for the end, a non-blocking one takes a step in each pass.
 //
-// Flags. Rank q's line lies in its segment; line.from[p] is written by rank p of the node only, and
-// counts p's signals to q since the room was made, twice, plus one if p has failed in the call. A
-// signal is stored (release) after all that stands before it in p's schedule is done and visible;
-// a wait loads with acquire. Every signal is waited for (the verifier proves it), so counts never
-// have to begin anew.
+// Flags. Rank q's line lies in its segment. Rank p of the node alone writes line.from[p]. The word
+// is 2 * s + f: s counts p's signals to q since the room was made, f is 1 if p has failed in the
+// call. A signal is stored (release) after all that stands before it in p's schedule is done and
+// visible; a wait loads with acquire. Every signal is waited for (the verifier proves it), so
+// counts are never reset.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is kept for each communicator that spans nodes, and for the persistent collectives on it:
-// how it began, what its votes came to, and the room in which its schedules run. Whatever waits for
-// the other ranks (making a room, giving it back) all ranks do in the same order.
+// its nodes, the results of its votes, and the room in which its schedules run. Some functions wait
+// for the other ranks (making a room, giving it back): all ranks call these in the same order.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace telpher::coll::between {
 
-/// What is kept for a communicator, or for a persistent collective on it (`channel`), whose rounds
-/// need a room of their own: ranks may start such requests in any order. The room is made with the
-/// first call for which all are able.
+/// What is kept for a communicator, or for one persistent collective on it (`channel`). Ranks may
+/// start persistent requests in any order, so the rounds of each need a room of their own. The
+/// first call in which all ranks can take part makes the room.
 struct site {
   /// May throw std::bad_alloc.
   explicit site(MPI_Comm of, bool for_one_request = false)
@@ -28,7 +28,8 @@ struct site {
   site& operator=(const site&) = delete;
   ~site();
 
-  /// Until no non-blocking call uses the room; or is with the host MPI either, if `all`.
+  /// Waits until no non-blocking call uses the room or waits for it; if `all`, also until none is
+  /// with the host MPI.
   void settle(const char* what, bool all) noexcept;
 
   struct record {
@@ -54,11 +55,12 @@ struct site {
 
 /// The communicator's own. May throw std::bad_alloc.
 site& site_of(MPI_Comm comm);
-/// Of one that has no room: it is as if it had never been.
+/// Removes a site that has no room, as if it had never been made.
 void forget_site(site& s) noexcept;
 
-/// Collective, when the communicator is made: its non-blocking calls need a communicator of ours on
-/// which ranks can say yes and no from the first on. Does nothing where none can go between nodes.
+/// Collective, when the program makes the communicator. Its non-blocking calls need a communicator
+/// of Telpher's for their yes and no (crossing.hpp), already for the first of them; this makes it.
+/// Does nothing where no call can go between nodes.
 void prepare(MPI_Comm comm) noexcept;
 
 /// Collective: makes the room with the first call that wants it. False at all ranks alike.

@@ -13,8 +13,8 @@
 
 namespace telpher::coll::between {
 
-/// False: there is not enough memory for it. The reserve is left to those who cannot refuse any
-/// more.
+/// Does `work`. False: there is not enough memory for it. It takes none from the reserve
+/// (host_mpi/reserve.hpp), which is for work that can no longer be refused.
 template <class Work>
 bool has_memory_for(const Work& work) noexcept {
   const host_mpi::without_reserve strictly;
@@ -26,8 +26,8 @@ bool has_memory_for(const Work& work) noexcept {
   }
 }
 
-/// Waits for a request of the host MPI; false if that fails. Polled: where a node is lost the wait
-/// has a bound (TELPHER_WAIT_TIMEOUT), which a call that blocks in the host MPI has not.
+/// Waits for a request of the host MPI; false if that fails. It polls instead of blocking in the
+/// host MPI, so that the wait has a bound (TELPHER_WAIT_TIMEOUT) when a node is lost.
 bool wait_for(MPI_Request r, const char* what) noexcept;
 
 /// The most values of one vote.

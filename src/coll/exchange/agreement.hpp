@@ -2,26 +2,27 @@
 // How the ranks of a communicator in one node agree, call by call, whether a collective runs on the
 // devices. Each sees only its own buffers. Nothing here waits: who polls decides how.
 //
-// Every rank has a line in shared memory, written by it alone, read by all (rank 0's line has the
-// cells besides). Calls, blocking or not, are numbered from 1, the same at all ranks, because MPI
-// has all ranks initiate them in the same order. In a blocking call n a rank
-//   1. writes its proposal into slot n % slots of its line: `host` or `device`. A rank that
-//   proposes
-//      host is done: it goes to the host MPI at once, waits for nobody, and may be any number of
-//      calls ahead.
-//   2. A rank that proposes device reads the proposals of all, then, if all are device, takes part
-//      in as many votes as the call needs (all ranks hold the same votes, since all know the same),
-//      and at last sets `read` to n. Then it runs the call, on the devices or staged as the host
-//      ranks do.
+// Every rank has a line in shared memory, written by it alone, read by all. Rank 0's line also
+// holds the cells, which all ranks write. Calls, blocking or not, are numbered from 1. The numbers
+// are the same at all ranks, because MPI has all ranks initiate collectives in the same order.
+//
+// Blocking call n. A rank writes its proposal, `host` or `device`, into slot n % slots of its line.
+// - A rank that proposes host is done. It goes to the host MPI without looking at the others'
+//   proposals, and may be any number of calls ahead of them.
+// - A rank that proposes device reads the proposals of all ranks. If all are device, it takes part
+//   in as many votes as the call needs; all ranks hold the same votes, since all know the same.
+//   In either case it then sets `read` to n and runs the call: on the devices, or staged as the
+//   host ranks do.
 //
 // Overwriting. A slot that holds a device proposal for call m is written again only when every rank
 // that proposed device in m has `read` >= m. So a reader of call n that finds a later number than n
 // in a slot knows that the proposal for n was host: had it been device, it would still be there. A
-// device rank remembers who else proposed device; a host proposal needs no such wait.
+// rank that proposed device remembers who else did. A slot that holds a host proposal may be
+// written again at any time.
 //
-// That wait never blocks for long: the writer read all proposals and votes of m before it left m,
-// so they are all there, and a rank that proposed device in m finishes reading them without
-// anybody's help. No rank waits for a rank that waits elsewhere.
+// The wait for `read` is short. The writer read all proposals and votes of m before it left m, so
+// they are all there, and a rank that proposed device in m finishes reading them without anybody's
+// help. No rank waits for a rank that waits elsewhere.
 //
 // Non-blocking calls. Here a rank that proposed device goes on with something else, and may have to
 // block in the host MPI before all have come: it must be able to withdraw its proposal, and no peer
@@ -29,20 +30,21 @@
 //   cell[n % slots] of rank 0's line: n << 8 | closed << 7 | how many proposed device. Written by
 //   all, by compare-and-swap. The call is the devices' when the count becomes the number of ranks,
 //   for good. A rank withdraws by setting `closed`, which fails if all have proposed device.
-//   declined, in each line: the owner has proposed device in no call up to this one, or has
-//   withdrawn, or the call is decided. A rank that goes to the host MPI from the start stores this
-//   only.
-// propose_revocably() fills the slot and then counts (release); who finds the count full (acquire)
-// may read all descriptions. A reader looks at all `declined` before its last look at the cell: who
-// declined n did so after n was decided or closed, or never counts. A call is the host's when
-// somebody has declined it, when its cell is closed, or when the cell has a later number. The cell
-// of a call that is the devices' is written again only by ranks that know it to be read by all
-// (may_propose, as for slots). Votes and the end are those of a blocking call.
+//   declined, in each line: a call number d. Each non-blocking call up to d is settled for the
+//   owner of the line: it will not propose device in it, or has withdrawn, or the call is decided.
+//   A rank that goes to the host MPI from the start stores only this.
+// propose_revocably() fills the slot and then counts (release). A rank that finds the count full
+// (acquire) may read all descriptions. A reader looks at all `declined` before its last look at the
+// cell: a rank that declined n did so after n was decided or closed, or it is never counted in n.
+// A call whose count is not full is the host's when some rank has declined it, when its cell is
+// closed, or when the cell has a later number. The cell of a call that is the devices' is written
+// again only by ranks that know that all have read it (may_propose, as for slots). Votes and the
+// end of the call are those of a blocking call.
 //
-// What follows for the devices: when all proposed device in n, all have ended every call before n
-// (a non-blocking call is proposed when those before it have ended). So nothing of an earlier call
-// is still being read or written: scratch space, flags and inboxes of the communicator are free at
-// the start of each call (kernel/exchange.hpp relies on it).
+// What follows for the devices: when all ranks proposed device in n, all have ended every call
+// before n, because a non-blocking call is proposed only when those before it have ended. So
+// nothing of an earlier call is still being read or written: scratch space, flags and inboxes of
+// the communicator are free at the start of each call (kernel/exchange.hpp relies on it).
 #pragma once
 
 #include <array>
@@ -79,9 +81,11 @@ struct description {
 enum class proposal : std::uint8_t { host = 1, device = 2 };
 
 struct alignas(64) agreement_slot {
-  /// The most that a call needs: workspaces made and opened and then buffers mapped, or two kinds
-  /// of workspace made and opened; a choice made, a library opened and joined, and a choice made
-  /// after each thing that was refused; or a choice made, and rooms of a replay made and opened.
+  /// The most votes of one call. Workspaces: made, mapped (2); where both kinds are tried, 4.
+  /// Choice: made (1). Vendor's library: opened, joined, and, if refused, another choice (3).
+  /// Buffers: mapped, and, if refused, another choice (2); only with workspaces in device memory.
+  /// So 2 + 1 + 3 + 2, or 4 + 1 + 3. A replay needs fewer: after the choice only its rooms made and
+  /// opened (2).
   static constexpr int votes = 8;
   std::atomic<std::uint64_t> proposed;                  // call << 8 | proposal
   std::array<std::atomic<std::uint64_t>, votes> voted;  // call << 8 | 1 for yes
@@ -97,9 +101,9 @@ struct alignas(64) agreement_line {
   /// The last non-blocking call that the owner has declined.
   alignas(64) std::atomic<std::uint64_t> declined;
   path::exported_memory workspace;  // of the owner's call; written before a vote on it
-  bool may_wait;                    // and whether kernels of its device may wait
-  bool runs_together;               // see device_properties
-  bool delivers_lines;              // its device to those of all ranks; before the vote on mappings
+  bool may_wait;                    // with it: kernels of the owner's device may wait
+  bool runs_together;               // with it: see device_properties
+  bool delivers_lines;              // to all ranks' devices; before the vote on mapped workspaces
   std::uint64_t library;         // version of the vendor's library, written before a vote; 0: none
   vendor::unique_id library_id;  // rank 0's: what all join with
   agreement_slot slot[slots];
@@ -118,14 +122,14 @@ class agreement {
   agreement_line& line(int rank) const noexcept { return *lines_[static_cast<std::size_t>(rank)]; }
   agreement_line& own() const noexcept { return line(me_); }
 
-  /// Before the lines of others are known: declines only.
+  /// For a rank that does not know the others' lines yet: it can only decline.
   agreement(agreement_line& own, int ranks, int me) noexcept;
   void know(agreement_line* const* lines) noexcept;
 
   /// Takes the number of the next call.
   std::uint64_t next_call() noexcept { return ++taken_; }
 
-  /// Begins a call. May the slot be written? Poll until it may, then propose.
+  /// Begins a call. Then poll may_propose() until the slot may be written, and propose.
   void begin(std::uint64_t call) noexcept;
   bool may_propose() noexcept;
   /// The description to fill before proposing device.

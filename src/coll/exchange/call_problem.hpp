@@ -11,7 +11,8 @@ namespace telpher::coll::exchange {
 /// No buffer that holds bytes is missing (MPI_BOTTOM, or the program's mistake).
 bool has_buffers(const arguments& a) noexcept;
 
-/// Which calls tell peers what they need to reach the buffers.
+/// Whether a call tells peers what they need to map its buffers: never, where mapping is worth it,
+/// always.
 enum class handles : std::uint8_t { none, where_of_use, all };
 
 /// Fills what peers need to reach the buffers. False: the bytes are not one allocation's.
@@ -20,11 +21,12 @@ bool describe_buffers(const arguments& a, handles wanted, description& d) noexce
 /// Fills the rest.
 void describe_call(const arguments& a, description& d) noexcept;
 
-/// The problem, from the descriptions of all ranks; `unit` becomes the bytes of its elements. False
-/// where what is sent is not what is expected: the host MPI has the words for that.
-/// Takes the memory that describe_problem needs; may throw std::bad_alloc.
+/// Takes the memory that describe_problem needs. May throw std::bad_alloc.
 void reserve_problem(const arguments& a, problem& p);
 
+/// Makes the problem from the descriptions of all ranks; `unit` becomes the bytes of its elements.
+/// False where the bytes that one rank sends are not those that another expects: the call is staged
+/// then, so that the host MPI reports the mistake.
 bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
                       std::uint64_t& unit);
 

@@ -8,14 +8,16 @@
 //      \          \------- the host's: started in the host MPI as a staged call -> on_host
 //       \-----------------/
 //
-// What keeps the host MPI's order: it sees the calls of a communicator that are its own in the
-// order of their initiation, at every rank. So before any call goes to it, those queued before it
-// that are not decided go there first (drain_to_host). A call that is decided may still turn out to
-// be the host's until all have voted; what comes behind it waits for that: all have come to it.
-// Calls that run among the devices do so at all ranks, and the host MPI never hears of them.
+// Order. The host MPI must see its calls of a communicator in the order of their initiation, at
+// every rank. So before a call goes to the host MPI, the undecided calls that are queued before it
+// go there first (drain_to_host). A call that is decided for the devices may still become the
+// host's until all ranks have voted. A call behind it that is to go to the host MPI waits for those
+// votes; they come, because all ranks have come to the decided call. Calls that run among the
+// devices do so at all ranks, and the host MPI never hears of them.
 //
-// A rank about to block in the host MPI leaves its undecided calls there and ends the decided ones:
-// for these all have come, and whoever is needed is in a call of MPI that moves them, or will be.
+// A rank about to block in the host MPI leaves its undecided calls to it, and ends the decided ones
+// first. All ranks have come to these, and each rank that is needed is, or will be, in a call of
+// MPI that moves them.
 #pragma once
 
 #include <deque>

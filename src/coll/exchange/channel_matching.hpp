@@ -17,7 +17,8 @@ class channel_matching final : public matching {
     call_.prepare_replay(any_buffers);
   }
   bool advance() noexcept override;
-  /// The channel is released with a replay on any buffers; other requests release it themselves.
+  /// For a match on any buffers, the channel is released when the replay ends, or here if there is
+  /// none. In other cases the persistent request releases it (channel_rounds).
   std::unique_ptr<replay> take() noexcept override;
 
  private:

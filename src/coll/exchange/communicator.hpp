@@ -38,9 +38,9 @@ struct shared_part {
 
 class communicator {
  public:
-  /// The state of a communicator, made at first use (collective then); null where its collectives
+  /// The state of a communicator, made at first use (collective then). Null where its collectives
   /// never run among devices: an intercommunicator, ranks outside the job, one rank or too many,
-  /// several nodes. It has been made, and non-blocking calls have ended.
+  /// several nodes. Returns when the state is made and the non-blocking calls have ended.
   static communicator* ready(MPI_Comm comm) noexcept {
     return last_.serves(comm) ? last_.found : ready_slow(comm);
   }
@@ -48,18 +48,18 @@ class communicator {
   static bool surely_ready(MPI_Comm comm) noexcept { return last_.serves(comm) && last_.found; }
   /// The same without waiting: it may still be in the making (see joined()), and of no use then.
   static communicator* get(MPI_Comm comm) noexcept;
-  /// A state for one persistent collective, whose rounds are the calls: they are matched by the
-  /// order in which ranks make such requests, not by that of their starts, and so need an agreement
-  /// of their own. Collective, without waiting. One whose ranks all have `wanted`
-  /// it is kept until MPI_Finalize, because a request is freed by each rank when it likes; so
-  /// their number is bounded. Null where it would never serve.
+  /// A state for one persistent collective, whose rounds are its calls. MPI matches persistent
+  /// collectives by the order in which ranks make the requests, not by the order of their starts:
+  /// so each needs an agreement of its own. Collective, without waiting. A channel that all ranks
+  /// `wanted` is kept until MPI_Finalize, because each rank frees its request when it likes; so the
+  /// number of channels is bounded. Null where the channel would never serve.
   static communicator* channel(MPI_Comm comm, bool wanted) noexcept;
   /// The channel's request has been freed at this rank.
   void release() noexcept;
   /// Whether collectives on a communicator of this shape may run among devices; its size and rank.
   static bool may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept;
-  /// Starts the calls on the communicator that are not decided in the host MPI, before a
-  /// non-blocking collective that goes there without asking.
+  /// Before a non-blocking collective that goes to the host MPI without asking: starts there those
+  /// calls on the communicator that are not decided yet.
   static void keep_order(MPI_Comm comm) noexcept;
   /// Collective, before the communicator is freed.
   static void forget(MPI_Comm comm) noexcept;
@@ -112,7 +112,7 @@ class communicator {
   chooser choices;
   std::vector<std::string> explained;  // choices that TELPHER_EXPLAIN has shown
   call_queue calls;
-  /// Of a channel's replay: a room that peers may signal to until all have released the channel.
+  /// Rooms of a channel's replay, to which peers may signal until all have released the channel.
   std::vector<std::shared_ptr<path::matched_room>> rooms;
 
  private:
@@ -145,7 +145,7 @@ class communicator {
   bool link() noexcept;
   void give_part() noexcept;
   shared_part* own_part() const noexcept;
-  /// No rank has looked, or will look, at what this one shares.
+  /// Whether the state is made and no rank will look at what this one shares.
   bool unseen() noexcept;
   bool all_released() const noexcept;
   void settle() noexcept;

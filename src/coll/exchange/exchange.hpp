@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives among the devices of a node: what the wrappers call first. A blocking call answers
-// true when it was done, with MPI's code; false when the wrapper must stage it, in agreement with
-// all ranks. A non-blocking call answers null when the wrapper must initiate it in the host MPI
-// now. Every rank must come here for every collective that may run among devices, whatever its
-// buffers.
+// Collectives among the devices of a node: what the wrappers of blocking calls ask first, and those
+// of other calls after coll/between. A blocking call answers true when it was done, with MPI's
+// code. It answers false, at all ranks alike, when it does not run here. A non-blocking call
+// answers null when the wrapper must initiate it in the host MPI now. Every rank must come here for
+// every collective that may run among devices, whatever its buffers.
 #pragma once
 
 #include "coll/exchange/channel_matching.hpp"
@@ -76,8 +76,9 @@ std::unique_ptr<persistent_rounds> persistent(MPI_Comm comm, const Described& d)
 std::unique_ptr<matching> match_any_buffers(const char* name, MPI_Comm comm,
                                             arguments&& a) noexcept;
 
-/// Reduces runs of bytes on one device, in this order, into `to`, which may be one of them if there
-/// are at most 32: starts it on the context's stream. The run must live until it is done.
+/// Starts a reduction of runs of bytes on one device, in this order, into `to`, on the context's
+/// stream. `to` may be one of the runs if there are at most 32. `launched` must live until it is
+/// done.
 status start_reduction(launch_context& on, run& launched, const reduction& r, void* to,
                        const std::vector<const void*>& runs, std::uint64_t bytes) noexcept;
 /// The bytes at `to` become `from` op `to`; before that they are copied to `old`, if it is not
@@ -90,9 +91,9 @@ struct update {
   /// `old` is of the device that runs the kernel, and of values' alignment: nearer than `to`.
   bool old_is_near = false;
 };
-/// Makes it in one launch, or by a kernel that stays, and returns when it is done. By a reduction
-/// that is not known `to` becomes `from`. would_block: the process has no kernel free now.
-/// not_supported: a back end without these kernels. Nothing was changed then.
+/// Makes the update in one launch, or by a kernel that stays, and returns when it is done. If `r`
+/// is not known, `to` becomes `from`. would_block: the process has no kernel free now.
+/// not_supported: the back end is without these kernels. In both cases nothing was changed.
 status run_update(const memory::place& where, const reduction& r, const update& u) noexcept;
 /// One value of 1, 2, 4 or 8 bytes, whose addresses are multiples of that: it is copied to `old`,
 /// and if it is the one at `compare`, `to` becomes `from`. As run_update. Only the caller can keep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program's allocations that every rank of a communicator has mapped. All ranks are told of the
-// same ones in the same order, so all keep and drop the same. A mapping rests but in calls: what is
-// not used for long is closed (memory/allocations.hpp).
+// same ones in the same order, so all keep and drop the same. Between calls a mapping rests: one
+// that is not used for long may be closed then (memory/allocations.hpp).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class known_allocations {
   bool lost_some() noexcept;
   void forget_all() noexcept;
   void forget_named_in(std::uint64_t call) noexcept;
-  /// After `call`: what was not named for long, and the oldest of too many.
+  /// After `call`: drops what was not named for long, and the oldest if there are too many.
   void drop_old(std::uint64_t call, int ranks) noexcept;
 
  private:

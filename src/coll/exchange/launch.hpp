@@ -42,10 +42,11 @@ class launch_context {
   /// The context's workspace of a kind; empty before the first make_space().
   workspace& space(workspace_kind kind) const noexcept;
   status make_space(workspace_kind kind) const noexcept;
-  /// Some rank has failed in a call: what the others still do there must harm nobody.
+  /// After a rank has failed in a call: the workspaces are kept until the process ends and not used
+  /// again, because peers may still write there.
   void abandon_workspaces() const noexcept;
-  /// Of the next run: what the communicator knows is filled in by the caller (epoch, packed_epoch,
-  /// me, flags), the rest by run::start.
+  /// The parameters of the next run. The caller fills in what the communicator knows (epoch,
+  /// packed_epoch, me, flags), run::start the rest.
   kernel::exchange& parameters() const noexcept;
 
  private:
@@ -55,7 +56,7 @@ class launch_context {
   context_state* state_ = nullptr;
 };
 
-/// Whether a kernel that stays may do a program: what the program uses of the launch's parameters.
+/// Whether a kernel that stays may run a program, and of which kind the program is.
 enum class staying { no, packed, with_flags };
 
 /// Puts a program where a launch with these parameters finds it. One that is too long for them is
@@ -98,12 +99,13 @@ class run {
   path::kernel_watch watch_;
 };
 
-/// Numbers of calls, which their signals and packed words carry (kernel/exchange.hpp): a workspace
-/// serves calls of many communicators, and each must have a later number than those before it. So a
-/// rank says with its call which number is the least for it, the call has the largest of these, and
-/// no rank says less than that again. Packed words carry the lower half, which is not 0; of numbers
-/// with different upper halves (`era`) two may look alike there, so a rank clears its inbox when
-/// the era changes, before it says so.
+/// Numbers of calls. Signals and packed words carry them (kernel/exchange.hpp). A workspace serves
+/// calls of many communicators, and each call must have a later number than those before it. So
+/// each rank says with its proposal the least number that the call may have here: least(). The call
+/// gets the largest of these, and by note() every rank asks for a larger one the next time. Packed
+/// words carry the lower half, which is never 0. Two numbers with different upper halves (`era`)
+/// may look alike there: so a rank clears its inbox when the era changes, before it proposes its
+/// number, and a call to which ranks propose different eras is staged.
 class call_number {
  public:
   static std::uint64_t least() noexcept;

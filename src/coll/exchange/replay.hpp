@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A persistent collective among the devices of a node as one kernel that streams and graphs launch
 // again and again without the host (kernel/exchange.hpp, Replays). How its ranks agree:
-// call_replay.cpp. It has a room of its own, which peers map, because nobody says when they are in
-// it; and it keeps the peers' buffers mapped. What lies in the room:
+// call_replay.cpp. It has a room of its own, which peers map, because the host does not know when
+// peers' kernels use it; and it keeps the peers' buffers mapped. What lies in the room:
 //   calls    one 64-bit number a block
 //   stop     the word that would end a wait: always 0
 //   flags    [block][rank] 64-bit words that peers' kernels signal with

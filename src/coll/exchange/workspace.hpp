@@ -8,8 +8,9 @@
 //   device  device memory, opened by peers through the vendor's handles
 //   host    a shared segment that every rank registers with its device, where device memory cannot
 //           be opened and the devices use host memory as their own (backend::shares_host_memory)
-// Running kernels read what peers' kernels write there, so device memory for flags is taken: AMD's
-// devices may keep other memory in a cache that a peer's write does not reach. What lies in one:
+// Running kernels read what peers' kernels write there. So device memory comes from the back end's
+// allocate_flags: AMD's devices may keep other memory in a cache that a peer's write does not
+// reach. What lies in a workspace:
 //   flags   [block][rank] 64-bit words that peers' kernels signal with
 //   inbox   packed memory (kernel/exchange.hpp)
 //   scratch the schedule's scratch space

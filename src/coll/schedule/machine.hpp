@@ -13,8 +13,8 @@ namespace telpher::coll {
 struct machine {
   static constexpr std::int32_t most_gpus = 16;
 
-  std::int32_t gpus = 0;   // a node
-  std::int32_t nics = 0;   // a node; GPU g uses NIC g * nics / gpus
+  std::int32_t gpus = 0;   // per node
+  std::int32_t nics = 0;   // per node; GPU g uses NIC g * nics / gpus
   double pair_gbps = 0;    // between two GPUs, one way
   double port_gbps = 0;    // into or out of one GPU, all peers together
   double memory_gbps = 0;  // reads and writes of one GPU's own memory

@@ -31,8 +31,8 @@ struct call {
   reduction reduce;
 };
 
-/// Whether the library does such calls, wherever its buffers lie. In place what MPI says of a
-/// reduce-scatter and an alltoall is another thing than the library can do.
+/// Whether the library does such calls, wherever their buffers lie. It cannot do MPI's in-place
+/// reduce-scatter and alltoall.
 bool offers(operation what, bool in_place, const reduction& r) noexcept;
 
 class communicator {
@@ -43,8 +43,9 @@ class communicator {
   ~communicator() { abort(); }
 
   bool ready() const noexcept { return handle_ != nullptr; }
-  /// Opens the library for a device. Its version, which must be the same at all ranks; 0: there is
-  /// none, or threads call MPI side by side and another communicator has it.
+  /// Opens the library for a device. Returns its version, which must be the same at all ranks. 0:
+  /// there is none, ranks could not join before (library::spoil), or threads call MPI side by side
+  /// and another communicator has it.
   std::uint64_t open(const memory::place& where) noexcept;
   const char* name() const noexcept { return library_->file.c_str(); }
 

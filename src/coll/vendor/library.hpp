@@ -27,7 +27,8 @@ class library {
   /// opened, or TELPHER_CCL keeps it out.
   static const library* for_backend(device::backend& owner) noexcept;
 
-  /// Ranks could not join, for a reason that this process saw: it says so before the next attempt.
+  /// Ranks could not join, for a reason that this process saw: communicator::open() fails from now
+  /// on, so that all ranks hear of it before they try again.
   void spoil() const noexcept { spoiled_.store(true, std::memory_order_relaxed); }
   bool spoiled() const noexcept { return spoiled_.load(std::memory_order_relaxed); }
 
