@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * device.h: communication over MPI windows from inside the program's kernels: on one node by plain loads and stores,
- * with ranks of other nodes by a queue that a thread of the host's serves (device_relay.h). One source for nvcc, hipcc
- * and, on the emulated device, a plain C++ compiler (C++17). The host's call that makes a handle is telpher_win_device
- * (window.h); docs/use/kernels.md has the rules and an example. In short:
+ * device.h: communication over MPI windows from inside the program's kernels. On one node it is
+ * plain loads and stores. Ranks of other nodes are reached through a queue, which a thread of
+ * Telpher's on the host serves (device_relay.h). One source serves nvcc, hipcc and, on the emulated
+ * device, a plain C++ compiler (C++17). On the host, telpher_win_device (window.h) makes the
+ * handle. docs/use/kernels.md has the rules and an example. In short:
  *
- * - A place in a window is a rank and a displacement, in units of that rank's displacement unit, as in MPI_Put.
- * - A signal is a word of 64 bits in the window itself, at an address that 8 divides. The program sets it to 0 before
- *   use. While kernels use it, only the functions for signals may access it.
- * - A signal releases: who has seen it by one of the waits, or by telpher_read_signal, also sees everything that the
- *   thread that gave it had written before, wherever: puts to that rank or another, and plain stores. For the forms
- *   of a block this holds for all threads of the block, at both ends. Puts without a signal have no order.
- * - A signal to a rank of another node has behind it what was put to that rank before. Before one that also tells of
- *   puts to further ranks of other nodes, call telpher_quiet.
+ * - A place in a window is a rank and a displacement, in units of that rank's displacement unit, as
+ *   in MPI_Put. Sizes are in bytes.
+ * - A signal is a word of 64 bits in the window itself, at an address that 8 divides. The program
+ *   sets it to 0 before use. While kernels use it, only the functions for signals may access it.
+ * - To give a signal releases, to see it acquires (by a wait, or by telpher_read_signal). Who has
+ *   seen it also sees everything that the giving thread had written before, wherever: puts to that
+ *   rank or another, and plain stores. For the forms of a block this holds for all threads of the
+ *   block, at both ends. Puts without a signal have no order.
+ * - A signal to a rank of another node comes after what was put to that rank before. If it also
+ *   tells of puts to further ranks of other nodes, call telpher_quiet before it.
  * - When a function returns, its source may be written again and, of a get, its result may be read.
- * - The forms of a block (_block) are called by all threads of the block with the same arguments. Those that copy
- *   begin with a barrier, and no thread leaves before the last one has copied; a signal is given behind a barrier, and
- *   a wait ends with one.
- * - Every function returns false, and does nothing, if the place does not lie in the window or a signal is not
- *   aligned. A kernel has no other way to say so.
- * - A wait without a bound holds its part of the device until the signal comes. Use telpher_wait_signal_for wherever
- *   the one who signals may need that part, or may be in a call that waits for this device.
+ * - All threads of a block call the forms of a block (_block), with the same arguments. Those that
+ *   copy begin with a barrier, and no thread leaves before the last one has copied. A signal is
+ *   given after a barrier, and a wait ends with one.
+ * - A function that takes a place does nothing and returns false (telpher_window_address: null) if
+ *   the place does not lie in the window, or if that of a signal is not aligned. A kernel has no
+ *   other way to say so.
+ * - Functions that reach another node also return false once the host's thread has failed, which
+ *   the log explains. A part of the put or get may be done then. A wait for a signal does not
+ *   notice the failure.
+ * - A wait without a bound occupies its part of the device until the signal comes. Use
+ *   telpher_wait_signal_for wherever the rank that gives the signal may need that part, or may be
+ *   in a call that waits for this device.
  */
 #ifndef TELPHER_DEVICE_H
 #define TELPHER_DEVICE_H
@@ -64,7 +72,8 @@ TELPHER_DEVICE_FUNCTION const telpher_device_part& part_of(const telpher_device_
   return reinterpret_cast<const telpher_device_part*>(w + 1)[rank];
 }
 
-/* Of a rank on another node the place is its distance from the start of the rank's memory. */
+/* Finds `bytes` bytes at a displacement; false if they do not lie in the window. For a rank on
+ * another node `place` is no address but the distance from the start of the rank's memory. */
 TELPHER_DEVICE_FUNCTION bool find(const telpher_device_window* w, int rank, std::int64_t displacement,
                                   std::uint64_t bytes, unsigned char*& place) {
   if (rank < 0 || rank >= w->ranks) return false;
@@ -75,7 +84,7 @@ TELPHER_DEVICE_FUNCTION bool find(const telpher_device_window* w, int rank, std:
   return true;
 }
 
-/* `rank` exists. */
+/* Whether a rank of the window is on another node. False for a rank without bytes. */
 TELPHER_DEVICE_FUNCTION bool is_far(const telpher_device_window* w, int rank) {
   const telpher_device_part& part = part_of(w, rank);
   return part.base == nullptr && part.bytes > 0;
@@ -87,7 +96,7 @@ TELPHER_DEVICE_FUNCTION bool find_signal(const telpher_device_window* w, int ran
          reinterpret_cast<std::uintptr_t>(place) % sizeof(std::uint64_t) == 0;
 }
 
-/* Of the own rank. */
+/* A signal of the own rank; null if the place is wrong. */
 TELPHER_DEVICE_FUNCTION const std::uint64_t* own_signal(const telpher_device_window* w, std::int64_t displacement) {
   unsigned char* place = nullptr;
   return find_signal(w, w->rank, displacement, place) ? reinterpret_cast<const std::uint64_t*>(place) : nullptr;
@@ -137,12 +146,13 @@ TELPHER_DEVICE_FUNCTION void add_signal(telpher_device_command& c, const unsigne
 
 /* --- a window, in kernels --- */
 
+/* The own rank in the window's group, and the number of its ranks. */
 TELPHER_DEVICE_FUNCTION int telpher_window_rank(const telpher_device_window* w) { return w->rank; }
 TELPHER_DEVICE_FUNCTION int telpher_window_ranks(const telpher_device_window* w) { return w->ranks; }
 
-/* Where kernels of this device find so many bytes of a rank's window memory, the own one's too;
- * null if they do not lie in it, or the rank is on another node. Loads and stores there have the
- * order of puts and gets. */
+/* The address at which kernels of this device find `bytes` bytes of a rank's window memory; the own
+ * rank has one, too. Null if they do not lie in the window, or if the rank is on another node.
+ * Loads and stores at the address are ordered like gets and puts. */
 TELPHER_DEVICE_FUNCTION void* telpher_window_address(const telpher_device_window* w, int rank,
                                                      std::int64_t displacement, std::uint64_t bytes) {
   unsigned char* place = nullptr;
@@ -156,15 +166,18 @@ TELPHER_DEVICE_FUNCTION void* telpher_window_address(const telpher_device_window
  * them. */
 TELPHER_DEVICE_FUNCTION void telpher_fence() { telpher_device::fence(); }
 
-/* Completes what this thread has put, to ranks of other nodes too, and what other threads of this
- * rank had put there before it: when it returns, the bytes are in their places. False if that
- * cannot be. */
+/* Completes what this thread has put, and what other threads of this rank have put to ranks of
+ * other nodes before the call: when it returns true, the bytes are in their places. False if the
+ * host's thread has failed. */
 TELPHER_DEVICE_FUNCTION bool telpher_quiet(const telpher_device_window* w) {
   telpher_device::fence();
   return w->queue == nullptr || telpher_device::relay_quiet(w->queue);
 }
 
-/* --- moving bytes: by one thread, and by all of a block --- */
+/* --- moving bytes: by one thread, and by all threads of a block ---
+ * A put copies `bytes` bytes from `source` to a place in a window, a get copies them from a place
+ * to `target`. `source` and `target` are memory that kernels of this device can access, at any
+ * alignment. The two ranges must not overlap. */
 
 TELPHER_DEVICE_FUNCTION bool telpher_put(const telpher_device_window* w, int rank, std::int64_t displacement,
                                          const void* source, std::uint64_t bytes) {
@@ -212,7 +225,8 @@ TELPHER_DEVICE_FUNCTION bool telpher_get_block(const telpher_device_window* w, v
 
 /* --- signals --- */
 
-/* A put and then a signal at the same rank. If either place is wrong, neither is done. */
+/* A put and then a signal to the same rank: the word at displacement `signal` is set to `value`, or
+ * `value` is added to it. If either place is wrong, neither is done. */
 TELPHER_DEVICE_FUNCTION bool telpher_put_signal(const telpher_device_window* w, int rank, std::int64_t displacement,
                                                 const void* source, std::uint64_t bytes, std::int64_t signal,
                                                 std::uint64_t value, telpher_signal_operation operation) {
@@ -250,6 +264,7 @@ TELPHER_DEVICE_FUNCTION bool telpher_put_signal_block(const telpher_device_windo
   return true;
 }
 
+/* The signal alone. */
 TELPHER_DEVICE_FUNCTION bool telpher_signal(const telpher_device_window* w, int rank, std::int64_t signal,
                                             std::uint64_t value, telpher_signal_operation operation) {
   return telpher_put_signal(w, rank, 0, nullptr, 0, signal, value, operation);
@@ -269,9 +284,9 @@ TELPHER_DEVICE_FUNCTION bool telpher_read_signal(const telpher_device_window* w,
   return word != nullptr;
 }
 
-/* Looks at a signal of the own rank at most `polls` times, until the comparison with `value` holds.
- * False if it did not. The kernel can then end, which gives the device to whoever needs it, and be
- * launched again. */
+/* Loads a signal of the own rank at most `polls` times, until it compares with `value` as `how`
+ * says (TELPHER_AT_LEAST: signal >= value). False if it did not. The kernel can then end, which
+ * frees its part of the device for others, and the host can launch it again. */
 TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_for(const telpher_device_window* w, std::int64_t signal,
                                                      telpher_comparison how, std::uint64_t value, std::uint64_t polls) {
   const std::uint64_t* const word = telpher_device::own_signal(w, signal);
@@ -292,7 +307,7 @@ TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_for_block(const telpher_device_
   return seen;
 }
 
-/* Until it holds. */
+/* The same without a bound: false only if the place of the signal is wrong. */
 TELPHER_DEVICE_FUNCTION bool telpher_wait_signal(const telpher_device_window* w, std::int64_t signal,
                                                  telpher_comparison how, std::uint64_t value) {
   return telpher_wait_signal_for(w, signal, how, value, ~std::uint64_t{0});
@@ -322,7 +337,8 @@ void run_block(const void* parameters, unsigned block, unsigned blocks) {
 #endif
 }  // namespace telpher_device
 
-/* Makes telpher_get_device's device the calling thread's current one, for launches. */
+/* Makes telpher_get_device's device the calling thread's current one, for launches. Returns an
+ * error code of telpher.h. */
 inline int telpher_use_device() {
   int device = 0;
   const int code = telpher_get_device(&device);
@@ -336,10 +352,11 @@ inline int telpher_use_device() {
 #endif
 }
 
-/* Launches a kernel in a stream. On the emulated device it is a function of this process: its
- * blocks are called one after the other in the stream's thread, so that none may wait for a later
- * one of its launch. Its arguments are copied as bytes; addresses among them must be those for
- * kernels (telpher_kernel_address, telpher_window_address). */
+/* Launches a kernel of `blocks` blocks of `threads` threads in a stream, on the current device.
+ * Returns an error code of telpher.h. On the emulated device a kernel is a function of this process
+ * and `threads` is ignored: a block is one thread. The blocks are called one after the other, so
+ * none may wait for a later one of its launch. The arguments are copied as bytes; addresses among
+ * them must be those for kernels (telpher_kernel_address, telpher_window_address). */
 template <class... P>
 inline int telpher_launch(void (*kernel)(P...), unsigned blocks, unsigned threads, void* stream,
                           typename telpher_device::same<P>::type... arguments) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * device_lang.h: the languages of device.h, which includes it: how functions for kernels are declared, a thread's
- * place in its launch, ordered accesses of system scope, and copies. Programs use what begins with telpher_ and
- * TELPHER_; namespace telpher_device is for device.h. It stands alone, for programs: Telpher's own kernels have their
- * languages, SYCL too, in src/kernel.
+ * device_lang.h: what differs between CUDA, HIP and the emulated device, for device.h, which
+ * includes it: how functions for kernels are declared, a thread's place in its launch, ordered
+ * accesses of system scope, and copies. Programs use the names that begin with telpher_ and
+ * TELPHER_; namespace telpher_device is for device.h. The file needs nothing else of Telpher.
+ * Telpher's own kernels have src/kernel/lang.hpp and atomics.hpp instead, which serve SYCL, too;
+ * only src/kernel/partitions.hpp uses both.
  */
 #ifndef TELPHER_DEVICE_LANG_H
 #define TELPHER_DEVICE_LANG_H
@@ -31,7 +33,8 @@
 #define TELPHER_DEVICE_FUNCTION __device__ inline
 #endif
 
-/* --- a thread's place in its launch, of any shape. On the emulated device a block is one thread --- */
+/* --- a thread's place in its launch: numbers from 0 on, whatever the shape of block and grid. On
+ * the emulated device a block is one thread --- */
 
 #if defined(TELPHER_DEVICE_EMULATED)
 
@@ -82,7 +85,10 @@ TELPHER_DEVICE_FUNCTION void store_release(std::uint64_t* at, std::uint64_t valu
 TELPHER_DEVICE_FUNCTION void add_release(std::uint64_t* at, std::uint64_t value) {
   asm volatile("red.release.sys.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
-/* After a barrier. What the others of the block have written or seen belongs to it by causality. */
+/* All threads of a block call end_block_writes before one of them releases for all. They call
+ * begin_block_reads after one of them has acquired and a barrier has followed. A barrier is enough
+ * in CUDA: the memory model's causality order is transitive, so it includes what the other threads
+ * have written or seen. */
 TELPHER_DEVICE_FUNCTION void end_block_writes() { __syncthreads(); }
 TELPHER_DEVICE_FUNCTION void begin_block_reads() {}
 TELPHER_DEVICE_FUNCTION void relax() {}
@@ -97,8 +103,9 @@ TELPHER_DEVICE_FUNCTION void store_release(std::uint64_t* at, std::uint64_t valu
 TELPHER_DEVICE_FUNCTION void add_release(std::uint64_t* at, std::uint64_t value) {
   __hip_atomic_fetch_add(at, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
 }
-/* A barrier does not wait until the stores of other wavefronts have left the compute unit, nor does it drop what
- * they may still read from its cache: every thread fences. */
+/* On AMD a barrier alone is not enough: it does not wait until the stores of other wavefronts have
+ * left the compute unit, and does not drop what they may still read from its cache. So every thread
+ * fences. */
 TELPHER_DEVICE_FUNCTION void end_block_writes() {
   __threadfence_system();
   __syncthreads();
@@ -118,11 +125,12 @@ TELPHER_DEVICE_FUNCTION void add_release(std::uint64_t* at, std::uint64_t value)
 }
 TELPHER_DEVICE_FUNCTION void end_block_writes() {}
 TELPHER_DEVICE_FUNCTION void begin_block_reads() {}
-/* The one who is waited for may need this processor. */
+/* The thread that is waited for may need this processor. */
 TELPHER_DEVICE_FUNCTION void relax() { sched_yield(); }
 #endif
 
-/* At the scope of the device, relaxed: the words beside it carry the order. */
+/* Stores `wanted` if the word is `expected`, and says whether it did. Relaxed, at the scope of the
+ * device: the order comes from other words (device_relay.h: `freed`, `ready`). */
 TELPHER_DEVICE_FUNCTION bool compare_and_swap(std::uint64_t* at, std::uint64_t expected, std::uint64_t wanted) {
 #if defined(TELPHER_DEVICE_EMULATED)
   return __atomic_compare_exchange_n(at, &expected, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -133,7 +141,7 @@ TELPHER_DEVICE_FUNCTION bool compare_and_swap(std::uint64_t* at, std::uint64_t e
 #endif
 }
 
-/* The value of thread 0, in all threads of the block. */
+/* Gives all threads of the block the value of thread 0. Begins and ends with a barrier. */
 TELPHER_DEVICE_FUNCTION std::uint64_t broadcast_in_block(std::uint64_t value) {
 #if !defined(TELPHER_DEVICE_EMULATED)
   __shared__ std::uint64_t word;
@@ -145,7 +153,7 @@ TELPHER_DEVICE_FUNCTION std::uint64_t broadcast_in_block(std::uint64_t value) {
   return value;
 }
 
-/* True in all threads of the block if it is in one. */
+/* A barrier; true in all threads of the block if `mine` is true in at least one. */
 TELPHER_DEVICE_FUNCTION bool any_of_block(bool mine) {
 #if defined(TELPHER_DEVICE_EMULATED)
   return mine;
@@ -156,7 +164,7 @@ TELPHER_DEVICE_FUNCTION bool any_of_block(bool mine) {
 
 /* --- copies --- */
 
-/* Units of bytes, whatever type the program has there. */
+/* Units of a copy. They may alias whatever type the program has there. */
 struct __attribute__((__may_alias__, __aligned__(16))) bytes16 {
   std::uint64_t low, high;
 };
@@ -167,9 +175,9 @@ struct __attribute__((__may_alias__)) bytes4 {
   std::uint32_t word;
 };
 
-/* Worker `index` of `workers` copies its share of `count` units; four loads are under way before the first store.
- * Nothing says that no other writes the memory (__restrict__): loads might then pass by a cache that peers' stores do
- * not reach. */
+/* Worker `index` of `workers` copies its share of `count` units; four loads are under way before
+ * the first store. The pointers are not __restrict__: the compiler might then load through a cache
+ * that peers' stores do not reach. */
 template <class V>
 TELPHER_DEVICE_FUNCTION void copy_units(std::uint64_t index, std::uint64_t workers, V* to, const V* from,
                                         std::uint64_t count) {
@@ -184,7 +192,8 @@ TELPHER_DEVICE_FUNCTION void copy_units(std::uint64_t index, std::uint64_t worke
   for (; unit < count; unit += workers) to[unit] = from[unit];
 }
 
-/* The bytes before the first aligned unit of `to`, the units, and the rest; both are aligned alike for V. */
+/* Copies the bytes before the first aligned unit of `to`, then the units, then the rest. Both
+ * addresses have the same offset from a multiple of sizeof(V). */
 template <class V>
 TELPHER_DEVICE_FUNCTION void copy_aligned_alike(std::uint64_t index, std::uint64_t workers, unsigned char* to,
                                                 const unsigned char* from, std::uint64_t bytes) {

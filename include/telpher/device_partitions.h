@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * device_partitions.h: partitioned communication (MPI-4.1, chapter 4) from inside the program's
- * kernels; device.h includes it. On one node by plain loads and stores, with ranks of other nodes
- * by the queue of device_relay.h. The handle is telpher_partitions_device's (stream.h) for a
- * request of MPI_Psend_init or MPI_Precv_init that telpher_match has matched. docs/use/kernels.md
- * has the rules and an example. In short:
+ * kernels; device.h includes it. On one node it is plain loads and stores. To other nodes it uses
+ * the queue of device_relay.h. On the host, telpher_partitions_device (stream.h) gives the handle
+ * of a request of MPI_Psend_init or MPI_Precv_init that telpher_match has matched.
+ * docs/use/kernels.md has the rules and an example. In short:
  *
- * - Kernels use the handle behind telpher_start_enqueue and before telpher_wait_enqueue, in the
- * stream's order or, in other streams, by events.
+ * - Kernels use the handle after telpher_start_enqueue and before telpher_wait_enqueue of the
+ *   request. The stream's order ensures that, or events if a kernel is in another stream.
  * - telpher_pready writes the partition into the receiver's buffer and marks it there. It waits
- * until the receive has been started, so start receives before a kernel marks, at every rank;
- * telpher_pready_for waits for a bounded time.
- * - Who has seen a partition arrive, by telpher_parrived or one of the waits, sees its bytes, and
- * everything else that the thread that marked it had written before (on the own node, if the two
- * ends are on different ones). For the forms of a block
- * (_block) this holds for all threads of the block, at both ends; all threads of the block call
- * them, with the same arguments.
- * - The two ends may have different partitions of the same bytes: a partition of the receive has
- * arrived when every partition of the send that has bytes in it has been marked.
- * - A partition is marked once in a start. The functions that mark return false, and do nothing,
- * for one that does not exist, was marked before in this start, or is of a request that has not
- * been started or is a receive.
- * - Between nodes they, and waits, also return false once the host's thread has failed; the log
- * says why.
+ *   until the receive has been started, so start receives before a kernel marks, at every rank;
+ *   telpher_pready_for waits for a bounded time.
+ * - To mark releases, to see a partition arrive acquires (by telpher_parrived or a wait). Who has
+ *   seen it sees its bytes, and everything else that the marking thread had written before (if the
+ *   two ends are on different nodes: on the marking thread's node, and what its rank marked for
+ *   this receiver before).
+ * - All threads of a block call the forms of a block (_block), with the same arguments. Order then
+ *   holds for all threads of the block, at both ends.
+ * - The two ends may have different partitions of the same bytes. A partition of the receive has
+ *   arrived when every partition of the send that has bytes in it has been marked.
+ * - A partition is marked once in a start. The functions that mark do nothing and return false for
+ *   a partition that does not exist or was marked before in this start, and for a request that has
+ *   not been started or is a receive.
+ * - Between nodes the functions that mark or wait also return false once the host's thread has
+ *   failed; the log says why.
  */
 #ifndef TELPHER_DEVICE_PARTITIONS_H
 #define TELPHER_DEVICE_PARTITIONS_H
@@ -50,13 +51,15 @@ struct telpher_device_partitions {
 
 namespace telpher_device {
 
-/* Whether it may be marked in this round. */
+/* Whether the partition may be marked in this round. */
 TELPHER_DEVICE_FUNCTION bool may_mark(const telpher_device_partitions* p, std::int64_t partition) {
   const auto i =
       static_cast<std::uint64_t>(partition); /* a negative one is beyond every last one */
   return p->target != nullptr && i < p->partitions && p->marks[i] != p->round;
 }
 
+/* Looks at most `polls` times whether the receive of this round has been started; false if not, or
+ * if the relay has failed. */
 TELPHER_DEVICE_FUNCTION bool await_opened(const telpher_device_partitions* p, std::uint64_t polls) {
   const std::uint64_t round = p->round;
   for (std::uint64_t poll = 0; poll < polls; ++poll) {
@@ -77,14 +80,14 @@ TELPHER_DEVICE_FUNCTION unsigned char* target_of(const telpher_device_partitions
   return static_cast<unsigned char*>(p->target) + static_cast<std::uint64_t>(partition) * p->bytes;
 }
 
-/* By one thread, behind the bytes. The own mark needs no order: the wait for the send follows the
- * kernel. */
+/* Called by one thread after the bytes are written. The mark at the receiver releases them. The own
+ * mark needs no order: the wait for the send, which reads it, follows the kernel. */
 TELPHER_DEVICE_FUNCTION void mark(const telpher_device_partitions* p, std::int64_t partition) {
   p->marks[partition] = p->round;
   store_release(p->target_marks + partition, p->round);
 }
 
-/* The bytes and the mark, in this order, to another node. */
+/* Gives the relay the bytes and then the mark, for a receiver on another node. */
 template <bool ByBlock>
 TELPHER_DEVICE_FUNCTION bool send_far(const telpher_device_partitions* p, std::int64_t partition) {
   telpher_device_command c{};
@@ -98,13 +101,14 @@ TELPHER_DEVICE_FUNCTION bool send_far(const telpher_device_partitions* p, std::i
 
 }  // namespace telpher_device
 
+/* The bytes of a partition of this end, and the number of its partitions. */
 TELPHER_DEVICE_FUNCTION std::uint64_t telpher_partition_bytes(const telpher_device_partitions* p) {
   return p->bytes;
 }
 TELPHER_DEVICE_FUNCTION int telpher_partition_count(const telpher_device_partitions* p) {
   return static_cast<int>(p->partitions);
 }
-/* Where kernels find a partition of the program's own buffer; null if there is none. */
+/* Where kernels find a partition in the buffer of this end; null if there is no such partition. */
 TELPHER_DEVICE_FUNCTION void* telpher_partition_address(const telpher_device_partitions* p,
                                                         std::int64_t partition) {
   if (static_cast<std::uint64_t>(partition) >= p->partitions) return nullptr;
@@ -113,9 +117,9 @@ TELPHER_DEVICE_FUNCTION void* telpher_partition_address(const telpher_device_par
 
 /* --- of a send --- */
 
-/* Marks a partition ready: by one thread, which has written its bytes or seen them written. Looks
- * at most `polls` times whether the receive has been started; false if it has not, and then the
- * partition may be tried again. */
+/* Marks a partition ready. One thread calls it, which has written the bytes or has seen them
+ * written. It looks at most `polls` times whether the receive has been started. If not, it returns
+ * false, and the call may be repeated. */
 TELPHER_DEVICE_FUNCTION bool telpher_pready_for(const telpher_device_partitions* p,
                                                 std::int64_t partition, std::uint64_t polls) {
   using namespace telpher_device;
@@ -130,7 +134,7 @@ TELPHER_DEVICE_FUNCTION bool telpher_pready_for(const telpher_device_partitions*
   return true;
 }
 
-/* By all threads of a block: what any of them has written before is sent. */
+/* The same by all threads of a block. What any of them has written before is sent. */
 TELPHER_DEVICE_FUNCTION bool telpher_pready_for_block(const telpher_device_partitions* p,
                                                       std::int64_t partition, std::uint64_t polls) {
   using namespace telpher_device;
@@ -161,7 +165,8 @@ TELPHER_DEVICE_FUNCTION bool telpher_pready_block(const telpher_device_partition
 /* --- of a receive --- */
 
 /* Looks at most `polls` times whether a partition has arrived. False if it has not, or does not
- * exist. Of a send it says whether the partition was marked. */
+ * exist. For the handle of a send: whether the partition was marked. telpher_parrived looks once,
+ * telpher_wait_partition without a bound. */
 TELPHER_DEVICE_FUNCTION bool telpher_wait_partition_for(const telpher_device_partitions* p,
                                                         std::int64_t partition,
                                                         std::uint64_t polls) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * device_relay.h: the part of device.h for ranks of other nodes, whose memory kernels cannot reach
- * by stores. A kernel writes commands, with the bytes that it puts, into a queue in pinned memory
- * of the host, and a thread of Telpher's carries them to the other rank by messages. Programs use
- * device.h; this file has its protocol:
+ * by stores. A kernel writes commands, with the bytes that it puts, into a queue of slots in pinned
+ * host memory. A thread of Telpher's (the host, below) carries them to the other rank by messages.
+ * Programs use device.h; this file has the protocol of the queue:
  *
- * - A kernel claims the next number, if the queue has room, by a compare-and-swap of `claimed`.
- * Command n stands in slot n mod `count`, which is the claimer's alone until it writes n + 1 to
- * `ready` (release). What is claimed is written without waiting for anything, so the host, which
- * reads slots in their order, never waits for a wait.
- * - The host sends the slot as it stands. For a get or a quiet it writes n + 1 to `answered`
- * (release) when the bytes are in the slot, or all that was put before is in its place; the kernel
- * then writes n + 1 to `taken` (release).
- * - The host gives slots back in their order: `freed` is the first number whose slot is still in
- * use. Kernels keep what they last saw of it in `known_freed`, which lies in their device's memory.
+ * - If the queue has room, a kernel claims the next number by a compare-and-swap of `claimed`.
+ *   Command n is in slot n mod `count`. The slot belongs to the claiming thread or block alone
+ *   until it writes n + 1 to `ready` (release). In between it waits for nobody else. So the host,
+ *   which reads slots in the order of their numbers, never waits for a kernel that waits.
+ * - The host sends the slot as it stands. For a get it writes n + 1 to `answered` (release) when
+ *   the bytes are in the slot, for a quiet when all that was put before is in its place. The kernel
+ *   reads the answer and then writes n + 1 to `taken` (release).
+ * - The host gives slots back in their order: `freed` (release) is the first number whose slot is
+ *   still in use. Kernels keep what they last saw of it in `known_freed`, in their device's memory,
+ *   because a look at pinned memory is slow.
  * - After a failure, which the host logs, `freed` is `telpher_device::broken`, and so is every
- * `answered`: functions return false.
+ *   `answered`. From then on functions return false.
  */
 #ifndef TELPHER_DEVICE_RELAY_H
 #define TELPHER_DEVICE_RELAY_H
@@ -24,10 +25,10 @@
 
 struct telpher_device_command {
   std::uint64_t ready, answered, taken;
-  std::uint64_t offset; /* of the place, from the start of the rank's window memory; of partitions
-                           an address there */
+  std::uint64_t offset; /* of a window: of the place, from the start of the rank's memory; of
+                           partitions: an address at the other rank */
   std::uint64_t bytes;
-  std::uint64_t signal, value; /* the signal's place likewise, and what it is set to or added */
+  std::uint64_t signal, value; /* place of the signal, as `offset`; value to set or to add */
   std::int32_t rank;
   std::uint32_t what;
 }; /* the bytes follow */
@@ -78,8 +79,10 @@ TELPHER_DEVICE_FUNCTION void write_command(telpher_device_command* slot, const t
   store_release(&slot->ready, number + 1);
 }
 
-/* A number is claimed and its command written in one pass of the loop: where the lanes of a
- * wavefront advance together, one that waits for room would else keep back the one that has it. */
+/* Waits for room and posts a command; false if the relay has failed. A number is claimed and its
+ * command written in one pass of the loop. If the claim ended the loop instead, lanes of a
+ * wavefront that advance together would wait for one without room before the one with a number
+ * writes. */
 TELPHER_DEVICE_FUNCTION bool post(telpher_device_queue* q, const telpher_device_command& c, const void* carried,
                                   std::uint64_t& number) {
   claim got = claim::none;
@@ -96,6 +99,7 @@ TELPHER_DEVICE_FUNCTION bool post(telpher_device_queue* q, const telpher_device_
   return got == claim::had;
 }
 
+/* The same by all threads of a block: one command, which all of them fill. */
 TELPHER_DEVICE_FUNCTION bool post_block(telpher_device_queue* q, const telpher_device_command& c, const void* carried,
                                         std::uint64_t& number) {
   number = broken;
@@ -116,6 +120,7 @@ TELPHER_DEVICE_FUNCTION bool post_block(telpher_device_queue* q, const telpher_d
   return true;
 }
 
+/* Waits for the answer to command `number`; false if the relay has failed. */
 TELPHER_DEVICE_FUNCTION bool await_answer(const telpher_device_queue* q, std::uint64_t number) {
   const telpher_device_command* const slot = slot_of(q, number);
   std::uint64_t seen = load_acquire(&slot->answered);
@@ -123,7 +128,8 @@ TELPHER_DEVICE_FUNCTION bool await_answer(const telpher_device_queue* q, std::ui
   return seen != broken;
 }
 
-/* A put in as many commands as it needs; the last one carries what `c` says of a signal. */
+/* A put of any size, in commands of at most `capacity` bytes; the last one carries the signal of
+ * `c`, if there is one. */
 template <bool ByBlock>
 TELPHER_DEVICE_FUNCTION bool relay_put(telpher_device_queue* q, telpher_device_command c, const void* source,
                                        std::uint64_t bytes) {
@@ -170,7 +176,7 @@ TELPHER_DEVICE_FUNCTION bool relay_get(telpher_device_queue* q, telpher_device_c
   return true;
 }
 
-/* Sets a word of another rank, at its address there, behind what was put there before. */
+/* Sets a word of another rank, at its address there, after what was put to that rank before. */
 TELPHER_DEVICE_FUNCTION bool relay_set(telpher_device_queue* q, int rank, const std::uint64_t* word,
                                        std::uint64_t value) {
   telpher_device_command c{};
@@ -182,13 +188,15 @@ TELPHER_DEVICE_FUNCTION bool relay_set(telpher_device_queue* q, int rank, const 
   return post(q, c, nullptr, number);
 }
 
-/* Whether a wait for another node, at its `looks`-th look, is in vain. It asks the host's memory
- * now and then only; `q` is null in a wait for the own node. */
+/* Whether the relay has failed, so that a wait for another node is in vain. `looks` counts the
+ * looks of the wait: only every 256th reads the host's memory. `q` is null in a wait for the own
+ * node. */
 TELPHER_DEVICE_FUNCTION bool relay_is_broken(const telpher_device_queue* q, std::uint64_t looks) {
   return q != nullptr && looks % 256 == 0 && load_acquire(q->freed) == broken;
 }
 
-/* Until all that this rank's kernels have put into the queue so far is in its place. */
+/* Waits until all that this rank's kernels have put into the queue so far is in its place; false if
+ * the relay has failed. */
 TELPHER_DEVICE_FUNCTION bool relay_quiet(telpher_device_queue* q) {
   telpher_device_command c{};
   c.what = relayed_quiet;

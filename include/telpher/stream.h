@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream.h: MPI in the order of a device's streams. Include mpi.h and telpher.h, or this file. docs/use/streams.md
- * has the rules; in short:
+ * stream.h: MPI in the order of a device's streams. Include mpi.h and telpher.h, or this file.
+ * docs/use/streams.md has the rules; in short:
  *
- * - A stream is the vendor's handle (cudaStream_t, hipStream_t, sycl::queue*, or telpher_stream_create's) of a device of the
- *   active back end. Null is the default stream of the calling thread's current device, cudaStreamPerThread and
- *   hipStreamPerThread are the calling thread's own.
- * - telpher_<name>_enqueue returns at once; or, while TELPHER_STREAM_AHEAD operations that hold the stream are not
- *   complete, when the first of them is. The operation begins when the stream gets there, and what is given to
- *   the stream later begins when the operation is complete. isend, irecv, start and pready do not hold the stream:
- *   wait for their requests by telpher_wait_enqueue, or by MPI_Wait on the CPU.
- * - Both ends need not be enqueued: an enqueued send may meet MPI_Recv. Collectives match enqueued ones only.
- * - Buffers, and the statuses that are filled, belong to the operation until the stream has passed it; so do
- *   communicators, datatypes and operations, which must not be freed before. Arrays of counts, displacements and
- *   requests are copied.
- * - They need MPI_THREAD_MULTIPLE: from MPI_Init_thread, or by TELPHER_STREAMS=on.
+ * - A stream is the vendor's handle (cudaStream_t, hipStream_t, sycl::queue*, or what
+ *   telpher_stream_create gives) of a device of the active back end. Null is the default stream of
+ *   the calling thread's current device; cudaStreamPerThread and hipStreamPerThread are the calling
+ *   thread's own.
+ * - telpher_<name>_enqueue returns at once, with one exception: while TELPHER_STREAM_AHEAD
+ *   operations that hold the stream are not complete, it returns when the first of them is.
+ * - The operation begins when the stream gets there. Most operations hold the stream: what is given
+ *   to it later begins when the operation is complete. isend, irecv, start and pready do not: wait
+ *   for their requests by telpher_wait_enqueue, or by MPI_Wait on the CPU.
+ * - An enqueued send may meet MPI_Recv: only one end need be enqueued. Enqueued collectives match
+ *   enqueued ones only.
+ * - Buffers, and statuses that are filled, belong to the operation until the stream has passed it.
+ *   So do communicators, datatypes and operations, which must not be freed before. Arrays of
+ *   counts, displacements and requests are copied.
+ * - Enqueued operations need MPI_THREAD_MULTIPLE: from MPI_Init_thread, or by TELPHER_STREAMS=on.
  *
- * Functions with a communicator return MPI error codes and call its error handler for errors that the call itself
- * finds. What an operation meets later is kept with its stream: telpher_stream_status.
+ * Arguments without a comment are those of the MPI function of the same name: counts in elements of
+ * the datatype, displacements as MPI counts them there. All functions return MPI error codes. For
+ * an error that the call itself finds, they call the error handler of the communicator, or of
+ * MPI_COMM_SELF where there is none. telpher_stream_status tells what an operation met later.
  */
 #ifndef TELPHER_STREAM_H
 #define TELPHER_STREAM_H
@@ -28,15 +33,18 @@
 extern "C" {
 #endif
 
-/* Names a stream that the communicator's ordinary calls wait for before they read or overwrite device memory.
- * An attribute: MPI_Comm_dup and its kin copy it, other constructors do not. Also the info key `telpher_stream`
- * of MPI_Comm_set_info and MPI_Comm_dup_with_info, with the handle as printf's %p writes it. Unset ends it. */
+/* Names a stream for a communicator: its ordinary calls wait for the stream before they read or
+ * overwrite device memory. The name is an attribute: MPI_Comm_dup and its kin copy it, other
+ * constructors do not. The info key `telpher_stream` of MPI_Comm_set_info and
+ * MPI_Comm_dup_with_info does the same, with the handle as printf's %p writes it.
+ * telpher_stream_unset removes the name. */
 int telpher_stream_set(MPI_Comm comm, void* stream);
 int telpher_stream_unset(MPI_Comm comm);
-/* `flag` is 0 if none is named. */
+/* `flag` is 0, and `stream` unchanged, if no stream is named. */
 int telpher_stream_get(MPI_Comm comm, void** stream, int* flag);
 
-/* The MPI error code of the first operation of the stream that failed since the last call; MPI_SUCCESS if none. */
+/* The MPI error code of the first operation of the stream that failed since the last call;
+ * MPI_SUCCESS if none did. MPI_ERR_OTHER if other work of the stream failed before it. */
 int telpher_stream_status(void* stream);
 
 /* --- point to point --- */
@@ -52,30 +60,37 @@ int telpher_isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int
 int telpher_irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                           MPI_Request* request, void* stream);
 
-/* Requests of the calls above become null; persistent and partitioned ones stay, and are inactive once the stream
- * has passed. Other requests are an error. */
+/* The stream waits for requests. Those of telpher_isend_enqueue and telpher_irecv_enqueue become
+ * null. Persistent and partitioned ones stay, and are inactive once the stream has passed the wait.
+ * Other requests are an error. */
 int telpher_wait_enqueue(MPI_Request* request, MPI_Status* status, void* stream);
 int telpher_waitall_enqueue(int count, MPI_Request requests[], MPI_Status statuses[], void* stream);
 
-/* Persistent and partitioned requests. */
+/* Starts of persistent and partitioned requests, and MPI_Pready, in the order of the stream. */
 int telpher_start_enqueue(MPI_Request request, void* stream);
 int telpher_startall_enqueue(int count, const MPI_Request requests[], void* stream);
 int telpher_pready_enqueue(int partition, MPI_Request request, void* stream);
 
 /* --- matched requests: sends and receives that are matched once and then repeated in streams ---
- * They are persistent requests. The n-th send and the n-th receive of a communicator, sender, receiver and tag belong
- * together, and meet no other message. telpher_match waits until the other ends' ranks have called it for theirs, and
- * agrees with each how the pair goes. On one node, with device memory of one run at both ends and up to
- * TELPHER_STREAM_MATCHED_LIMIT bytes, it goes by the devices alone: telpher_start_enqueue and
- * telpher_wait_enqueue are kernels of their streams then, on the device where the memory lies, neither the CPU nor the
- * host MPI takes part, a graph may hold them (with HIP, too), and MPI_THREAD_MULTIPLE is not needed. MPI_Start, MPI_Wait
- * and MPI_Test refuse such a request. Others, and those for which telpher_match was not called at both ends, start and
- * complete like any persistent request. A send may be complete before its receive was started; the
- * fourth start of one whose messages nobody takes holds its stream.
- * telpher_match also takes persistent collectives (MPI_Allreduce_init and its kin, inactive); for these it is
- * collective. Where all ranks are on one node with device memory, telpher_start_enqueue is one kernel, which holds its
- * stream until the collective is complete: start several of them in the same order at all ranks.
- * MPI_Request_free when no stream and no graph uses a matched request any more. */
+ * They are persistent requests. The n-th send and the n-th receive of a communicator, sender,
+ * receiver and tag belong together, and meet no other message. telpher_match waits until the ranks
+ * of the other ends have called it for theirs. It agrees with each how the pair is served:
+ * - By the devices alone: on one node, with contiguous device memory at both ends and at most
+ *   TELPHER_STREAM_MATCHED_LIMIT bytes. Then telpher_start_enqueue and telpher_wait_enqueue are
+ *   kernels of their streams, on the device where the memory lies. Neither the CPU nor the host MPI
+ *   takes part, a graph may hold them (with HIP, too), and MPI_THREAD_MULTIPLE is not needed.
+ *   MPI_Start, MPI_Wait and MPI_Test refuse such a request.
+ * - Like any persistent request: all others, and those for which telpher_match was not called at
+ *   both ends.
+ * A send may be complete before its receive was started. The fourth start of a send whose messages
+ * nobody takes holds its stream.
+ * telpher_match also takes persistent collectives (MPI_Allreduce_init and its kin, inactive); for
+ * these it is collective. Where all ranks are on one node with device memory, telpher_start_enqueue
+ * is one kernel, which holds its stream until the collective is complete: start several of them in
+ * the same order at all ranks.
+ * telpher_match fails with MPI_ERR_REQUEST for a request that is none of these, is active, was
+ * matched before, or is twice in the list; with MPI_ERR_COUNT if `count` is negative.
+ * Call MPI_Request_free when no stream and no graph uses a matched request any more. */
 int telpher_matched_send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                               MPI_Request* request);
 int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -83,11 +98,15 @@ int telpher_matched_recv_init(void* buf, int count, MPI_Datatype datatype, int s
 int telpher_match(int count, const MPI_Request requests[]);
 
 /* --- partitioned requests for kernels ---
- * telpher_match takes requests of MPI_Psend_init and MPI_Precv_init as well. Where both ends have the same bytes of
- * device memory, on one node or, with MPI_THREAD_MULTIPLE, on two, telpher_start_enqueue and telpher_wait_enqueue are
- * kernels of their streams, both ends need both, and partitions are marked by telpher_pready_enqueue or by the program's
- * kernels, which find the functions in device_partitions.h. For them this gives a handle, a record in the memory of the
- * buffer's device: MPI_ERR_UNSUPPORTED_OPERATION for a request that goes by messages. It lasts until MPI_Request_free. */
+ * telpher_match takes requests of MPI_Psend_init and MPI_Precv_init as well. They are served by
+ * kernels where both ends have the same number of bytes of device memory, on one node or, with
+ * MPI_THREAD_MULTIPLE, on two. Then telpher_start_enqueue and telpher_wait_enqueue are kernels of
+ * their streams, and both ends need both. Partitions are marked by telpher_pready_enqueue or by the
+ * program's kernels, with the functions of device_partitions.h. For those telpher_partitions_device
+ * gives a handle, a record in the memory of the buffer's device, which lasts until
+ * MPI_Request_free. It fails with MPI_ERR_UNSUPPORTED_OPERATION, and a null handle, for a
+ * partitioned request that goes by messages or was not matched; with MPI_ERR_REQUEST for any other
+ * request. */
 struct telpher_device_partitions;
 int telpher_partitions_device(MPI_Request request, const struct telpher_device_partitions** handle);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a thread that polls for long spares the processor.
+// How a thread that polls for a long time leaves the processor to others.
 #pragma once
 
 #include <sched.h>
@@ -7,8 +7,9 @@
 
 namespace telpher {
 
-/// A pass that moves nothing is followed by a pause: none, then the processor is offered to others,
-/// and after a millisecond or so the thread sleeps between passes, for what takes long.
+/// Called after a pass that moved nothing, with the number of such passes in a row. At first it
+/// does nothing. From brisk_passes on it offers the processor to other threads. From patient_passes
+/// on (after a millisecond or so) it sleeps for `nap_ns`.
 constexpr int brisk_passes = 64, patient_passes = 4096;
 inline void pause(long idle_passes, long nap_ns) noexcept {
   if (idle_passes < brisk_passes) return;

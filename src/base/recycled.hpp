@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Per-thread free lists for objects that every message makes and destroys. malloc would return
-// their pages to the system and fetch them again.
+// Per-thread free lists for objects that every message makes and destroys. Without them, malloc
+// would return their pages to the system and fetch them again.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,8 @@ class one_of {
   }
 
  private:
-  // In a copy: under -fsanitize, GCC 12 takes an address in a template argument for no constant.
+  // Works on a copy of List: under -fsanitize, GCC 12 does not accept an address in a template
+  // argument as a constant.
   static constexpr int find(std::string_view text) {
     const literal list = List;
     std::string_view rest(list.text);
@@ -71,7 +72,7 @@ class one_of {
   int position_ = 0;
 };
 
-/// One of the words in a list, or any other text: a name of the user's.
+/// One of the words in a list, or any other text, which is a name of the user's.
 template <literal List>
 class word_or_name {
  public:
@@ -179,8 +180,9 @@ bool is_value(const named_value& v);
 /// Whether a tuned table may set it: it is in the table of measured costs.
 bool is_measured(std::string_view name) noexcept;
 
-/// Puts other defaults in force: those of a tuned table (base/tuning.hpp). What the environment
-/// names stays. An empty list puts the built-in ones back. Not while others read settings.
+/// Puts other defaults in force: those of a tuned table (base/tuning.hpp). Settings that the
+/// environment names stay as they are. An empty list restores the built-in defaults. No other
+/// thread may read settings meanwhile.
 void put_defaults(const std::vector<named_value>& values);
 
 /// For tests: reads the given "NAME=value" pairs instead of the environment and returns what they

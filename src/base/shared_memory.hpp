@@ -38,7 +38,7 @@ class shared_memory {
   /// Maps a segment of another process (or of this one). Checks size and cookie.
   static result<shared_memory> open(const shared_memory_name& name) noexcept;
 
-  /// All who will open it have done so.
+  /// To be called when all who will open the segment have done so.
   void close_descriptor() noexcept { descriptor_ = {}; }
 
   explicit operator bool() const noexcept { return address_ != nullptr; }

@@ -11,10 +11,10 @@
 //   choice allreduce 262144 2 builtin                     up to here the built-in choice is as good
 //   check 0123456789abcdef                                of everything before this line
 //
-// Nothing in it can make a program wrong: settings are those of the table of measured costs
-// (`measured` in settings.def), which only say what is fast, and algorithms are asked as always
-// whether they can serve a call. Which table is in force is decided once, in MPI_Init: each rank
-// reads one for itself, then all compare its mark.
+// Nothing in a table can make a program wrong. Its settings are those of the table of measured
+// costs (`measured` in settings.def), which only say what is fast. An algorithm that it chooses is
+// asked, as always, whether it can serve a call. Which table is in force is decided once, in
+// MPI_Init: each rank reads one for itself, then all compare its mark.
 #pragma once
 
 #include <cstdint>

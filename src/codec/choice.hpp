@@ -6,7 +6,8 @@
 //   off                                  nothing is compressed
 //   zfp:rate=8                           float and double, 8 bits a value
 //   zfp:rate=8,nx=512,ny=512             as an array with rows of 512 and planes of 512 rows
-//   mpc:stride=3                         every type of 4 or 8 bytes, predicted by the third before
+//   mpc:stride=3                         every type of 4 or 8 bytes; each value is predicted by the
+//                                        third one before it
 //   float=zfp:rate=8;double=mpc          by type; `other` are the integers
 #pragma once
 

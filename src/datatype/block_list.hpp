@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Building the blocks of a layout: type constructors are all repetitions of a piece at some stride,
-// or arrays of which an index set is kept in each dimension. No MPI here; blocks stay in type-map
-// order and a block that starts where the last one ends is merged into it.
+// Building the blocks of a layout. Each type constructor is a repetition of a piece at some stride,
+// or an array of which a set of indices is kept in each dimension. No MPI here. Blocks stay in
+// type-map order, and a block that starts where the last one ends is merged into it.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ block_list array_blocks(const piece& inner, const std::vector<dimension>& dimens
 std::vector<index_run> dealt_indices(std::int64_t size, std::int64_t block, std::int64_t coordinate,
                                      std::int64_t processes);
 
-/// The grid that the blocks are, if they are one.
+/// The blocks as a grid; nothing if they do not form one.
 std::optional<grid> grid_of(const block_list& blocks) noexcept;
 
 }  // namespace telpher::datatype

@@ -68,8 +68,8 @@ struct layout {
 /// handle is used again only after that, so it never finds the layout of another type.
 result<const layout*> layout_of(MPI_Datatype type) noexcept;
 
-/// Whether messages may use the type: the host MPI is asked, on a communicator whose errors return,
-/// until it says so.
+/// Whether messages may use the type. The host MPI is asked, on a communicator whose errors return,
+/// by a receive from MPI_PROC_NULL. Once it has said yes, it is not asked again.
 [[gnu::cold, gnu::noinline]] bool is_committed_slow(const layout& l, MPI_Datatype type,
                                                     MPI_Comm comm) noexcept;
 inline bool is_committed(const layout& l, MPI_Datatype type, MPI_Comm comm) noexcept {
@@ -103,7 +103,7 @@ class hold {
 };
 
 /// Whether the blocks of an element at `base` lie in different kinds of memory, or on different
-/// devices. Asks for each block: for MPI_BOTTOM, whose types hold addresses.
+/// devices. Looks up each block, so it is only for MPI_BOTTOM, whose types hold addresses.
 bool mixes_places(const layout& l, const void* base) noexcept;
 
 /// Forgets every type and gives device memory back; from MPI_Finalize, before the devices go away.

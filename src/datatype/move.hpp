@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elements of a type, and contiguous bytes, between any two places; waited for. Not for the message
-// path, which keeps its copies under way.
+// Copies of elements of a type, and of contiguous bytes, between any two places. The functions wait
+// until the copy is done. They are not for the message path, which must not wait for its copies.
 #pragma once
 
 #include "datatype/datatype.hpp"
@@ -29,7 +29,7 @@ status copy(const side& to, const side& from, std::size_t bytes) noexcept;
 /// All elements, one after the other, to contiguous bytes.
 status gather(const elements& from, const side& packed) noexcept;
 status scatter(const side& packed, const elements& to) noexcept;
-/// As many bytes on both sides.
+/// Elements to elements; both sides have the same number of bytes.
 status move(const elements& from, const elements& to) noexcept;
 
 }  // namespace telpher::datatype

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a datatype was made, as the host MPI tells it, in one form whether the type was made with int
-// or with MPI_Count arguments.
+// How a datatype was made (MPI_Type_get_contents), in one form for types made with int and for
+// types made with MPI_Count arguments.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One of the program's streams, as ours, while this lives: within one call of the program's.
+// A stream of the program's as one of ours (device::backend::adopt_stream), for as long as the
+// object lives: within one call of the program's.
 #pragma once
 
 #include <optional>
@@ -23,9 +24,9 @@ class adopted_stream {
   /// Null if no back end is active.
   backend* owner() const noexcept { return owner_; }
   int device() const noexcept { return device_; }
-  /// Why it is no stream of that back end, if it is none.
+  /// The stream, or the reason why the handle is no stream of that back end.
   const result<stream>& get() const noexcept { return stream_; }
-  /// A capture takes its work. The driver is asked once.
+  /// Whether its work is recorded for a graph now. The driver is asked once.
   bool is_captured() noexcept {
     if (!captured_) captured_ = stream_ && owner_->is_captured(*stream_);
     return *captured_;

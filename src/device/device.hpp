@@ -149,14 +149,15 @@ class backend {
     return status::not_supported;
   }
   virtual void disown_stream([[maybe_unused]] stream s) noexcept {}
-  /// Whether the handle names another stream in each thread (CUDA's per-thread default stream).
+  /// Whether the handle names a different stream in each thread (CUDA's per-thread default stream).
   virtual bool one_for_each_thread([[maybe_unused]] const void* native) noexcept { return false; }
   /// Whether what is given to the stream is recorded for a graph now and does not run.
   virtual bool is_captured([[maybe_unused]] stream s) noexcept { return false; }
   /// Whether wait_value and write_value serve streams of the device.
   virtual bool streams_wait([[maybe_unused]] int device) noexcept { return false; }
-  /// What is given to the stream later begins when the word in pinned memory is `value` or more (as
-  /// numbers without a sign). Occupies no processor of the device where the vendor can do without.
+  /// What is given to the stream later begins when the word in pinned memory is `value` or more.
+  /// CUDA compares by the sign of the difference and others without a sign, so values stay below
+  /// 2^31. The wait occupies no processor of the device if the vendor can do without.
   virtual status wait_value([[maybe_unused]] stream s, [[maybe_unused]] std::uint32_t* word,
                             [[maybe_unused]] std::uint32_t value) noexcept {
     return status::not_supported;
@@ -172,15 +173,16 @@ class backend {
                                 [[maybe_unused]] std::uint32_t value) noexcept {
     return status::not_supported;
   }
-  /// While the stream is captured: calls `let_go(object)`, in any thread, when the graph and all
-  /// that was made of it are gone; it must not call the vendor. not_supported if graphs cannot hold
-  /// waits and writes.
+  /// To be called while the stream is captured. When the graph and all that was made of it are
+  /// gone, some thread calls `let_go(object)`, which must not call the vendor. not_supported if
+  /// graphs cannot hold waits and writes.
   virtual status keep_for_graph([[maybe_unused]] stream s, [[maybe_unused]] void* object,
                                 [[maybe_unused]] void (*let_go)(void*)) noexcept {
     return status::not_supported;
   }
-  /// Waits for all work of the device, or for its default stream's (and the calling thread's own
-  /// one, where there is such); the latter does nothing while a capture forbids to ask.
+  /// synchronise_device waits for all work of the device. synchronise_default waits for that of its
+  /// default stream, and of the calling thread's own one if there is such; it does nothing while a
+  /// capture forbids to ask.
   virtual status synchronise_device([[maybe_unused]] int device) noexcept {
     return status::not_supported;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the library and a plug-in must have been built from alike. A plug-in from an older list of
-// kernels would take one kernel for another, or read parameters that lie elsewhere.
+// What the library and a plug-in were built from: the version of the interface, and the list of
+// kernels with the sizes of their parameters. Both must be the same. A plug-in from an older list
+// of kernels would take one kernel for another, or read parameters that lie elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@
 
 namespace telpher::device {
 
-/// A plug-in exports a function under the name `telpher_plugin_built_from` (plugin.cpp). The layout
-/// stays as it is, whatever the version.
+/// A plug-in exports a function that returns this, under the name `telpher_plugin_built_from`
+/// (plugin.cpp). The layout never changes, so any library can read that of any plug-in.
 struct built_from {
   std::uint64_t interface;
   std::uint64_t kernels;
@@ -38,8 +39,8 @@ constexpr std::uint64_t fingerprint(std::span<const listed_kernel> kernels) noex
 
 /// What this code is built from.
 built_from own_build() noexcept;
-/// Why the two do not fit, and what to do; empty if they do. `theirs` null: the plug-in does not
-/// say.
+/// Why the two do not fit, and what to do; empty if they do. `theirs` is null if the plug-in does
+/// not export the function.
 std::string misfit(const built_from& ours, const built_from* theirs, const std::string& plugin);
 
 }  // namespace telpher::device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is measured on one machine is right for another where these facts are the same: this version
-// of Telpher, and the devices and links that a process sees. mpi/tuned.cpp adds the host MPI.
+// The signature of a machine, for tuned tables (base/tuning.hpp): the version of Telpher, and the
+// devices and links that a process sees. What was measured on one machine is used on another if
+// their signatures are equal. mpi/tuned.cpp adds the host MPI.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ namespace telpher::device {
 
 const char* to_string(distance d) noexcept;
 
-/// Of the back ends that discover() has opened; no device: only the version.
+/// One line a fact, for the back ends that discover() has opened. Without any device: only the
+/// version.
 std::vector<std::string> signature();
 
 }  // namespace telpher::device

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Variables of CUDA's that streams which wait for a message need. CUDA reads them when it starts.
-// - Streams that share a queue of the device stand behind each other, so that one which waits holds
-//   up others. CUDA has 8 queues, and at most 32. A client of NVIDIA's MPS has two unless it asks
-//   for more, and the clients of one device have some hundred together: on an H100 three clients
-//   of 32 queues start, and the fourth gets "out of memory" when it first uses the device.
-// - A kernel's first launch loads it. While a stream waits, all work that is given to the device
-//   after it stands still, ours too.
+// Environment variables of CUDA's that are needed if streams wait for messages. CUDA reads them
+// when it starts.
+// - The number of work queues. Streams that share a queue of the device run one after the other, so
+//   one that waits holds up the others. CUDA has 8 queues by default, and at most 32. A client of
+//   NVIDIA's MPS has two unless it asks for more, and the clients of one device have some hundred
+//   together: on an H100 three clients of 32 queues start, and the fourth gets "out of memory" when
+//   it first uses the device.
+// - When kernels are loaded. By default a kernel's first launch loads it. If a stream waits then,
+//   all work that is given to the device later stands still, ours too.
 #pragma once
 
 namespace telpher::device {

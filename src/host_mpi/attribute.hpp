@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What belongs to a communicator hangs on it as an attribute: the host MPI deletes it with the
-// communicator, whoever frees that and by which call, and a handle that is used again starts
-// without. A duplicate starts without, too. The destructor of a value runs inside the host MPI,
-// which may hold a lock of its own: it must not wait for a lock under which the host MPI is called.
+// What Telpher keeps for a communicator is an attribute of it. The host MPI deletes the attribute
+// with the communicator, whoever frees that and by which call. So a handle that is used again
+// starts without the attribute, and so does a duplicate. The destructor of a value runs inside the
+// host MPI, which may hold a lock of its own: it must not wait for a lock under which the host MPI
+// is called.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@ class attribute_key {
   explicit constexpr attribute_key(deleter* remove) noexcept : remove_(remove) {}
 
   void* get(MPI_Comm comm) noexcept;
-  /// False if the host MPI refuses; the value is the caller's then.
+  /// False if the host MPI refuses; then the value still belongs to the caller.
   bool set(MPI_Comm comm, void* value) noexcept;
   static void free_all() noexcept;
 

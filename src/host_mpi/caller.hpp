@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds out who calls a function of Telpher: two or three comparisons of the return address.
+// Finds out who calls a function of Telpher, by two or three comparisons of the return address.
 #pragma once
 
 namespace telpher::host_mpi {

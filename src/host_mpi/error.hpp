@@ -105,10 +105,10 @@ int fail_with(const error_owner& owner, const char* call, int error_class,
 /// MPICH would call the handler of MPI_COMM_SELF, whatever communicator the request belongs to.
 int look_at(MPI_Request request, int* flag, MPI_Status* status) noexcept;
 
-/// PMPI_Testsome of requests that belong to several communicators, in which each error is told in
-/// its status (of the others MPI_ERROR is as it was, or MPI_SUCCESS). Whether the host MPI has
-/// called the handler of the request's communicator says end_some_raises: MPICH would call that of
-/// MPI_COMM_SELF, and is kept from it.
+/// PMPI_Testsome of requests that may belong to several communicators. Each error is told in the
+/// status of its request; in other statuses MPI_ERROR is as it was, or MPI_SUCCESS. MPICH would
+/// call the error handler of MPI_COMM_SELF, and is kept from it. Open MPI calls the handler of the
+/// request's communicator: then end_some_raises is true, and the caller must call none.
 #ifdef OPEN_MPI
 constexpr bool end_some_raises = true;
 #else

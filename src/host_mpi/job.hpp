@@ -74,7 +74,7 @@ std::shared_ptr<const std::vector<int>> world_ranks(const job& j, MPI_Comm comm)
 /// same number as its original, and both groups of an intercommunicator have the same. For traces.
 std::uint64_t group_key(const job& j, MPI_Comm comm) noexcept;
 
-/// Part of leave(): what was known of communicators is not true of the next job.
+/// Part of leave(): forgets what was known of communicators, which is not true of the next job.
 void forget_members() noexcept;
 
 }  // namespace telpher::host_mpi

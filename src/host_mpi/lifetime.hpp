@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a communicator is still there, for what is kept by its handle: a program, or a library
-// below it, may free one by a call that Telpher does not see, and the host MPI gives the handle to
-// another one, at each rank at another time. What was kept for the first must not serve the second.
+// Whether a communicator still exists, for tables whose key is its handle. A program, or a library
+// below it, may free a communicator by a call that Telpher does not see. The host MPI then gives
+// the handle to another communicator, at a different time on each rank. What was kept for the first
+// must not serve the second.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,8 @@ class lifetime {
   explicit lifetime(MPI_Comm comm);
 
   bool over() const noexcept { return ended_ && ended_->load(std::memory_order_relaxed); }
-  /// How many have ended that were asked about. It changes before a handle comes again.
+  /// How many communicators with a lifetime object have ended. The number changes before one of
+  /// their handles is used again.
   static unsigned ended() noexcept { return count_.load(std::memory_order_relaxed); }
 
  private:

@@ -23,7 +23,7 @@ class request_table {
 
   std::size_t size() const noexcept { return used_; }
 
-  /// The value of a request that was entered before is replaced; it is returned then.
+  /// Enters a request. If it was there already, its value is replaced, and the old one returned.
   std::optional<Value> enter(MPI_Request request, const Value& value) {
     if (2 * used_ > mask_) [[unlikely]]
       grow();
@@ -42,8 +42,8 @@ class request_table {
     return p.key != 0 ? &p.value : nullptr;
   }
 
-  /// The value of a request that has left the table, or nothing if there is none. It stays if
-  /// `leaves(value)` is false.
+  /// The value of a request, or nothing if the table does not have it. The request is removed if
+  /// `leaves(value)` is true.
   template <class Leaves>
   std::optional<Value> take(MPI_Request request, const Leaves& leaves) noexcept {
     const std::size_t i = probe(bits(request));
@@ -95,7 +95,8 @@ class request_table {
       i = move_back(i, j);
     places_[i].key = 0;
   }
-  /// Moves those behind a hole back, so that no probe ends too early; where the hole is then.
+  /// Moves entries from behind the hole `i` back, so that no probe ends too early; `j` is the place
+  /// after the hole. Returns where the hole is then.
   std::size_t move_back(std::size_t i, std::size_t j) noexcept {
     for (; places_[j].key != 0; j = next(j)) {
       const std::size_t h = home(places_[j].key);
@@ -119,7 +120,7 @@ class request_table {
 
   static constexpr std::size_t first = 64;
   place few_[first]{};
-  std::unique_ptr<place[]> grown_;  // in place of them, once they do not do
+  std::unique_ptr<place[]> grown_;  // in place of few_, once that is too small
   place* places_ = few_;
   std::size_t mask_ = first - 1;
   std::size_t used_ = 0;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Atomic accesses with a scope: `system` includes the host and other devices, `device` is one
-// device. Only this file and vec.hpp differ between the languages. Addresses are already resolved.
+// device. Most of what differs between the languages is here and in lang.hpp; the rest is in
+// vec.hpp, bits.hpp, flagged_word.hpp and exchange_operands.hpp. Addresses are already resolved.
 #pragma once
 
 #include "kernel/lang.hpp"
 
 namespace telpher::kernel {
 
-/// 16 bytes, loaded as one access, or the high word first.
+/// 16 bytes. A GPU loads and stores them in one access. A CPU uses two, in an order in which a
+/// reader that sees a new `high` also sees its `low`.
 struct alignas(16) word_pair {
   std::uint64_t low;
   std::uint64_t high;
@@ -75,7 +77,8 @@ TELPHER_DEVICE void add_release_system(std::uint64_t* at, std::uint64_t value) {
   asm volatile("red.release.sys.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
-/// Stores `value` where the word is `expected`; what it was. Acquire and release at device scope.
+/// Compare-and-swap: stores `value` if the word is `expected`, and returns what the word was.
+/// Acquire and release at device scope.
 TELPHER_DEVICE std::uint32_t exchange_if_device(std::uint32_t* at, std::uint32_t expected,
                                                 std::uint32_t value) {
   std::uint32_t old;

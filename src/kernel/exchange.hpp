@@ -16,18 +16,19 @@
 // Addresses are as mapped in this process; one with `packed_mark` names packed memory.
 //
 // Slices. Block b of n does slice b of every span: [units * b / n, units * (b + 1) / n) of its
-// units of 64 bytes. The slices depend only on the span's length. So block b of a reader needs only
-// what block b of the writer wrote, and waits for no other block, neither on its device nor on a
-// peer's.
+// units of 64 bytes (in a replay with lines: of line_slice_unit bytes). The slices depend only on
+// the span's length. So block b of a reader needs only what block b of the writer wrote, and waits
+// for no other block, neither on its device nor on a peer's.
 //
 // Flags. flags[q][block * 64 + p] is written by rank p's block `block` only. It holds epoch << 16 |
 // number of p's last signal to q. Numbers count the signals from p to q in one call, from 1. Epochs
 // grow with every call on the communicator, so a flag only grows (64 bits do not wrap) and needs no
 // reset. Signal k has arrived when the flag is at least epoch << 16 | k.
-//   signal  all work items' writes, barrier, then store (release, system scope); with a lag, which
-//           says only that the call before has ended, a store: launches of one rank are in order
-//   wait    load (acquire, system scope) until it has arrived, then barrier; with a lag, until the
-//           signal of so many calls before has (of the first calls there is none to wait for)
+//   signal  all work items' writes, barrier, then store (release, system scope). A signal with a
+//           lag only says that the call before has ended here. Launches of one rank are in order,
+//           so a relaxed store is enough.
+//   wait    load (acquire, system scope) until the signal has arrived, then barrier. With a lag it
+//           is the signal of the call that is `lag` calls before; the first calls do not wait.
 //
 // Packed memory. A word of 8 bytes holds 4 bytes of data and the call's packed_epoch. The reader
 // waits until the epoch is the call's. Data and flag are one store, so neither fence nor signal is
@@ -36,8 +37,8 @@
 // (coll/exchange/agreement.hpp), so a word is never overwritten before it was read. Before the
 // epoch wraps, the host clears the memory.
 //
-// Replays in CUDA may have it in lines of 128 bytes, 120 of data and the call's 64-bit epoch, so
-// that it takes hardly more of a link than the data: kernel/exchange_lines.hpp.
+// In CUDA a replay may have packed memory in lines of 128 bytes instead: 120 bytes of data and the
+// call's 64-bit epoch. So a link carries little more than the data (kernel/exchange_lines.hpp).
 //
 // Pauses. A driver call that waits for the device (for example to free memory) blocks this
 // process's other launches. If a kernel waited without a limit for a peer's kernel, and the peer's
@@ -46,19 +47,22 @@
 // each work item was in it; waits start anew), says so in its word of `done`, and ends. When all
 // blocks have ended, the host launches the kernel again. Completed work is not repeated: no element
 // is reduced twice. The host sets `stop` after a failure elsewhere; a waiting block then pauses at
-// once, and the host does not launch again.
+// its next look (exchange_operands.hpp, patience), and the host does not launch again.
 //
 // A kernel may stay on the device for later calls: kernel/exchange_stay.hpp.
 //
 // Replays. A launch that a stream or a graph repeats (coll/exchange/replay.hpp) finds the number of
-// its call in device memory: block b adds 1 to calls[b] when its part has ended, and the number is
-// the epoch of flags and packed words. Launches of one rank follow one another, and all ranks make
-// the same ones, so the numbers agree. No host is asked whether all ranks have ended the call
-// before: the program begins with signals and waits among all ranks. Of packed memory there are two
-// halves, and call n uses program n % 2, which uses half n % 2: so call n + 2 needs to know only
-// that its readers have ended call n. Where the call's end at one rank shows that all have begun
-// it, who begins call n + 2 knows that. Else a rank that reads packed memory begins with a signal,
-// and who writes there with a wait for that of the call before. A replay waits without a limit.
+// its call in device memory: calls[b] + 1, which block b stores there when its part has ended. The
+// number is the epoch of flags and packed memory (packed words hold its lower 32 bits). Launches of
+// one rank follow one another, and all ranks make the same ones, so the numbers agree. A replay
+// waits without a limit. No host says whether all ranks have ended the call before, so:
+//   without packed memory: the program begins with signals and waits among all ranks.
+//   with packed memory: there are two halves, and call n uses program n % 2, which uses half n % 2.
+//     So who writes in call n + 2 must know that the readers have ended call n. In collectives in
+//     which no rank can end a call before all ranks have begun it, it knows: its own call n + 1 has
+//     ended, so all ranks have begun call n + 1 and ended call n. In others a rank that reads
+//     packed memory begins each call with a signal (lag 1), and who writes to it begins with a wait
+//     for the reader's signal of the call before.
 #pragma once
 
 #include "kernel/exchange_reduce.hpp"
@@ -109,7 +113,8 @@ TELPHER_DEVICE void end_exchange(W w, const exchange& p, std::uint32_t done_valu
     store_published(resolve(p.done) + w.block(), exchange::ended(done_value, pauses));
 }
 
-/// The call of a replay, and its end. The host reads it only to know whether a stream still waits.
+/// begin_replay finds the number of the call, end_replay stores it. The host reads the number in
+/// `done` only to know whether a stream still waits.
 template <class W>
 TELPHER_DEVICE void begin_replay(W w, const exchange& p, exchange_call& c) {
   c.epoch = resolve(p.calls)[w.block()] + 1;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packed memory in lines (protocol in exchange.hpp): 8 neighbours of a warp store 128 aligned bytes
-// in one access, 16 bytes each, and load them in one. The last 8 bytes are the call's epoch; who
-// finds it has the whole line. That rests on a warp's store of an aligned line arriving whole,
-// which the memory model does not promise: it does on one device and over NVLink (NCCL's LL128
-// rests on it as well), and all ranks have to have said so (device::backend::delivers_lines).
+// Packed memory in lines (protocol in exchange.hpp). 8 neighbouring work items of a warp store a
+// line of 128 aligned bytes in one access, 16 bytes each, and load it in one. The last 8 bytes are
+// the call's epoch: a reader that finds it has the whole line. That requires that a warp's store of
+// an aligned line arrives whole. The memory model does not promise this, but it holds on one device
+// and over NVLink (NCCL's LL128 relies on it as well). Lines are used only if all ranks have said
+// that it holds for them (device::backend::delivers_lines).
 //
-// Neighbour i of a line has the words i and 8 + i of its data, so that eight of them reach plain
-// memory in runs of 64 bytes, which need not be aligned to more than 8. A whole warp goes through a
-// step together, four lines at once. Only replays have lines: nothing here pauses.
+// Neighbour i of a line has the words i and 8 + i of its data; word 15 is the epoch. So the eight
+// of them access plain memory in runs of 64 bytes, for which an alignment of 8 is enough. A whole
+// warp goes through a step together, four lines at once. Only replays have lines: nothing here
+// pauses.
 #pragma once
 
 #include "kernel/exchange_operands.hpp"
 
 namespace telpher::kernel {
 
-// Up to 8 bytes of plain memory; the rest of a word that is loaded is 0. Few are not whole words,
-// or not aligned: they are no part of each kernel, which would need more registers than it may
-// have.
+// Load or store up to 8 bytes of plain memory; the rest of a word that is loaded is 0. Only ends of
+// spans and addresses that 8 does not divide need these two. They are called, not inlined, because
+// inlined they would take more registers than a kernel may have.
 TELPHER_DEVICE_CALL std::uint64_t load_part_of_word(const std::uint8_t* from, std::uint32_t bytes) {
   const std::uint64_t high = bytes > 4 ? load_few(from + 4, bytes - 4) : 0;
   return high << 32 | load_few(from, bytes);
@@ -43,10 +45,10 @@ struct line_part {
   static constexpr std::uint64_t apart = 64;  // the words, in plain memory
   bool taken;                                 // false: the slice has no such line
   std::uint32_t bytes[2];                     // of the words
-  std::uint64_t packed, plain;                // where it begins, from an operand on
+  std::uint64_t packed, plain;                // its offset from an operand's address
 };
 
-/// The lines of a slice, which a row of whole warps shares. A warp takes lines in passes.
+/// How a number of whole warps shares the lines of a slice. A warp takes four lines in a pass.
 class line_row {
  public:
   static constexpr unsigned warp = 32, neighbours = 8, at_once = warp / neighbours;
@@ -90,7 +92,8 @@ TELPHER_DEVICE std::uint8_t* packed_part(const line_part& at, std::uint64_t oper
   return plain(operand & ~packed_mark) + at.packed;
 }
 
-/// What is awaited is told where to look again, or null.
+/// Loads a part of an operand, once. `awaited` becomes the address to load again until the epoch is
+/// there; null for plain memory, and where the slice has no such line.
 TELPHER_DEVICE word_pair load_part(const line_part& at, std::uint64_t operand,
                                    const std::uint8_t*& awaited) {
   awaited = nullptr;
@@ -103,8 +106,9 @@ TELPHER_DEVICE word_pair load_part(const line_part& at, std::uint64_t operand,
   return {load_word_of(from, at.bytes[0]), load_word_of(from + line_part::apart, at.bytes[1])};
 }
 
-/// Until all that the warp awaits has come. All is loaded again together, or one line would wait
-/// for the other's way; and neighbours load in the same access.
+/// Waits until every line that the warp awaits has come, as seen by the neighbour that has its
+/// flag. Each round loads all parts again together. So several lines cost one round trip, not one
+/// each, and the neighbours of a line load it in the same access as the flag.
 template <unsigned n, class W>
 TELPHER_DEVICE void await_parts(W w, std::uint64_t epoch, bool has_flag,
                                 const std::uint8_t* const (&awaited)[n], word_pair (&seen)[n]) {

@@ -114,8 +114,9 @@ TELPHER_DEVICE_CALL void spread_step(W w, slice s, const std::uint64_t* step) {
 
 // --- swap ---
 
-// Whoever gives the program has the target to itself, so these are plain accesses: over some links
-// devices have no atomic ones. All three loads are under way before the first is used.
+// The rank that gives the program has exclusive access to the target. So plain accesses are enough;
+// over some links devices have no atomic ones. All three loads are under way before the first is
+// used.
 template <class T>
 TELPHER_DEVICE void swap_value(const std::uint64_t* step) {
   const T held = load<T>(plain(step[2])), given = load<T>(plain(step[3])),

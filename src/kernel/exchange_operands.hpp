@@ -22,7 +22,8 @@ enum class exchange_op : std::uint8_t {
 
 constexpr std::uint64_t packed_mark = std::uint64_t{1} << 63;
 constexpr unsigned slice_unit = 64;
-/// Where packed memory is in lines: what a warp takes at once, and whole sectors of plain memory.
+/// The same where packed memory is in lines: the data of four lines, which a warp takes at once. It
+/// fills whole 32-byte sectors of plain memory.
 constexpr unsigned line_slice_unit = 4 * packed_line::payload;
 
 /// Position of a work item that has finished a step.
@@ -39,7 +40,8 @@ TELPHER_BOTH slice slice_of(Number bytes, unsigned block, unsigned blocks) {
   const Number end = units * (block + 1) / blocks * unit;
   return {begin, (end < bytes ? end : bytes) - (begin < bytes ? begin : bytes)};
 }
-/// Of spans for which there is packed memory: 32 bits are enough, and their division is short.
+/// The slice where packed memory is in lines. Such spans have less than 2^32 bytes, and a GPU
+/// divides 32 bits much faster than 64.
 TELPHER_BOTH slice line_slice(std::uint64_t bytes, unsigned block, unsigned blocks) {
   return slice_of<line_slice_unit>(static_cast<std::uint32_t>(bytes), block, blocks);
 }
@@ -60,8 +62,8 @@ constexpr bool has_lines = true;
 constexpr bool has_lines = false;  // packed memory is always in words
 #endif
 
-/// Decides whether a work item may go on waiting. It reads the clock and the host's `stop` now and
-/// then.
+/// Decides whether a work item may go on waiting. It reads the clock and the host's `stop` only at
+/// every 128th poll.
 class patience {
  public:
   TELPHER_DEVICE patience(const exchange& p, const exchange_call& c)
@@ -102,7 +104,8 @@ TELPHER_DEVICE std::uint64_t* packed_word(std::uint64_t operand, std::uint64_t b
              static_cast<std::uintptr_t>(operand & ~packed_mark))) +
          byte / 4;
 }
-/// False if patience ended first.
+/// Waits until a packed word, last seen as `seen`, has the call's epoch, and gives its data as
+/// `word`. False if patience ended first.
 TELPHER_DEVICE bool await_word(const std::uint64_t* at, std::uint64_t seen, std::uint32_t epoch,
                                patience& p, std::uint32_t& word) {
   while (static_cast<std::uint32_t>(seen >> 32) != epoch) {

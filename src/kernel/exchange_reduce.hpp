@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reduce and fetch steps of an exchange program (protocol in exchange.hpp). Sums are made in
-// vectors of 16 bytes if all operands have the same alignment, else value by value; and over packed
-// memory. A work item has read an element of all sources before it writes that element to the
-// targets, so a target may be a source.
+// The reduce and fetch steps of an exchange program (protocol in exchange.hpp). In plain memory
+// values are reduced in vectors of 16 bytes if all operands have the same offset from a 16-byte
+// boundary, else one by one. Where an operand is packed memory they are reduced in groups that fill
+// whole words, or in lines. A work item has read an element of all sources before it writes that
+// element to the targets, so a target may be a source.
 #pragma once
 
 #include "kernel/exchange_lines.hpp"
@@ -23,14 +24,14 @@ TELPHER_DEVICE reduce_operands operands_of(const std::uint64_t* step) {
           static_cast<unsigned>(step[0] >> 16 & 0xff), step + 3};
 }
 
-/// How many 16-byte vectors each work item has in flight of two sources; of more sources, twice as
-/// many sources and half as many vectors. A load over a link takes a microsecond or more, so
-/// several are issued before the first is used. More vectors of single bytes would need too many
-/// registers.
+/// How many 16-byte vectors of each source a work item has in flight if there are at most two
+/// sources. If there are more, it has half as many vectors of four sources in flight. A load over a
+/// link takes a microsecond or more, so several are issued before the first is used. More vectors
+/// of single bytes would need too many registers.
 template <class T>
 constexpr unsigned vectors_at_once = sizeof(T) == 1 ? 2 : 4;
 
-/// As many values as fill packed words, or a 16-byte access.
+/// The values that `bytes` bytes hold (those of a packed word, a word or a vector); at least one.
 template <class T, std::size_t bytes>
 struct values_of {
   static constexpr unsigned count = sizeof(T) >= bytes ? 1 : bytes / sizeof(T);
@@ -221,7 +222,8 @@ TELPHER_DEVICE void store_values_of(std::uint8_t* to, std::uint64_t word, std::u
   }
 }
 
-/// Values that no slice has, and a flag in their place, are reduced as well and not stored.
+/// Where the slice ends within a line, or a flag stands in place of values, the work item reduces
+/// what it finds there, too; the result is not stored as data.
 template <class Op, class T, class W>
 TELPHER_DEVICE void reduce_lines(W w, std::uint64_t epoch, const reduce_operands& o, slice s) {
   constexpr unsigned sources_at_once = 4;
@@ -266,8 +268,8 @@ TELPHER_DEVICE void reduce_lines(W w, std::uint64_t epoch, const reduce_operands
   }
 }
 
-// Whoever gives the program has the target to itself, as for a swap. Both loads are under way
-// before the first is used.
+// The rank that gives the program has exclusive access to the target, as for a swap. Both loads are
+// under way before the first is used.
 template <class Op, class T, class W>
 TELPHER_DEVICE void fetch_step(W w, const std::uint64_t* step) {
   if (w.id() != 0 || w.block() != 0) return;
@@ -302,8 +304,8 @@ struct reduction {
   }
 };
 
-/// Of programs that only move data: what remains for them is the swap, which the kernels of
-/// reductions do without.
+/// In place of a reduction, for programs that only move data: its one step is the swap, which the
+/// kernels of reductions do not have.
 struct no_reduction {
   template <class W>
   TELPHER_DEVICE static std::uint64_t run(W w, const exchange&, const exchange_call&,

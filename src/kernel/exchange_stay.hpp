@@ -17,9 +17,9 @@
 //     block that has a part in this one, and commands without a part need not be seen. It may look
 //     while another command is being written, so pairs in the relay are stored whole.
 //   block 0 leaves when told to (a length of 0), when no command came for stay_ns, and after a call
-//     in which it paused. When all blocks have ended their parts of all calls (each adds 1 to
-//     arrivals), it sets arrivals to 0, relays a command to leave, and as its last act stores gone
-//     = first_command (release). A block b that paused leaves at once.
+//     in which it paused. It waits until all blocks have ended their parts of all calls (each adds
+//     1 to arrivals). Then it relays a command to leave, sets arrivals to 0, and as its last act
+//     stores gone = first_command (release). A block b that paused leaves at once.
 //   host: polls done, and gone while it waits for a command's end. If the kernel is gone and the
 //     command is not done, the command was not and will never be taken, and the host launches the
 //     call. After a pause the host tells the kernel to leave before it launches again.

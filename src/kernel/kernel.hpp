@@ -23,8 +23,8 @@ enum class id : int {
 
 constexpr std::size_t parameter_capacity = 4000;
 
-/// add_word: adds to a word that kernels of any device poll or add to (release, system scope); one
-/// thread.
+/// add_word: one thread adds to a word (release, system scope), which kernels of any device may
+/// poll or add to meanwhile.
 struct add_word {
   std::uint64_t* word;
   std::uint64_t value;
@@ -68,7 +68,7 @@ static_assert(sizeof(linger_command) == 32);
 struct linger {
   const linger_command* mailbox;  // pinned host memory, `depth` commands, used round robin
   std::uint32_t* done;            // pinned host memory: last sequence number finished
-  std::uint32_t* gone;            // pinned host memory: set to the last finished number + 1 on exit
+  std::uint32_t* gone;            // pinned host memory: set on exit to the first number not taken
   std::uint32_t first_sequence;   // the first number to wait for
   std::uint32_t depth;
   std::uint64_t patience_ns;
@@ -80,7 +80,8 @@ struct linger {
 struct matched_words {
   alignas(128) std::uint32_t peers;  // the peer's count, written by the peer
   std::uint32_t opened;              // of a sender: messages that may go direct; by the peer
-  std::uint32_t direct;              // of a receiver: the message is in its buffer; by the peer
+  std::uint32_t direct;              // of a receiver: 1, stored by the peer, if the message is in
+                                     // its buffer; the receiver's start stores 0
   alignas(128) std::uint32_t own;    // this end's count
   std::uint32_t arrivals;  // blocks of this end's launch that are done; 0 between launches
   std::uint32_t decided;   // of a sender: the last message, and whether it went to the buffer
@@ -187,10 +188,10 @@ struct exchange {
   const std::uint64_t* long_code;  // null: the program is in `code`
   std::uint32_t me;                // own rank
   std::uint32_t done_value;
-  std::uint32_t* arrivals;  // device memory, 0 before and after: parts of calls that ended, where
-                            // the kernel stays
-  std::uint64_t* done;  // pinned host memory, one a block: ended() of done_value after its part;
-                        // of a replay the number of its call
+  std::uint32_t* arrivals;  // device memory, 0 before and after. Only of a kernel that stays: how
+                            // many parts of calls its blocks have ended
+  std::uint64_t* done;  // pinned host memory, one a block, set when its part of a call has ended or
+                        // paused: ended() of done_value; of a replay the number of the call
   const std::uint32_t* stop;     // pinned host memory: done_value asks waiting blocks to give up
   exchange_place* places;        // device memory, one a block; null: nothing in the program waits
   std::uint64_t patience_ns;     // the longest time that a block waits

@@ -248,10 +248,11 @@ TELPHER_DEVICE void relax() {}  // a load over the bus takes long enough
 #endif  // SYCL, or CUDA and HIP
 #endif  // CPU, or a GPU
 
-// A launch may be prepared while the one before it in its stream ends (inst/kernels.cu says when).
-// Each kernel begins with await_previous_launch(): what that launch has written is there then, as
-// it is without the preparation. A kernel calls admit_next_launch() where what remains is
-// short as a rule, so that the wait, which keeps processors, is short too.
+// Programmatic dependent launch, in CUDA: the device may begin a launch while the one before it in
+// its stream still runs (inst/kernels.cu says when). Each kernel begins with
+// await_previous_launch(), after which it sees all that the previous launch has written, as in
+// order. A kernel calls admit_next_launch() where little work remains as a rule: the next launch
+// keeps processors while it waits, so it should not wait long.
 #if defined(TELPHER_LANGUAGE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 TELPHER_DEVICE void await_previous_launch() {
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -15,8 +15,8 @@
 //           that it did not take. `done` is final before `gone` is set.
 //   host    sets gone = 0 before each launch, and polls done and gone (acquire). If gone is g,
 //           numbers from g on were not taken, even if their commands were written in time. The host
-//           launches again with first_sequence = g, where it waits for one of them or has just
-//           written another. Commands stay in the mailbox and are not written again.
+//           launches again with first_sequence = g if it waits for one of them or has just written
+//           another. Commands stay in the mailbox and are not written again.
 // `done` and `gone` are written by the block only while it runs, by the host only before a launch.
 #pragma once
 

@@ -8,7 +8,7 @@
 //   matched_put    copies message n to its slot, fence, own = n + 1, and the receiver's
 //                  peers = n + 1 (release, system scope). Then it waits until its peers >= n - 2
 //                  (acquire): message n - 3 has been taken, so that the slot of message n + 1 is
-//                  free. Nothing that others wait for comes after that.
+//                  free. No other rank waits for anything that comes after this wait.
 //   matched_take   begins with the sender's peers = n = own (release): what was launched before has
 //                  taken n messages. It waits until peers > n (acquire), copies the slot to the
 //                  program's buffer, own = n + 1.
@@ -23,13 +23,13 @@
 //                  of the slot, and writes the receiver's direct = 1 before `peers`. The blocks of
 //                  a message agree by `decided`, which the first one of them sets.
 //   matched_take   copies nothing if direct is 1.
-// A send never waits for a start, so there is no new order that programs have to keep. `direct` is
-// that of the message which is awaited: the next one cannot go to the buffer before its receive has
-// started, behind this take.
+// A send never waits for the start of its receive, so programs have no new order to keep. `direct`
+// always belongs to the message that matched_take awaits: the next message cannot go to the buffer
+// before its receive has started, and that start comes after this take.
 //
-// A send that has been put is complete: to wait for it takes no kernel. The start of one that is
-// two messages ahead of the receives that have begun holds its stream, as a send without a receive
-// may wait (MPI-4.1, 3.5); it is never the start that belongs to a receive which has been started.
+// A send that has been put is complete: to wait for it takes no kernel. The start of a send that is
+// two messages ahead of the receives that have begun waits, and holds its stream. MPI allows that
+// for a send without a receive (MPI-4.1, 3.5). A send whose receive has been started never waits.
 //
 // The last work item of a launch that may wait also writes the count to pinned memory, where the
 // host finds whether a stream is still held (path/matched_room.hpp).

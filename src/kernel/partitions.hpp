@@ -8,18 +8,19 @@
 //                      scope): what was launched before has read the receiver's buffer.
 //   marking ready      waits until opened >= round (acquire), copies the partition into the
 //                      receiver's buffer, and stores round to the partition's mark at the receiver
-//                      (release), and then to the sender's own mark.
+//                      (release) and to the sender's own mark. The two stores need no order among
+//                      them: the wait at the sender is a kernel that follows.
 //   partitions_wait    waits until every mark at this end is `round` (acquire): at the sender that
 //                      all were marked ready, at the receiver that all have arrived.
-// There is a mark for each partition of the sender. A mark that is `round` already is not given
-// again. So a partition that is marked twice, or before the start, changes nothing.
+// There is a mark for each partition of the sender. A mark that is `round` already is not stored
+// again. So to mark a partition twice, or before the start, changes nothing.
 //
-// Where the other end is on another node the stores to it (`opened`, a partition's bytes, its mark)
-// are commands, in their order, to the relay of this process (telpher/device_relay.h), whose
-// addresses are those of the other process. Once the relay has failed, nobody waits for more.
+// If the other end is on another node, the stores to it (`opened`, a partition's bytes, its mark)
+// are commands to the relay of this process, in this order (telpher/device_relay.h). Their
+// addresses are those of the other process. Once the relay has failed, nobody waits any longer.
 //
-// A stream may be held from the start until the wait has ended: so the wait writes `round` to
-// pinned memory, where the host finds it (path/matched_room.hpp).
+// A stream may be held from the start until the wait has ended. So the wait writes `round` to
+// pinned memory, where the host sees that it has ended (path/matched_room.hpp).
 //
 // `round` is written by partitions_start alone; launches of one end follow one another, and what
 // marks is launched between. A mark at the sender is written by who marks the partition, `opened`

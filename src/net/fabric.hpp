@@ -33,7 +33,7 @@ struct remote_memory {
   std::uint64_t key;
 };
 
-/// used by the provider
+/// The state of one read or write. It must stay in place until `done`.
 struct transfer_mark {
   alignas(16) std::byte context[64];  // the provider's
   bool done = false;
@@ -44,7 +44,7 @@ struct transfer_mark {
 class registration {
  public:
   virtual ~registration() = default;
-  /// How a peer addresses the byte at `p`, which must lie inside.
+  /// How a peer addresses the byte at `p`, which must lie in the registered memory.
   virtual remote_memory name(const void* p) const noexcept = 0;
   virtual void* descriptor() const noexcept = 0;
 };

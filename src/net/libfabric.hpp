@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few functions that libfabric's library exports as symbols, opened at run time. All others are
-// called through tables that these return.
+// The few functions that libfabric's library exports as symbols; the library is opened at run time.
+// All others are called through the tables of functions in the objects that these return.
 #pragma once
 
 #include <rdma/fabric.h>

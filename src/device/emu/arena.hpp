@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of the emulated devices. One reservation of address space holds the window and, at a fixed
 // distance, the alias:
-//   window   the device addresses that programs get: heap of device 0, 1, ..., then the import
-//   area.
-//            Never accessible, so an accidental CPU access ends in a segmentation fault.
+//   window   the device addresses that programs get: the heaps of devices 0, 1, ..., then the area
+//            for imports. Never accessible: an accidental CPU access ends in a segmentation fault.
 //   alias    the same layout with the bytes: each heap is a memfd, each import another process's
 //            memfd. Only the emulated engines, kernels and map_for_cpu use it.
 // A heap's memfd ends with a table of generations: one word for each page at which an allocation

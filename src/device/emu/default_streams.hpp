@@ -3,7 +3,7 @@
 
 namespace telpher::device::emu {
 
-/// The legacy default stream, and the calling thread's own.
+/// Waits for the legacy default stream and for the calling thread's own.
 void synchronise_default_streams() noexcept;
 
 }  // namespace telpher::device::emu

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Streams and events of the emulated device. A stream is a thread, started with its first work,
-// that runs the work in order; a call that waits for the stream does what has not begun itself.
-// Streams run concurrently, unless the topology gives the device fewer work queues than there are
-// streams: the streams of a queue run their work in the order in which it was enqueued, and one
-// that waits holds up the others. A stream has room for so much work only. A call that finds no
-// room waits, as does one that frees memory while there is work, and no other call gives work to
-// the device meanwhile. GPUs may do all this, and programs that wait in a stream for work of
-// another one stand still there. Threads are detached and touch only memory that is never freed at
-// exit, so a process may end or fork while work is in flight. At exit the threads end with the
-// process. In a forked child they do not exist, and every call returns error::forked.
+// that runs the work in order. A call that waits for the stream runs, in its own thread,
+// the work that has not begun.
+//
+// Some limits of GPUs are emulated, because programs that wait in a stream for work of another one
+// may stand still there. Streams run concurrently, unless the topology gives the device fewer work
+// queues than there are streams. The streams of a queue run their work in the order in which it was
+// enqueued, and one that waits holds up the others. A stream has room for a limited number of
+// pieces of work. A call that finds no room waits, as does one that frees memory while there is
+// work. Meanwhile no other call gives work to the device.
+//
+// Threads are detached and touch only memory that is never freed at exit, so a process may end or
+// fork while work is in flight. At exit the threads end with the process. In a forked child they do
+// not exist, and every call returns error::forked.
 #pragma once
 
 #include <atomic>
@@ -52,9 +56,9 @@ class work_queue {
 
 enum class priority { program, highest };
 
-/// As CUDA has it: work of the legacy default stream waits for what the blocking streams of the
-/// device were given before, and theirs for its. Only the threads' own default streams are blocking
-/// here.
+/// How streams of a device wait for each other, as in CUDA. Work of the legacy default stream waits
+/// for what the blocking streams were given before, and their work for what the legacy stream was
+/// given before. Only the threads' own default streams are blocking here.
 enum class ordering { alone, blocking, legacy };
 
 class stream_state : public std::enable_shared_from_this<stream_state>, public library_stream {
@@ -70,7 +74,7 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   /// While the stream is captured its graph takes the work.
   error enqueue(std::function<void()> work) noexcept;
   void synchronise() noexcept;
-  /// How much it has been given, and a wait until so much is done.
+  /// How many pieces of work it has been given, and a wait until so many are done.
   std::uint64_t given() noexcept;
   void wait_for(std::uint64_t given) noexcept;
   /// fail() records that a kernel has died; take_failure() says whether one has since its last
@@ -98,7 +102,7 @@ class stream_state : public std::enable_shared_from_this<stream_state>, public l
   const int device_;
   const std::shared_ptr<work_queue> queue_;
   const ordering ordering_;
-  // Whoever wakes a thread for work has unlocked before: it shall not find the mutex taken.
+  // To be unlocked before a thread is woken for work, so that the thread does not find it locked.
   std::mutex mutex_;
   std::condition_variable came_;     // the stream's thread waits: for work, or for its end
   std::condition_variable changed_;  // everybody else waits: for room, or for work to be done
@@ -125,7 +129,8 @@ namespace engine {
 std::shared_ptr<stream_state> make_stream(int device, priority p,
                                           ordering o = ordering::alone) noexcept;
 
-/// `work` of a stream that is not alone, behind what its others were given before.
+/// `work` of the stream `own`, preceded by a wait for what the streams that it waits for were given
+/// so far.
 std::function<void()> after_others(const stream_state& own, std::function<void()> work) noexcept;
 
 /// The stream whose library_stream lies at `handle`; null if there is none that is not closed.
@@ -134,8 +139,8 @@ std::shared_ptr<stream_state> find_stream(const void* handle) noexcept;
 /// Waits for all work of a device, or of `all_devices`, closed streams included.
 constexpr int all_devices = -1;
 void synchronise_device(int device) noexcept;
-/// The same, and calls that give work to the device wait meanwhile; what freeing memory does on a
-/// GPU.
+/// The same; meanwhile, calls that give work to the device wait. A GPU's driver does this when
+/// memory is freed.
 void drain_device(int device) noexcept;
 
 /// True in a child that was forked after watch_forks().

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work that a stream of the emulated device has recorded in place of running it (a capture), to be
-// run by streams as often as wanted. As on GPUs, a graph keeps what was given to it until it is
-// gone, and every run of it has ended.
+// A graph: work that a stream of the emulated device has recorded in place of running it (a
+// capture). Streams can run it as often as wanted. As on GPUs, a graph keeps the objects that were
+// given to it until it is destroyed and every run of it has ended.
 #pragma once
 
 #include <functional>

@@ -3,16 +3,17 @@
 // TELPHER_EMU_TOPOLOGY names (share/topologies has some); without one, 8 devices, all of them peers
 // over a fabric. A line is one of the following; '#' starts a comment; a and b are a device or a
 // range like 0-3; a later line overrides an earlier one.
-//   devices <count>                        1 to 16; the first line
+//   devices <count>                        1 to 16; before the lines that name devices
 //   name <text>                            the devices' name
-//   processors <count>                     of one device
+//   processors <count>                     of each device
 //   numa <a> <node>                        the NUMA node the device is near to
-//   bar on|off                             whether the CPU can map device memory
-//   timing on|off                          copies take as long as their link says (default: off)
+//   bar on|off|wc                          whether the CPU can map device memory; wc: and copies as
+//                                          through a write-combined BAR
+//   timing on|off                          copies between devices, or a device and the host, take
+//                                          as long as their link says (default: off)
 //   together on|off                        processes run side by side on a device (default: off)
-//   queues <count>                         work queues of a device for the streams of each
-//   priority,
-//                                          taken in turn; default 0: each stream has one of its own
+//   queues <count>                         work queues of a device for the streams of one priority,
+//                                          taken in turn; default 0: each stream has its own
 //   default <kind> [<GB/s> [<us>]]         every pair of devices
 //   link <a> <b> <kind> [<GB/s> [<us>]]    both ways; kind: fabric, pcie, none (no peer access)
 //   host [<GB/s> [<us>]]                   between a device and host memory

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // device::backend for every runtime of CUDA's shape. R (gpurt/runtime.hpp) holds what differs
 // between vendors. This class keeps the rules of device.hpp that are common to all: the device
-// guard, one log line per failed call, clearing the sticky error, doing nothing after process exit,
-// and a cache of export handles.
+// guard, one log line per failed call, clearing the sticky error, and doing nothing after process
+// exit.
 #pragma once
 
 #include <algorithm>
@@ -312,8 +312,9 @@ class backend final : public device::backend {
 
   bool valid(int device) noexcept { return device >= 0 && device < device_count(); }
 
-  /// A device for calls that need any device: the one that we last worked on or whose memory we saw
-  /// first, because another device may have no context yet. Otherwise the thread's current device.
+  /// A device for calls that need any device: the one for which we last made a stream or memory, or
+  /// whose memory we saw first. Another device may have no context yet. Before that, it is the
+  /// thread's current device.
   int any_device() noexcept {
     const int home = home_.load(std::memory_order_relaxed);
     return home >= 0 || process_exit::begun() ? home : std::max(R::current_device(), 0);

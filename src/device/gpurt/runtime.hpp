@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The concept for a vendor's runtime R of gpurt::backend<R>: a struct of types, constants and
 // static functions in CUDA's shape, most of them one-line names of vendor calls. CUDA, HIP and the
-// emulated device have one each. A missing entry is a compile error that names it.
+// emulated device have one each. A missing entry is a compile error that names it. A runtime may
+// have further entries, such as write_and_wait, for which gpurt::backend tests.
 //
-// Every function returns R::error_type and leaves the current device alone, except enter and leave.
-// Functions that work on "the current device" are called between these two.
+// Functions that can fail return R::error_type (map_for_cpu: a status). None changes the current
+// device, except enter and leave. Functions that work on "the current device" are called between
+// these two.
 #pragma once
 
 #include <concepts>
@@ -69,8 +71,8 @@ concept gpu_runtime = requires(int device, int* number, void* address, void** ad
   R::order_windows(device);
 
   // --- work ---
-  // For our own work; of the highest priority, which keeps it out of the queues of the program's
-  // streams where the vendor has queues for each priority.
+  // stream_create is for our own work. Its streams have the highest priority, which keeps them out
+  // of the queues of the program's streams if the vendor has queues for each priority.
   { R::stream_create(&stream) } -> std::same_as<typename R::error_type>;
   { R::program_stream_create(&stream) } -> std::same_as<typename R::error_type>;
   { R::stream_destroy(stream) } -> std::same_as<typename R::error_type>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An event that the host ends: OpenCL's user event, or one of Level Zero that the host may signal.
-// SYCL has none of its own. Functions throw what SYCL throws.
+// An event that the host completes, which SYCL itself does not have: OpenCL's user event, or one of
+// Level Zero that the host may signal. Functions throw what SYCL throws.
 #pragma once
 
 #include <sycl/event.hpp>

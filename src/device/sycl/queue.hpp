@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stream: an in-order queue in a place's context, the event of the last work submitted, and
-// memory for the parameters of kernels in flight. Into a queue of the program's others submit, too.
-// Thread-safe. Functions throw what SYCL throws.
+// memory for the parameters of kernels in flight. The queue may be the program's: then the program
+// submits to it, too. Thread-safe. Functions throw what SYCL throws.
 #pragma once
 
 #include <sycl/event.hpp>
@@ -55,7 +55,7 @@ class work_queue {
   std::list<parameter_slot> slots_;  // least recently used first
 };
 
-/// Ours, and one of the program's while it is adopted.
+/// The queue behind a stream: ours, or one of the program's while it is adopted.
 inline work_queue& queue_of(stream s) noexcept {
   return *static_cast<work_queue*>(s.handle);
 }

@@ -2,9 +2,9 @@
 // Queues that wait for words in memory, for which SYCL has no command. A queue waits for an event
 // that the host ends, and one thread of the process looks at the words.
 //
-// Under the mutex: add() puts a wait behind what the queue has, and in the list. The thread looks
-// at every word (acquire), ends the events of those that have come so far, and drops a wait when
-// the queue has passed it. It sleeps while there is none.
+// Under the mutex: add() enqueues the wait in the queue, and adds it to the list. The thread looks
+// at every word (acquire) and ends the event of each word that has reached its value. It drops a
+// wait when the queue has passed it, and sleeps while the list is empty.
 #pragma once
 
 #include <sycl/queue.hpp>
