@@ -24,8 +24,8 @@
  *   the place does not lie in the window, or if that of a signal is not aligned. A kernel has no
  *   other way to say so.
  * - Functions that reach another node also return false once the host's thread has failed, which
- *   the log explains. A part of the put or get may be done then. A wait for a signal does not
- *   notice the failure.
+ *   the log explains. A part of the put or get may be done then. In a window with ranks on other
+ *   nodes a wait for a signal that has not come returns false then, too.
  * - A wait without a bound occupies its part of the device until the signal comes. Use
  *   telpher_wait_signal_for wherever the rank that gives the signal may need that part, or may be
  *   in a call that waits for this device.
@@ -291,8 +291,10 @@ TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_for(const telpher_device_window
                                                      telpher_comparison how, std::uint64_t value, std::uint64_t polls) {
   const std::uint64_t* const word = telpher_device::own_signal(w, signal);
   if (!word) return false;
+  const telpher_device_queue* const queue = w->queue;
   for (std::uint64_t poll = 0; poll < polls; ++poll) {
     if (telpher_device::holds(telpher_device::load_acquire(word), how, value)) return true;
+    if (telpher_device::relay_is_broken(queue, poll + 1)) return false;
     telpher_device::relax();
   }
   return false;
@@ -307,7 +309,8 @@ TELPHER_DEVICE_FUNCTION bool telpher_wait_signal_for_block(const telpher_device_
   return seen;
 }
 
-/* The same without a bound: false only if the place of the signal is wrong. */
+/* The same without a bound: false only if the place of the signal is wrong, or if the host's thread
+ * has failed. */
 TELPHER_DEVICE_FUNCTION bool telpher_wait_signal(const telpher_device_window* w, std::int64_t signal,
                                                  telpher_comparison how, std::uint64_t value) {
   return telpher_wait_signal_for(w, signal, how, value, ~std::uint64_t{0});

@@ -216,6 +216,9 @@ void relay_fails(suite& s) {
     refused.write({0});
     launch(s, stream, 1, get_all, w.handle, far, memory, bytes, refused.for_kernels());
     s.expect_equal(static_cast<long long>(refused.read()[0]), 1, "a get that was refused");
+    refused.write({0});
+    launch(s, stream, 1, wait_in_vain, w.handle, refused.for_kernels());
+    s.expect_equal(static_cast<long long>(refused.read()[0]), 1, "a wait that ended");
   }
   MPI_Barrier(s.control);
   set_faults("");

@@ -74,6 +74,11 @@ TELPHER_KERNEL_FUNCTION void get_all(handle_of w, int from, unsigned char* memor
   if (!telpher_get_block(w, memory, from, 0, bytes)) *refused = 1;
 }
 
+/// Waits for a signal that never comes.
+TELPHER_KERNEL_FUNCTION void wait_in_vain(handle_of w, std::uint64_t* refused) {
+  if (!telpher_wait_signal_block(w, 0, TELPHER_EQUAL, ~std::uint64_t{0})) *refused = 1;
+}
+
 /// Every block of every rank adds to a word of each rank.
 TELPHER_KERNEL_FUNCTION void add_everywhere(handle_of w, std::uint64_t times) {
   for (std::uint64_t i = 0; i < times; ++i)
