@@ -6,12 +6,13 @@
 #include <dirent.h>
 #include <execinfo.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -25,6 +26,16 @@ inline void write_own_stack(int) {
   static_cast<void>(!::write(STDERR_FILENO, "--\n", 3));
 }
 
+/// Calls `visit(number)` for each entry of a folder of /proc whose name is a number.
+template <class Visit>
+void for_each_number(const std::string& folder, const Visit& visit) {
+  DIR* const entries = ::opendir(folder.c_str());
+  if (!entries) return;
+  while (const dirent* entry = ::readdir(entries))
+    if (const int number = std::atoi(entry->d_name); number > 0) visit(number);
+  ::closedir(entries);
+}
+
 /// One after the other, each by a signal handler of its own.
 inline void write_stacks() {
   void* first[1];
@@ -33,40 +44,38 @@ inline void write_stacks() {
   action.sa_handler = write_own_stack;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGUSR2, &action, nullptr);
-  DIR* const threads = ::opendir("/proc/self/task");
-  if (!threads) return;
-  while (const dirent* thread = ::readdir(threads)) {
-    const int id = std::atoi(thread->d_name);
-    if (id <= 0 || id == static_cast<int>(::syscall(SYS_gettid))) continue;
-    ::syscall(SYS_tgkill, ::getpid(), id, SIGUSR2);
+  for_each_number("/proc/self/task", [](int thread) {
+    if (thread == static_cast<int>(::syscall(SYS_gettid))) return;
+    ::syscall(SYS_tgkill, ::getpid(), thread, SIGUSR2);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  ::closedir(threads);
+  });
 }
 
 /// The state of a thread and where in the system it waits: "S futex_wait_queue".
-inline std::string state_of(const std::filesystem::path& thread) {
+inline std::string state_of(const std::string& thread) {
   std::string line, place;
-  std::getline(std::ifstream(thread / "stat"), line);
-  std::getline(std::ifstream(thread / "wchan"), place);
+  std::getline(std::ifstream(thread + "/stat"), line);
+  std::getline(std::ifstream(thread + "/wchan"), place);
   const std::size_t name = line.rfind(") ");  // the state follows it
   return name == std::string::npos ? "gone" : line.substr(name + 2, 1) + " " + place;
 }
 
 /// A line for each process of this program: its threads' states.
 inline void print_states() {
-  namespace fs = std::filesystem;
-  std::error_code none;
-  const fs::path own = fs::read_symlink("/proc/self/exe", none);
-  for (const fs::directory_entry& process : fs::directory_iterator("/proc", none)) {
-    const std::string id = process.path().filename();
-    if (std::atoi(id.c_str()) <= 0) continue;
-    if (fs::read_symlink(process.path() / "exe", none) != own || none) continue;
-    std::string line = "process " + id + ":";
-    for (const fs::directory_entry& thread : fs::directory_iterator(process.path() / "task", none))
-      line += " " + state_of(thread.path()) + ",";
+  struct stat own = {};
+  if (::stat("/proc/self/exe", &own) != 0) return;
+  for_each_number("/proc", [&](int process) {
+    const std::string folder = "/proc/" + std::to_string(process), tasks = folder + "/task";
+    struct stat program = {};
+    if (::stat((folder + "/exe").c_str(), &program) != 0 || program.st_dev != own.st_dev ||
+        program.st_ino != own.st_ino)
+      return;
+    std::string line = "process " + std::to_string(process) + ":";
+    for_each_number(tasks, [&](int thread) {
+      line += " " + state_of(tasks + "/" + std::to_string(thread)) + ",";
+    });
     std::printf("%s\n", line.c_str());
-  }
+  });
 }
 
 }  // namespace mpi_test

@@ -239,11 +239,13 @@ bool cuda_rt::streams_wait(int) noexcept {
 // Words stay below 2^31, where the driver's comparison is that of numbers without a sign. Pinned
 // memory has one address for host and device.
 cudaError_t cuda_rt::wait_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
+  if (!driver.cuStreamWaitValue32) return cudaErrorNotSupported;
   return runtime_error(driver.cuStreamWaitValue32(s, reinterpret_cast<CUdeviceptr>(word), value,
                                                   CU_STREAM_WAIT_VALUE_GEQ));
 }
 
 cudaError_t cuda_rt::write_value(stream_type s, std::uint32_t* word, std::uint32_t value) noexcept {
+  if (!driver.cuStreamWriteValue32) return cudaErrorNotSupported;
   return runtime_error(driver.cuStreamWriteValue32(s, reinterpret_cast<CUdeviceptr>(word), value,
                                                    CU_STREAM_WRITE_VALUE_DEFAULT));
 }

@@ -188,13 +188,11 @@ class backend final : public device::backend {
   }
   status wait_value(stream s, std::uint32_t* word, std::uint32_t value) noexcept override {
     const stream_object& o = *object_of(s);
-    if (!R::streams_wait(o.device)) return status::not_supported;
     return on(
         o.device, [&] { return R::wait_value(o.native, word, value); }, "stream wait");
   }
   status write_value(stream s, std::uint32_t* word, std::uint32_t value) noexcept override {
     const stream_object& o = *object_of(s);
-    if (!R::streams_wait(o.device)) return status::not_supported;
     return on(
         o.device, [&] { return R::write_value(o.native, word, value); }, "stream write");
   }
