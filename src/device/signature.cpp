@@ -45,15 +45,16 @@ std::vector<std::string> signature() {
                                     std::to_string(TELPHER_VERSION_MINOR) + '.' +
                                     std::to_string(TELPHER_VERSION_PATCH)};
   for (backend* b : backends()) {
-    const int count = b->device_count();
     std::map<std::string, int> names;
-    for (int d = 0; d < count; ++d) {
-      device_properties p{};
+    device_properties p{};
+    // Asking starts the driver. Until then the number of devices is what /dev suggests.
+    if (b->device_count() == 0 || b->properties(0, p) != status::ok) continue;
+    const int count = b->device_count();
+    for (int d = 0; d < count; ++d)
       names[b->properties(d, p) == status::ok ? p.name : "unknown"] += 1;
-    }
     for (const auto& [name, many] : names)
       lines.push_back(std::string(b->name()) + ' ' + std::to_string(many) + " x " + name);
-    if (count > 0) lines.push_back(std::string(b->name()) + " links " + links_of(*b, count));
+    lines.push_back(std::string(b->name()) + " links " + links_of(*b, count));
   }
   return lines;
 }

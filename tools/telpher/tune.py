@@ -8,19 +8,15 @@ from the built-in one only where it was faster by more than --margin."""
 
 import argparse
 import json
-import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
 
 from . import UserError, info, jobs, libraries, tables
+from .tune_choices import BUILT_IN, OPERATIONS, Trial, Variant, all_choices, between, bound
 
-OPERATIONS = ("allreduce", "reduce", "bcast", "allgather", "alltoall", "reduce_scatter_block", "gather", "scatter")
-BLOCK_OF_EACH = ("allgather", "alltoall", "gather", "scatter")  # whose vector is the bench's bytes times the ranks
 # (algorithm, transport in a row of a table, TELPHER_COLL_TRANSPORT, the paths that show that it ran so). Where ranks
 # share a device, what would exchange is stepped.
 WAYS = (
@@ -31,32 +27,14 @@ WAYS = (
     ("one_shot", "stepped", "stepped", ("coll_stepped",)),
     ("library", "vendor", "vendor", ("coll_vendor",)),
 )
-# Setting: test, what it is put to so that the way below it is always or never taken, whether it is a lower bound.
+# Setting: tests, what it is put to so that the way below it is always or never taken, whether it is a lower bound.
 BOUNDS = {
-    "mapped_limit": ("latency", "1m", "0", False),
-    "linger_limit": ("bw", "1m", "0", False),
-    "batch_limit": ("bw", "1g", "0", False),
-    "coll_mapped_threshold": ("allreduce", "0", "inf", True),
+    "mapped_limit": (("latency", "bw"), "1m", "0", False),
+    "linger_limit": (("latency", "bw"), "1m", "0", False),
+    "batch_limit": (("bw",), "1g", "0", False),
+    "coll_mapped_threshold": (("allreduce", "allgather"), "0", "inf", True),
 }
 UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-BUILT_IN = "built-in"
-
-
-@dataclass
-class Variant:
-    """`keep`: the paths of rows that count, by test; without one every row does."""
-
-    name: str
-    ranks: int
-    tests: tuple
-    settings: dict
-    keep: tuple = ()
-    rounds: list = field(default_factory=list)  # of each: (test, bytes) to microseconds
-
-    def time(self, test: str, size: int) -> "float | None":
-        """The median of the rounds; none where a round has no such row."""
-        found = [one.get((test, size)) for one in self.rounds]
-        return statistics.median(found) if found and None not in found else None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -148,9 +126,9 @@ def collective_variants(options, ranks: int) -> list:
 def bound_variants(options) -> list:
     found = []
     for name in wanted(options, BOUNDS):
-        test, always, never, _ = BOUNDS[name]
-        found.append(Variant(f"{name} {always}", 2, (test,), {name: always}))
-        found.append(Variant(f"{name} {never}", 2, (test,), {name: never}))
+        tests, always, never, _ = BOUNDS[name]
+        found.append(Variant(f"{name} {always}", 2, tests, {name: always}))
+        found.append(Variant(f"{name} {never}", 2, tests, {name: never}))
     return found
 
 
@@ -174,6 +152,8 @@ def run_round(options, variants: list, folder: str, head: str) -> list:
             code, text = answer.returncode, answer.stderr.strip()
         except subprocess.TimeoutExpired:
             code, text = 1, f"no end within {options.timeout} s"
+        if "table" in variant.settings and "the table" in text:
+            raise UserError(text.splitlines()[0])  # it was not used: a trial of it says nothing
         if code != 0:
             say(options, f"left out: {variant.name}: {text.splitlines()[-1] if text else f'exit code {code}'}")
         found.append(rows_of(variant, file) if code == 0 else {})
@@ -200,67 +180,33 @@ def measure(options, variants: list, folder: str) -> int:
 # --- what is made of it ---
 
 
-def fastest(variants: list, test: str, size: int, margin: float) -> str:
-    """The name of the variant to take, the built-in one unless another is faster by more than the margin."""
-    times = {v.name: v.time(test, size) for v in variants if test in v.tests}
-    known = {name: value for name, value in times.items() if value is not None}
-    best = min(known, key=known.get, default=BUILT_IN)
-    built_in = known.get(BUILT_IN)
-    return best if built_in is None or known.get(best, built_in) < built_in * (1 - margin) else BUILT_IN
-
-
-def choices_of(variants: list, ranks: int, test: str, sizes: list, margin: float) -> list:
-    """Rows of a table, neighbours that say the same put together; the last leaves the rest to the built-in table."""
-    rows: list = []
-    for size in sizes:
-        name = fastest(variants, test, size, margin)
-        bound = size * (ranks if test in BLOCK_OF_EACH else 1)
-        algorithm, transport = ("builtin", "") if name == BUILT_IN else name.split()
-        if rows and rows[-1][3:] == (algorithm, transport):
-            rows.pop()
-        rows.append((test, bound, ranks, algorithm, transport))
-    if rows and rows[-1][3] == "builtin":
-        rows.pop()
-    return [*rows, (test, 0, ranks, "builtin", "")]
-
-
-def all_choices(variants: list, options, sizes: list) -> list:
-    counts = sorted({v.ranks for v in variants if v.name == BUILT_IN})
-    found = []
-    for test in OPERATIONS:
-        rows = []
-        for ranks in counts:
-            own = [v for v in variants if v.ranks == ranks and (v.keep or v.name == BUILT_IN)]
-            if any(test in v.tests for v in own):
-                rows += choices_of(own, ranks, test, sizes, options.margin)
-        found += rows if any(row[3] != "builtin" for row in rows) else []
-    return found
-
-
-def bound(always: Variant, never: Variant, test: str, sizes: list, default: int, lower: bool, margin: float) -> int:
-    """The bound with the least sum of logarithms of times; the default, unless that is worse by over the margin."""
-    times = {s: (always.time(test, s), never.time(test, s)) for s in sizes}
-    known = {s: pair for s, pair in times.items() if None not in pair}
-
-    def cost(limit: int) -> float:
-        taken = {s: pair[0 if (s >= limit if lower else s <= limit) else 1] for s, pair in known.items()}
-        return sum(math.log(max(one, 1e-3)) for one in taken.values())
-
-    best = min([0, *known], key=cost)
-    return best if cost(default) - cost(best) > math.log(1 + margin) else default
-
-
 def all_bounds(variants: list, options, sizes: list) -> dict:
+    """Settings to be changed: (value, tests, the sizes that then go another way)."""
     defaults = {row["name"]: row["default"] for row in info.probe(options.backend).get("settings", [])}
     by_name, found = {v.name: v for v in variants}, {}
     for name in wanted(options, BOUNDS):
-        test, always, never, lower = BOUNDS[name]
+        tests, always, never, lower = BOUNDS[name]
         default = size_of(defaults.get(name, "0"))
-        pair = by_name[f"{name} {always}"], by_name[f"{name} {never}"]
-        value = bound(*pair, test, sizes, default, lower, options.margin)
+        value = bound(by_name[f"{name} {always}"], by_name[f"{name} {never}"], sizes, default, lower, options.margin)
         if value != default:
-            found[name] = value
+            found[name] = value, tests, between(value, default, sizes, lower)
     return found
+
+
+def trial_of(options, counts: list, candidate: str, folder: str) -> "Trial | None":
+    """The table in that file beside the built-in choices; none if no round of them was whole."""
+    pairs = {}
+    of_bounds = [test for name in wanted(options, BOUNDS) for test in BOUNDS[name][0]]
+    for ranks in sorted({*counts, *([2] if of_bounds else [])}):
+        tests = (*(wanted(options, OPERATIONS) if ranks in counts else ()), *(of_bounds if ranks == 2 else ()))
+        tests = tuple(dict.fromkeys(tests))
+        pairs[ranks] = (Variant("trial: built-in", ranks, tests, {}),
+                        Variant("trial: the table", ranks, tests, {"table": candidate}))
+    rounds = measure(options, [one for pair in pairs.values() for one in pair], folder)
+    return Trial(pairs, options.margin) if rounds else None
+
+
+# --- the command ---
 
 
 def rank_counts(options) -> list:
@@ -301,18 +247,28 @@ def tune(arguments: list) -> int:
     options = parser().parse_args(arguments)
     sizes = check(options)
     jobs.interrupt_on_terminate()
+    trial = None
     with tempfile.TemporaryDirectory(prefix="telpher-tune-") as folder:
         machine = machine_of(options, folder)
         counts = rank_counts(options)
         variants = [v for ranks in counts for v in collective_variants(options, ranks)] + bound_variants(options)
         say(options, f"machine: {'; '.join(machine)}")
         rounds = measure(options, variants, folder)
-    if rounds == 0:
-        return 130
-    settings, choices = all_bounds(variants, options, sizes), all_choices(variants, options, sizes)
+        if rounds == 0:
+            return 130
+        bounds, choices = all_bounds(variants, options, sizes), all_choices(variants, sizes, options.margin)
+        if rounds == options.rounds and (bounds or choices):
+            candidate = os.path.join(folder, "candidate")
+            save(candidate, tables.write(machine, [], {name: one[0] for name, one in bounds.items()}, choices))
+            trial = trial_of(options, counts, candidate, folder)
+    if trial:
+        bounds = {name: one for name, one in bounds.items() if trial.confirms_bound(*one[1:])}
+        choices = all_choices(variants, sizes, options.margin, trial)
+        variants += [one for pair in trial.pairs.values() for one in pair]
+    settings = {name: one[0] for name, one in bounds.items()}
     comments = [
         f"by telpher tune on {os.uname().nodename}, {time.strftime('%Y-%m-%d')}",
-        f"{rounds} rounds of {len(variants)} runs",
+        f"{rounds} rounds of {len(variants)} runs" + ("" if trial else "; not tried as a whole"),
         f"ranks {', '.join(map(str, counts))}; sizes {options.sizes}; margin {options.margin}",
     ]
     path = options.output or os.path.join(tables.own_folder(), tables.file_of(machine))

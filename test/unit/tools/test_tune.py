@@ -12,7 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import tables, tune  # noqa: E402
+from telpher import tables  # noqa: E402
+from telpher import tune_choices as tune  # noqa: E402
 
 ABI, MPIRUN = sys.argv[1:3] if len(sys.argv) > 2 else ("", "")
 BUILD = os.environ["BUILD"]
@@ -51,10 +52,38 @@ class Decisions(unittest.TestCase):
     def test_bounds(self):
         sizes = [1, 2, 4, 8]
         always, never = self.variants(a={1: 1, 2: 1, 4: 9, 8: 9}, b={1: 3, 2: 3, 4: 3, 8: 3})
-        self.assertEqual(tune.bound(always, never, "allreduce", sizes, 8, False, 0.05), 2)
-        self.assertEqual(tune.bound(always, never, "allreduce", sizes, 3, False, 0.05), 3)  # as good: stays
+        self.assertEqual(tune.bound(always, never, sizes, 8, False, 0.05), 2)
+        self.assertEqual(tune.bound(always, never, sizes, 3, False, 0.05), 3)  # as good: stays
         always, never = self.variants(a={1: 9, 2: 9, 4: 1, 8: 1}, b={1: 3, 2: 3, 4: 3, 8: 3})
-        self.assertEqual(tune.bound(always, never, "allreduce", sizes, 0, True, 0.05), 4)
+        self.assertEqual(tune.bound(always, never, sizes, 0, True, 0.05), 4)
+
+    def test_a_bound_that_hardly_matters_stays(self):
+        always, never = self.variants(a={1: 99, 2: 99, 4: 99, 8: 99}, b={1: 97, 2: 97, 4: 97, 8: 97})
+        self.assertEqual(tune.bound(always, never, [1, 2, 4, 8], 8, False, 0.05), 8)  # 2 % each, 8 % together
+
+    def test_a_bound_that_one_test_loses_by_stays(self):
+        always, never = self.variants(a={1: 9}, b={1: 3})
+        for one, us in ((always, 1), (never, 2)):
+            one.tests = ("allreduce", "bcast")
+            one.rounds[0]["bcast", 1] = us
+        self.assertEqual(tune.bound(always, never, [1], 1, False, 0.05), 1)
+
+    def trial(self, **table):
+        built_in, tuned = self.variants(built_in={1: 10, 2: 10, 4: 10, 8: 10}, table=table["table"])
+        return tune.Trial({2: (built_in, tuned)}, 0.05)
+
+    def test_rows_count_that_the_trial_confirms(self):
+        trial = self.trial(table={1: 6, 2: 9.9, 4: 6, 8: 10})
+        variants = self.variants(built_in={1: 10, 2: 10, 4: 10, 8: 10}, push_packed={1: 5, 2: 5, 4: 5, 8: 10})
+        rows = tune.choices_of(variants, 2, "allreduce", [1, 2, 4, 8], 0.05, trial)
+        self.assertEqual([row[1:4] for row in rows], [(1, 2, "push"), (2, 2, "builtin"), (4, 2, "push"),
+                                                      (0, 2, "builtin")])
+
+    def test_bounds_count_that_the_trial_confirms(self):
+        trial = self.trial(table={1: 9, 2: 10.5, 4: 12, 8: 10})
+        self.assertTrue(trial.confirms_bound(("allreduce",), [1, 2]))
+        self.assertFalse(trial.confirms_bound(("allreduce",), [2, 4]))
+        self.assertFalse(trial.confirms_bound(("allreduce", "bw"), [1]))  # one was not measured
 
     def test_the_median_of_rounds_counts(self):
         one = tune.Variant("x", 2, ("bw",), {}, (), [{("bw", 1): us} for us in (9, 1, 2)])
