@@ -12,7 +12,7 @@
 //   matched_take   begins with the sender's peers = n = own (release): what was launched before has
 //                  taken n messages. It waits until peers > n (acquire), copies the slot to the
 //                  program's buffer, own = n + 1.
-// A message of at most `packed_limit` bytes travels in flagged words (flagged_word.hpp) with the
+// A message of at most `packed_limit` bytes travels in flagged words (flagged_bytes.hpp) with the
 // mark 2n + 1: matched_take polls the words themselves. So matched_put needs neither a fence nor
 // `peers` there, and no block waits for another one.
 //
@@ -41,8 +41,8 @@
 
 #include "kernel/atomics.hpp"
 #include "kernel/copy_batch.hpp"
+#include "kernel/flagged_bytes.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/flagged_word.hpp"
 
 namespace telpher::kernel {
 
@@ -121,77 +121,20 @@ TELPHER_DEVICE bool is_packed(const matched_pieces::piece& p) {
   return p.bytes <= matched_pieces::packed_limit;
 }
 
-TELPHER_DEVICE std::uint64_t packed_words(const matched_pieces::piece& p) {
-  return (p.bytes + flagged_payload - 1) / flagged_payload;
-}
-
-/// Words that a work item has in flight together.
-constexpr unsigned packed_at_once = 4;
-
 TELPHER_DEVICE std::uint32_t mark_of(std::uint32_t message) {
   return 2 * message + 1;
 }
 
-/// The 4 bytes from 4 * i on, as far as there are so many.
-TELPHER_DEVICE std::uint32_t part_of(const std::uint8_t* from, std::uint64_t i,
-                                     std::uint64_t bytes) {
-  const std::uint8_t* const at = from + 4 * i;
-  if (reinterpret_cast<std::uintptr_t>(at) % 4 == 0 && 4 * i + 4 <= bytes)
-    return load<std::uint32_t>(at);
-  std::uint32_t part = 0;  // behind the end, too
-  for (unsigned b = 0; b < 4 && 4 * i + b < bytes; ++b) part |= std::uint32_t{at[b]} << 8 * b;
-  return part;
-}
-
-TELPHER_DEVICE void set_part(std::uint8_t* to, std::uint64_t i, std::uint64_t bytes,
-                             std::uint32_t part) {
-  std::uint8_t* const at = to + 4 * i;
-  if (reinterpret_cast<std::uintptr_t>(at) % 4 == 0 && 4 * i + 4 <= bytes)
-    return store<std::uint32_t>(at, part);
-  for (unsigned b = 0; b < 4 && 4 * i + b < bytes; ++b)
-    at[b] = static_cast<std::uint8_t>(part >> 8 * b);
-}
-
 template <class W>
 TELPHER_DEVICE void put_packed(const matched_share<W>& s, std::uint32_t n) {
-  std::uint8_t* const slot = slot_of(s.piece, n);
-  const auto* const from = resolve(static_cast<const std::uint8_t*>(s.piece.buffer));
-  const std::uint64_t words = packed_words(s.piece);
-  for (std::uint64_t first = s.index; first < words; first += packed_at_once * s.workers) {
-    flagged_word word[packed_at_once] = {};
-    TELPHER_UNROLL
-    for (unsigned k = 0; k < packed_at_once; ++k) {
-      word[k].mark = mark_of(n);
-      TELPHER_UNROLL
-      for (unsigned j = 0; j < flagged_parts; ++j)
-        word[k].part[j] = part_of(from, (first + k * s.workers) * flagged_parts + j, s.piece.bytes);
-    }
-    TELPHER_UNROLL
-    for (unsigned k = 0; k < packed_at_once; ++k)
-      if (first + k * s.workers < words) store_flagged(slot, first + k * s.workers, word[k]);
-  }
+  put_flagged(slot_of(s.piece, n), resolve(static_cast<const std::uint8_t*>(s.piece.buffer)),
+              s.piece.bytes, mark_of(n), s.index, s.workers);
 }
 
 template <class W>
 TELPHER_DEVICE void take_packed(const matched_share<W>& s, std::uint32_t n) {
-  const std::uint8_t* const slot = slot_of(s.piece, n);
-  auto* const to = resolve(static_cast<std::uint8_t*>(s.piece.buffer));
-  const std::uint64_t words = packed_words(s.piece);
-  for (std::uint64_t first = s.index; first < words; first += packed_at_once * s.workers) {
-    flagged_word word[packed_at_once];
-    TELPHER_UNROLL
-    for (unsigned k = 0; k < packed_at_once; ++k)
-      if (first + k * s.workers < words) word[k] = load_flagged(slot, first + k * s.workers);
-    TELPHER_UNROLL
-    for (unsigned k = 0; k < packed_at_once; ++k) {
-      const std::uint64_t i = first + k * s.workers;
-      if (i >= words) break;
-      for (; word[k].mark != mark_of(n); word[k] = load_flagged(slot, i)) relax();
-      TELPHER_UNROLL
-      for (unsigned j = 0; j < flagged_parts; ++j)
-        set_part(to, i * flagged_parts + j, s.piece.bytes, word[k].part[j]);
-    }
-  }
+  take_flagged(resolve(static_cast<std::uint8_t*>(s.piece.buffer)), slot_of(s.piece, n),
+               s.piece.bytes, mark_of(n), s.index, s.workers, [] { return false; });
 }
 
 // --- the kernels ---

@@ -4,7 +4,7 @@
 #include "mpi/enqueued.hpp"
 #include "mpi/matching.hpp"
 #include "mpi/own.hpp"
-#include "mpi/pt2pt.hpp"
+#include "mpi/stream_messages.hpp"
 #include "stream/settle.hpp"
 #pragma GCC visibility push(default)
 #include "telpher/stream.h"
@@ -37,8 +37,10 @@ int start_all(const char* call, int count, const MPI_Request all[], void* native
   std::vector<MPI_Request> others;
   const int rc = partitioned::start_matched(call, count, all, native, others);
   if (rc != MPI_SUCCESS || others.empty()) return rc;
-  return enqueue_start(call, native, [others]() mutable {
-    return requests::startall(static_cast<int>(others.size()), others.data());
+  return enqueue_start(call, native, [others, turn = mpi::matching_turn()]() mutable {
+    const int code = requests::startall(static_cast<int>(others.size()), others.data());
+    turn.end();
+    return code;
   });
 }
 
@@ -87,16 +89,13 @@ int telpher_stream_status(void* native) {
 
 int telpher_send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm, void* native) {
-  const pt2pt::send_args a{"telpher_send_enqueue", buf, count, datatype, dest, tag, comm};
-  return mpi::enqueue(a.call, comm, native, MPI_STATUS_IGNORE,
-                      [a](MPI_Request* made) { return pt2pt::isend(a, made); });
+  return mpi::enqueue_send({"telpher_send_enqueue", buf, count, datatype, dest, tag, comm}, native);
 }
 
 int telpher_recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, MPI_Status* status, void* native) {
-  const pt2pt::receive_args a{"telpher_recv_enqueue", buf, count, datatype, source, tag, comm};
-  return mpi::enqueue(a.call, comm, native, status,
-                      [a](MPI_Request* made) { return pt2pt::irecv(a, made); });
+  return mpi::enqueue_receive({"telpher_recv_enqueue", buf, count, datatype, source, tag, comm},
+                              status, native);
 }
 
 int telpher_sendrecv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
@@ -104,24 +103,21 @@ int telpher_sendrecv_enqueue(const void* sendbuf, int sendcount, MPI_Datatype se
                              int source, int recvtag, MPI_Comm comm, MPI_Status* status,
                              void* native) {
   constexpr const char* call = "telpher_sendrecv_enqueue";
-  const pt2pt::send_args s{call, sendbuf, sendcount, sendtype, dest, sendtag, comm};
-  const pt2pt::receive_args r{call, recvbuf, recvcount, recvtype, source, recvtag, comm};
-  return mpi::enqueue(call, comm, native, status,
-                      [s, r](MPI_Request* made) { return pt2pt::isendrecv(s, r, made); });
+  return mpi::enqueue_sendrecv({call, sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                               {call, recvbuf, recvcount, recvtype, source, recvtag, comm}, status,
+                               native);
 }
 
 int telpher_isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag,
                           MPI_Comm comm, MPI_Request* request, void* native) {
-  const pt2pt::send_args a{"telpher_isend_enqueue", buf, count, datatype, dest, tag, comm};
-  return mpi::enqueue_with_request(a.call, comm, native, request,
-                                   [a](MPI_Request* made) { return pt2pt::isend(a, made); });
+  return mpi::enqueue_isend({"telpher_isend_enqueue", buf, count, datatype, dest, tag, comm},
+                            request, native);
 }
 
 int telpher_irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag,
                           MPI_Comm comm, MPI_Request* request, void* native) {
-  const pt2pt::receive_args a{"telpher_irecv_enqueue", buf, count, datatype, source, tag, comm};
-  return mpi::enqueue_with_request(a.call, comm, native, request,
-                                   [a](MPI_Request* made) { return pt2pt::irecv(a, made); });
+  return mpi::enqueue_ireceive({"telpher_irecv_enqueue", buf, count, datatype, source, tag, comm},
+                               request, native);
 }
 
 // --- requests ---

@@ -16,7 +16,7 @@
 #include "mpi/repeated.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/own.hpp"
-#include "mpi/pt2pt.hpp"
+#include "mpi/stream_messages.hpp"
 #include "stream/settle.hpp"
 #pragma GCC visibility push(default)
 #include "telpher/stream.h"
@@ -128,26 +128,6 @@ bool stream_of_request(MPI_Request request, void*& native) noexcept {
   return op && op->enqueued_in(native);
 }
 
-int send(const pt2pt::send_args& a, void* native) noexcept {
-  return mpi::enqueue(a.call, a.comm, native, MPI_STATUS_IGNORE,
-                      [a](MPI_Request* made) { return pt2pt::isend(a, made); });
-}
-
-int receive(const pt2pt::receive_args& a, MPI_Status* status, void* native) noexcept {
-  return mpi::enqueue(a.call, a.comm, native, status,
-                      [a](MPI_Request* made) { return pt2pt::irecv(a, made); });
-}
-
-int isend(const pt2pt::send_args& a, MPI_Request* request, void* native) noexcept {
-  return mpi::enqueue_with_request(a.call, a.comm, native, request,
-                                   [a](MPI_Request* made) { return pt2pt::isend(a, made); });
-}
-
-int ireceive(const pt2pt::receive_args& a, MPI_Request* request, void* native) noexcept {
-  return mpi::enqueue_with_request(a.call, a.comm, native, request,
-                                   [a](MPI_Request* made) { return pt2pt::irecv(a, made); });
-}
-
 }  // namespace
 
 extern "C" {
@@ -223,7 +203,7 @@ int MPIX_Comm_get_stream(MPI_Comm comm, int idx, int* found) {
     constexpr const char* call = "MPIX_Send_enqueue" #suffix;                                     \
     void* native = nullptr;                                                                       \
     if (own_stream(comm, native))                                                                 \
-      return send({call, buf, count, datatype, dest, tag, comm}, native);                         \
+      return mpi::enqueue_send({call, buf, count, datatype, dest, tag, comm}, native);            \
     return call_host<int(const void*, count_type, MPI_Datatype, int, int, MPI_Comm)>(             \
         call, comm, no_device_stream, buf, count, datatype, dest, tag, comm);                     \
   }                                                                                               \
@@ -232,7 +212,8 @@ int MPIX_Comm_get_stream(MPI_Comm comm, int idx, int* found) {
     constexpr const char* call = "MPIX_Recv_enqueue" #suffix;                                     \
     void* native = nullptr;                                                                       \
     if (own_stream(comm, native))                                                                 \
-      return receive({call, buf, count, datatype, source, tag, comm}, status, native);            \
+      return mpi::enqueue_receive({call, buf, count, datatype, source, tag, comm}, status,        \
+                                  native);                                                        \
     return call_host<int(void*, count_type, MPI_Datatype, int, int, MPI_Comm, MPI_Status*)>(      \
         call, comm, no_device_stream, buf, count, datatype, source, tag, comm, status);           \
   }                                                                                               \
@@ -241,7 +222,7 @@ int MPIX_Comm_get_stream(MPI_Comm comm, int idx, int* found) {
     constexpr const char* call = "MPIX_Isend_enqueue" #suffix;                                    \
     void* native = nullptr;                                                                       \
     if (own_stream(comm, native))                                                                 \
-      return isend({call, buf, count, datatype, dest, tag, comm}, request, native);               \
+      return mpi::enqueue_isend({call, buf, count, datatype, dest, tag, comm}, request, native);  \
     return call_host<int(const void*, count_type, MPI_Datatype, int, int, MPI_Comm,               \
                          MPI_Request*)>(call, comm, no_device_stream, buf, count, datatype, dest, \
                                         tag, comm, request);                                      \
@@ -251,7 +232,8 @@ int MPIX_Comm_get_stream(MPI_Comm comm, int idx, int* found) {
     constexpr const char* call = "MPIX_Irecv_enqueue" #suffix;                                    \
     void* native = nullptr;                                                                       \
     if (own_stream(comm, native))                                                                 \
-      return ireceive({call, buf, count, datatype, source, tag, comm}, request, native);          \
+      return mpi::enqueue_ireceive({call, buf, count, datatype, source, tag, comm}, request,      \
+                                   native);                                                       \
     return call_host<int(void*, count_type, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)>(     \
         call, comm, no_device_stream, buf, count, datatype, source, tag, comm, request);          \
   }

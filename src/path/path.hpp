@@ -15,6 +15,7 @@ enum class kind : int {
 #define TELPHER_PATH(name, choice, what) name,
 #include "base/paths.def"
 #undef TELPHER_PATH
+  inbox,  // in the order of streams: a kernel puts the bytes into an inbox, another one takes them
   // Collectives; one call counts as one message.
   coll_staged,    // through host memory, by the host MPI
   coll_packed,    // one kernel per rank; data and flags in the same words

@@ -50,6 +50,7 @@ own_segment::own_segment(std::byte* base) noexcept {
   static_cast<segment&>(*this) = segment(base);
   for (std::size_t i = 0; i < most_doorbells; ++i)
     new (&doorbells()[i]) std::atomic<std::uint64_t>{0};
+  for (std::size_t i = 0; i < most_inboxes; ++i) new (&inbox(i)) inbox_card{};
   arena_ = memory::arena(h.arena_at, h.arena_bytes);
   for (std::uint32_t i = h.slots; i > 0; --i) free_slots_.push_back({i - 1, 0, 0});
 }

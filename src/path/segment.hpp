@@ -29,6 +29,11 @@ class segment {
   slot& cell(std::uint32_t index) const noexcept {
     return reinterpret_cast<slot*>(base_ + slots_at_)[index];
   }
+  /// The owner's inbox for messages of the rank at this place among the node's; the place is below
+  /// most_inboxes.
+  inbox_card& inbox(std::size_t sender) const noexcept {
+    return reinterpret_cast<inbox_card*>(base_ + segment_inboxes_at)[sender];
+  }
   /// Reserves a doorbell of this segment for this process; to be called before the first ring.
   void take_doorbell() noexcept;
   /// Tells the owner that a ticket for it was sent.

@@ -7,8 +7,8 @@ namespace telpher::path {
 
 const char* to_string(slot_state s) noexcept {
   static constexpr const char* names[] = {
-      "free",       "preparing", "offered",   "claimed",  "getting", "staging", "staged",
-      "pipe asked", "piping",    "put asked", "put done", "refused", "done"};
+      "free",   "preparing",  "coming", "arrived",   "offered",  "claimed", "getting", "staging",
+      "staged", "pipe asked", "piping", "put asked", "put done", "refused", "done"};
   const auto i = static_cast<std::size_t>(s);
   return i < std::size(names) ? names[i] : "invalid";
 }

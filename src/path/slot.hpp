@@ -8,6 +8,12 @@
 //   preparing  sender    store(release), before the ticket is sent: the sender's device is still at
 //                        work on the payload. The receiver waits; only the sender leaves this
 //                        state, for offered or refused
+//   coming     sender    store(release), before the ticket is sent: when the sender's stream gets
+//                        there, its kernel puts the bytes into cell `where` of the receiver's
+//                        inbox, with the mark `ring_blocks` (path/inbox.hpp). The receiver's stream
+//                        may take them from there by its own kernel, and then stores done. Else the
+//                        receiver waits
+//   arrived    sender    compare-and-swap from coming: they are in the cell; the send is complete
 //   offered    sender    store(release), before the ticket is sent or from preparing: `payload`
 //                        says where the bytes lie; the receiver may claim
 //   claimed    receiver  compare-and-swap from offered: the receiver decides how the bytes move. It
@@ -25,7 +31,7 @@
 //   put_done   sender    store(release): the bytes are in the target; the send is complete
 //   refused    sender    store(release): what was asked cannot be done; the receiver asks otherwise
 //                        (from put_asked: it stores claimed again) or gives up with an error (from
-//                        preparing, pipe_asked, piping, staging)
+//                        preparing, coming, pipe_asked, piping, staging)
 //   done       receiver  store(release): the receiver needs nothing more, because the bytes have
 //                        arrived or because it has failed; the sender frees the cell
 //
@@ -57,6 +63,8 @@ namespace telpher::path {
 enum class slot_state : std::uint8_t {
   free = 0,
   preparing,
+  coming,
+  arrived,
   offered,
   claimed,
   getting,
@@ -122,8 +130,17 @@ struct alignas(64) slot {
   }
   /// The compare-and-swap on `offered` that decides between claimed and staging.
   bool take(std::uint32_t epoch, slot_state s) noexcept {
-    std::uint32_t expected = pack(epoch, slot_state::offered);
-    return word.compare_exchange_strong(expected, pack(epoch, s), std::memory_order_acq_rel);
+    return change(epoch, slot_state::offered, s);
+  }
+  /// Of the sender: the receiver may store done meanwhile.
+  bool end_coming(std::uint32_t epoch, slot_state s) noexcept {
+    return change(epoch, slot_state::coming, s);
+  }
+
+ private:
+  bool change(std::uint32_t epoch, slot_state from, slot_state to) noexcept {
+    std::uint32_t expected = pack(epoch, from);
+    return word.compare_exchange_strong(expected, pack(epoch, to), std::memory_order_acq_rel);
   }
 };
 
@@ -185,10 +202,20 @@ struct segment_header {
   alignas(64) endings ended;           // allocations of the owner
 };
 
+/// The inbox for messages of one sender's streams (path/inbox.hpp). Written by the owner, which
+/// stores `cells` last (release), and read by the sender.
+struct alignas(64) inbox_card {
+  std::atomic<std::uint32_t> cells;  // 0: there is none
+  std::uint64_t cell_bytes;
+  exported_memory memory;
+};
+
 constexpr std::size_t segment_doorbells_at = 4096;
 constexpr std::size_t most_doorbells = 512;
-constexpr std::size_t segment_slots_at =
+constexpr std::size_t segment_inboxes_at =
     segment_doorbells_at + most_doorbells * sizeof(std::atomic<std::uint64_t>);
+constexpr std::size_t most_inboxes = 64;  // one for each of the first so many ranks of the node
+constexpr std::size_t segment_slots_at = segment_inboxes_at + most_inboxes * sizeof(inbox_card);
 static_assert(offsetof(slot, payload.uuid) <= 64);
 static_assert(sizeof(segment_header) <= segment_doorbells_at && segment_slots_at % 4096 == 0);
 

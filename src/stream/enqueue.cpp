@@ -135,10 +135,8 @@ refusal capture(queue& q, device::stream s, std::unique_ptr<operation> op) noexc
   return {held, failed(held) ? "the capture refused to write and wait for memory" : nullptr};
 }
 
-}  // namespace
-
-refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcept {
-  device::adopted_stream s(native);
+/// The queue of a stream of the program's, or why it cannot have one.
+refusal find_queue_of(const device::adopted_stream& s, void* native, queue*& found) noexcept {
   if (!s.owner())
     return {status::not_supported, "no device back end is active; 'telpher info' says why"};
   if (!s.get())
@@ -152,15 +150,51 @@ refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcep
             "streams of this device cannot wait for memory (its driver or back end lacks it): use "
             "the call without _enqueue after synchronising"};
   const stream_id id = id_of(owner, native);
-  queue* q = find_queue(id, where);
-  if (!q) {
-    if (const status made = memory::make_streams(where); failed(made))
-      return {made, "our own streams on its device could not be made"};
-    q = add_queue(id, where);
-  }
-  if (!q) return {status::out_of_memory, "host memory"};
+  found = find_queue(id, where);
+  if (found) return {};
+  if (const status made = memory::make_streams(where); failed(made))
+    return {made, "our own streams on its device could not be made"};
+  found = add_queue(id, where);
+  if (!found) return {status::out_of_memory, "host memory"};
+  return {};
+}
+
+}  // namespace
+
+refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcept {
+  device::adopted_stream s(native);
+  queue* q = nullptr;
+  if (const refusal r = find_queue_of(s, native, q); failed(r.s)) return r;
   return s.is_captured() ? capture(*q, *s.get(), std::move(op))
                          : put(*q, *s.get(), std::move(op), holds);
+}
+
+refusal launch(device::adopted_stream& s, void* native, std::unique_ptr<launched> op,
+               bool holds) noexcept {
+  queue* q = nullptr;
+  refusal r = find_queue_of(s, native, q);
+  item made;
+  made.holds = holds;
+  auto& streams = memory::held_streams::instance();
+  std::unique_lock<std::mutex> turn;
+  if (!failed(r.s)) {
+    turn = take_turn(*q, holds);
+    if (holds) streams.begin();
+    if (holds) q->held.fetch_add(1, std::memory_order_relaxed);
+    if (const status given = op->launch(*s.get()); failed(given))
+      r = {given, "a launch in the stream"};
+  }
+  made.op = std::move(op);
+  if (!failed(r.s))
+    if (const status added = hand_over(*q, std::move(made)); failed(added))
+      r = {added, "the thread that serves streams could not be started"};
+  if (!failed(r.s)) return r;
+  const bool counted = holds && turn.owns_lock();
+  turn = {};
+  made.op->abandon();
+  if (counted) streams.end();
+  if (counted) q->held.fetch_sub(1, std::memory_order_release);
+  return r;
 }
 
 int take_failure(void* native) noexcept {

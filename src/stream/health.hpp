@@ -5,6 +5,8 @@
 // are left alone, because they may be under capture.
 #pragma once
 
+#include <vector>
+
 #include "memory/streams.hpp"
 
 namespace telpher::stream {
@@ -19,6 +21,18 @@ class health {
  private:
   memory::place where_;
   memory::pooled_event asked_;  // recorded, and not known to be done
+};
+
+/// Those of which something is waited for.
+class watched_devices {
+ public:
+  void watch(const memory::place& where);
+  /// Asks each one.
+  std::vector<memory::place> failed();
+  void clear() noexcept { all_.clear(); }
+
+ private:
+  std::vector<health> all_;
 };
 
 }  // namespace telpher::stream

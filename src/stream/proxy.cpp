@@ -42,11 +42,14 @@ class proxy {
   status add(queue& q, item&& i) noexcept;
   status add(replayed&& r) noexcept;
   bool idle() const noexcept { return open_.load(std::memory_order_acquire) == 0; }
+  bool any_graphs() const noexcept { return graph_count_.load(std::memory_order_relaxed) > 0; }
+  std::uint64_t looks() const noexcept { return looks_; }
   /// False: graphs of the program still have words.
   bool stop() noexcept;
 
  private:
   void run() noexcept;
+  void report(double seconds) const noexcept;
   queue* find_locked(const stream_id& id, const memory::place& where) noexcept;
   bool start_thread() noexcept;
   void wait_for_arrivals() noexcept;
@@ -68,12 +71,14 @@ class proxy {
   std::thread thread_;                                     // under mutex_
   std::atomic<bool> arrived_{false};                       // something has, or it shall end
   std::atomic<std::size_t> open_{0};                       // items that are not over
+  std::atomic<int> graph_count_{0};                        // of operations in graphs
   // The proxy's own.
   std::vector<arrival> taken_;
   std::vector<queue*> busy_;  // with waiting items
   std::vector<running> running_;
   std::vector<std::unique_ptr<replayed>> graphs_;  // in the order of the capturing calls
-  std::vector<health> devices_;
+  watched_devices devices_;
+  std::uint64_t looks_ = 0;
 };
 
 proxy& the_proxy() {
@@ -142,6 +147,7 @@ status proxy::add(replayed&& r) noexcept {
   std::lock_guard lock(mutex_);
   if (!thread_.joinable() && !start_thread()) return status::out_of_memory;
   graphs_arrived_.push_back(std::make_unique<replayed>(std::move(r)));
+  graph_count_.fetch_add(1, std::memory_order_relaxed);
   arrived_.store(true, std::memory_order_release);
   wake_.notify_one();
   return status::ok;
@@ -172,6 +178,10 @@ bool proxy::take_arrivals() noexcept {
     arrived_.store(false, std::memory_order_relaxed);
   }
   for (arrival& a : taken_) {
+    if (a.what.is_launched()) {
+      running_.push_back({a.to, std::move(a.what), nullptr});
+      continue;
+    }
     if (a.to->waiting.empty()) busy_.push_back(a.to);
     a.to->waiting.push_back(std::move(a.what));
   }
@@ -216,9 +226,13 @@ void proxy::begin(queue& q, item next, replayed* replay) noexcept {
 
 bool proxy::advance() noexcept {
   const std::size_t before = running_.size();
+  ++looks_;
   std::erase_if(running_, [&](running& r) {
     int code = 0;
-    if (!r.what.op->poll(code)) return false;
+    if (!r.what.op->poll(code)) {
+      r.of->note_failure(code);
+      return false;
+    }
     end(*r.of, r.what, r.replay, code);
     return true;
   });
@@ -227,21 +241,24 @@ bool proxy::advance() noexcept {
 
 // Failed work of the stream is the operation's failure: what it would read may not be there.
 bool proxy::give_up_failed() noexcept {
-  for (const queue* q : busy_)
-    if (std::none_of(devices_.begin(), devices_.end(),
-                     [&](const health& d) { return d.where() == q->where; }))
-      devices_.emplace_back(q->where);
+  for (const queue* q : busy_) devices_.watch(q->where);
+  for (const running& r : running_)
+    if (r.what.is_launched()) devices_.watch(r.of->where);
   bool any = false;
-  for (health& d : devices_) {
-    if (!d.failed()) continue;
-    std::erase_if(busy_, [&](queue* q) {
-      if (q->where != d.where()) return false;
-      for (item& i : q->waiting) {
-        i.op->abandon();
-        end(*q, i, nullptr, device_failed);
-      }
-      q->waiting.clear();
+  for (const memory::place& where : devices_.failed()) {
+    const auto give_up = [&](queue& q, item& i) {
+      i.op->abandon();
+      end(q, i, nullptr, device_failed);
       return any = true;
+    };
+    std::erase_if(running_, [&](running& r) {
+      return r.what.is_launched() && r.of->where == where && give_up(*r.of, r.what);
+    });
+    std::erase_if(busy_, [&](queue* q) {
+      if (q->where != where) return false;
+      for (item& i : q->waiting) give_up(*q, i);
+      q->waiting.clear();
+      return true;
     });
   }
   return any;
@@ -249,8 +266,7 @@ bool proxy::give_up_failed() noexcept {
 
 // The stream goes on first: the rest is not in its way.
 void proxy::end(queue& q, item& i, replayed* replay, int code) noexcept {
-  int none = 0;
-  if (code != 0) q.failure.compare_exchange_strong(none, code, std::memory_order_release);
+  q.note_failure(code);
   if (replay) {
     i.let_go();
     replay->what = std::move(i);
@@ -265,13 +281,25 @@ void proxy::end(queue& q, item& i, replayed* replay, int code) noexcept {
 
 // Once no replay of them can come any more.
 void proxy::forget_graphs() noexcept {
-  std::erase_if(graphs_, [](const auto& r) {
+  std::erase_if(graphs_, [&](const auto& r) {
     if (!r->is_idle() || !r->gone->load(std::memory_order_acquire)) return false;
     give_word(r->of->where.owner, r->what.words.reached);
     give_word(r->of->where.owner, r->what.words.over);
+    graph_count_.fetch_sub(1, std::memory_order_relaxed);
     memory::held_streams::instance().end();
     return true;
   });
+}
+
+void proxy::report(double seconds) const noexcept {
+  const running& oldest = running_.front();
+  char what[200];
+  oldest.what.op->describe(what, sizeof what);
+  TELPHER_WARN(
+      "%zu enqueued operations are under way and none has ended for %.0f s; the oldest is of "
+      "stream "
+      "%p%s%s",
+      running_.size(), seconds, oldest.of->id.native, *what ? ": " : "", what);
 }
 
 void proxy::run() noexcept {
@@ -295,10 +323,7 @@ void proxy::run() noexcept {
     if (moved || running_.empty())
       clock = {};
     else if (clock.rings())
-      TELPHER_WARN(
-          "%zu enqueued operations are under way and none has ended for %.0f s; the oldest "
-          "is of stream %p",
-          running_.size(), clock.seconds(), running_.front().of->id.native);
+      report(clock.seconds());
   }
   devices_.clear();
 }
@@ -324,6 +349,7 @@ bool proxy::stop() noexcept {
   queues_.clear();
   forget_graphs();
   const bool no_graphs = graphs_.empty();
+  graph_count_.store(0, std::memory_order_relaxed);
   for (; !graphs_.empty(); graphs_.pop_back()) memory::held_streams::instance().end();
   return no_graphs;
 }
@@ -352,6 +378,14 @@ int take_failure(const stream_id& id) noexcept {
 
 bool idle() noexcept {
   return the_proxy().idle();
+}
+
+bool any_graphs() noexcept {
+  return the_proxy().any_graphs();
+}
+
+std::uint64_t looks() noexcept {
+  return the_proxy().looks();
 }
 
 bool in_proxy() noexcept {

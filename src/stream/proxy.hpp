@@ -31,6 +31,11 @@
 // - `over` is written with release order after the operation is over. By then the bytes that it has
 //   moved are in the device's memory. It is written after a failure, too, so no stream waits for
 //   ever.
+// - A launched operation is a kernel of ours in the stream (launched). It is under way when the
+// call
+//   returns, so it has no words and does not wait for its turn at the proxy. The kernel holds the
+//   stream; the proxy polls the operation until it is over. If the device fails, it never is: then
+//   it is abandoned like those that wait.
 // - In a graph the values that a stream writes are constants. So an operation in a graph has two
 //   words of its own, and its replays use no numbers. Each replay writes 1 to `reached`. The proxy
 //   sets it back to 0 before it begins the operation. The replay waits until `over` is 1, and sets
@@ -44,9 +49,12 @@
 //   (memory/held_streams.hpp).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "base/status.hpp"
+#include "device/adopted_stream.hpp"
 
 namespace telpher::stream {
 
@@ -57,13 +65,25 @@ class operation {
   virtual ~operation() = default;
   /// The stream has reached the operation. After an error the operation is over.
   virtual int begin() noexcept = 0;
-  /// True once the operation is over.
+  /// True once the operation is over. `code` is MPI_SUCCESS before. A launched operation that has
+  /// failed may say so before it is over.
   virtual bool poll(int& code) noexcept = 0;
   /// Null if the operation may be captured, and so begin again in each replay of a graph; else the
   /// reason why not. Called by the thread that enqueues.
   virtual const char* only_once() const noexcept { return nullptr; }
-  /// The operation will never begin, because the stream's work before it failed.
+  /// For the stall report: what it waits for.
+  virtual void describe(char* text, std::size_t bytes) const noexcept {
+    if (bytes > 0) *text = 0;
+  }
+  /// The operation will never begin, or never end, because the stream's work has failed.
   virtual void abandon() noexcept {}
+};
+
+/// One whose kernel is given to the stream by the thread that enqueues it.
+class launched : public operation {
+ public:
+  virtual status launch(device::stream s) noexcept = 0;
+  int begin() noexcept final { return 0; }
 };
 
 /// Why a call could not be enqueued; `why` is null if it was.
@@ -75,6 +95,16 @@ struct refusal {
 /// Puts `op` at the end of the program's stream. `holds`: what is given to the stream later waits
 /// until `op` is over. While the stream is captured, each replay of the graph runs `op` again.
 refusal enqueue(void* native, std::unique_ptr<operation> op, bool holds) noexcept;
+
+/// Launches `op` in the stream, which is not captured. `holds`: its kernel waits for others. If
+/// this is refused, op->abandon() has been called.
+refusal launch(device::adopted_stream& s, void* native, std::unique_ptr<launched> op,
+               bool holds) noexcept;
+
+/// Whether there are graphs with operations in them.
+bool any_graphs() noexcept;
+/// Counts the proxy's looks at what is under way.
+std::uint64_t looks() noexcept;
 
 /// Whether all operations are over.
 bool idle() noexcept;

@@ -23,15 +23,17 @@ struct word_pair {
 
 struct item {
   std::unique_ptr<operation> op;
-  std::uint64_t call = 0;  // in the order of the enqueuing calls
-  word_pair words;
+  std::uint64_t call = 0;    // in the order of the enqueuing calls
+  word_pair words;           // null: the operation is launched
   std::uint32_t number = 0;  // in both words
   bool holds = false;        // the stream waits for it
 
   bool reached() const noexcept {
     return std::atomic_ref(*words.reached).load(std::memory_order_acquire) >= number;
   }
+  bool is_launched() const noexcept { return !words.over; }
   void let_go() const noexcept {
+    if (is_launched()) return;  // its kernel ends by itself
     std::atomic_ref(*words.over).store(number, std::memory_order_release);
   }
 };
@@ -48,6 +50,12 @@ struct stream_id {
 /// stream is destroyed. A new stream that gets the same handle continues the numbers.
 struct queue {
   queue(const stream_id& i, const memory::place& w) noexcept : id(i), where(w) {}
+
+  /// The first one is kept until the program asks. 0 is none.
+  void note_failure(int code) noexcept {
+    int none = 0;
+    if (code != 0) failure.compare_exchange_strong(none, code, std::memory_order_release);
+  }
 
   const stream_id id;
   const memory::place where;

@@ -67,7 +67,20 @@ status offer::send() noexcept {
   return status::ok;
 }
 
+// Of a message for an inbox: where it will be. What the slot describes from before stays.
+status offer::take_slot_for_cell() noexcept {
+  const auto use = peers_.own().take_slot();
+  if (!use) return status::would_block;
+  use_ = *use;
+  cell_ = &peers_.own().cell(use_.index);
+  cell_->where = message_.cell->index;
+  cell_->ring_blocks = message_.cell->mark;
+  cell_->set(use_.epoch, path::slot_state::coming);
+  return status::ok;
+}
+
 status offer::take_slot() noexcept {
+  if (message_.cell) return take_slot_for_cell();
   const auto payload = describe_payload(message_.payload, message_.info);
   TELPHER_TRY(payload);
   path::own_segment& own = peers_.own();
@@ -80,7 +93,8 @@ status offer::take_slot() noexcept {
   use_.described = d.number;
   cell_->payload.address = reinterpret_cast<std::uintptr_t>(message_.payload.data);
   exportable_ = d.memory.exportable;
-  cell_->set(use_.epoch, message_.ready ? path::slot_state::preparing : path::slot_state::offered);
+  const bool prepares = message_.ready || message_.by_stream;
+  cell_->set(use_.epoch, prepares ? path::slot_state::preparing : path::slot_state::offered);
   return status::ok;
 }
 

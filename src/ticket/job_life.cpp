@@ -7,6 +7,7 @@
 #include "host_mpi/error.hpp"
 #include "host_mpi/received.hpp"
 #include "path/direct.hpp"
+#include "path/inbox.hpp"
 #include "path/copier.hpp"
 #include "ticket/plain_receives.hpp"
 #include "ticket/receives.hpp"
@@ -44,6 +45,7 @@ void stop() noexcept {
   plain().forget_all();
   peers().stop_bell();
   path::rdma::stop();
+  path::close_inboxes();
   path::copier::shut_down();
   datatype::shut_down();
   peers().leave();

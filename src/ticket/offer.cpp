@@ -28,6 +28,7 @@ offer::offer(message&& m, int peer, send_list& all) noexcept
 
 offer::~offer() {
   all_.note_copied(*this);
+  if (message_.cell) path::give_cell(peer_, *message_.cell);
   if (cell_) peers_.own().give_slot(use_);
 }
 
@@ -79,7 +80,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
   if (answered) answer_ = state;
   switch (state) {
     case slot_state::preparing:
-      prepare();
+      if (!message_.by_stream) prepare();
       break;
     case slot_state::offered:
       consider_staging(now);
@@ -94,7 +95,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
       if (transfer_) run(*transfer_);
       break;
     case slot_state::done:
-      if (!bytes_left_) peers_.note_pull(peer_);
+      if (!bytes_left_ && !message_.cell) peers_.note_pull(peer_);
       finish(status::ok);
       return answered;
     default:
@@ -103,6 +104,20 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
   if (bytes_left_ && !complete_ && (!message_.synchronous || matched_while_blocked()))
     complete(status::ok);
   return answered;
+}
+
+// What is in a cell is complete; its receiver's stream may have taken it by now. A payload of ours
+// goes on like any other message.
+void offer::end_copy(status copied) noexcept {
+  message_.by_stream = false;
+  if (message_.cell) {
+    cell_->end_coming(use_.epoch, copied == status::ok ? slot_state::arrived : slot_state::refused);
+    bytes_left_ = true;
+    complete(copied);
+  } else {
+    cell_->set(use_.epoch, copied == status::ok ? slot_state::offered : slot_state::refused);
+    if (copied != status::ok) complete(copied);
+  }
 }
 
 std::unique_ptr<path::transfer> offer::answer(slot_state asked) noexcept {
@@ -242,6 +257,7 @@ bool offer::needs_us() const noexcept {
     case slot_state::piping:
       return !bytes_left_;
     case slot_state::preparing:
+      return !message_.by_stream;  // the proxy goes on with it
     case slot_state::staging:
     case slot_state::put_asked:
     case slot_state::offered:

@@ -16,6 +16,7 @@
 #include "memory/pointer_cache.hpp"
 #include "memory/streams.hpp"
 #include "path/compressed.hpp"
+#include "path/inbox.hpp"
 #include "path/pipelined.hpp"
 #include "path/staged.hpp"
 #include "path/transfer.hpp"
@@ -37,6 +38,10 @@ struct message {
   std::size_t element_bytes;  // of the datatype; 0: its basic types are not known
   bool synchronous = false;
   codec::plan coding;  // if it leaves the node
+  // A stream of the program's fills the payload, a copy of ours, or puts it into a cell of the
+  // receiver's inbox: who sends it says when (offer::end_copy).
+  bool by_stream = false;
+  std::optional<path::inbox_cell> cell;
 };
 
 class peer_table;
@@ -70,6 +75,8 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
   /// message (on a node) or not answered (between nodes), the bytes are copied to host memory as
   /// soon as there is room for them.
   void hasten() noexcept;
+  /// Of a message `by_stream`: the stream has passed its copy, or (an error) never will.
+  void end_copy(status copied) noexcept;
   /// Bytes are being copied to memory of this rank, whatever the receiver does.
   bool copying() const noexcept;
   /// The number of messages that were pushed to a receiver of another node before it answered.
@@ -100,6 +107,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
  private:
   bool on_node() const noexcept { return cell_ != nullptr; }
   status take_slot() noexcept;
+  status take_slot_for_cell() noexcept;
   status send_carrier(const void* ticket, int size) noexcept;
   path::region compressed(ticket& t) noexcept;
   status prepared() noexcept;

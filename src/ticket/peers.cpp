@@ -42,6 +42,12 @@ void peer_table::open() noexcept {
   all_near_ = job_.node.size() == ranks && !path::between_nodes(path::forced());
 }
 
+std::size_t peer_table::place_on_node(int world_rank) const noexcept {
+  const auto found = std::find(job_.node.begin(), job_.node.end(), world_rank);
+  return found == job_.node.end() ? path::most_inboxes
+                                  : static_cast<std::size_t>(found - job_.node.begin());
+}
+
 void peer_table::tidy() noexcept {
   for (const int r : job_.node)
     if (r != job_.rank && at(r) < endings_seen_.size())

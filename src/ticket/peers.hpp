@@ -39,6 +39,8 @@ class peer_table {
     return world_rank == job_.rank ? own_ : segments_[at(world_rank)];
   }
   bool shares_node(int world_rank) noexcept { return static_cast<bool>(segment_of(world_rank)); }
+  /// Its place among the ranks of this node, in their order; most_inboxes if it is none of them.
+  std::size_t place_on_node(int world_rank) const noexcept;
   /// Whether messages to a rank use the paths within a node. Not if TELPHER_PATH forces a path
   /// between nodes.
   bool near(int world_rank) noexcept {

@@ -80,6 +80,7 @@ void receive::arrived(const MPI_Status& envelope) noexcept {
 }
 
 void receive::raw_arrived(const std::byte* landed) noexcept {
+  if (held_) return static_cast<void>(phase_ = phase::redeemed);
   if (bytes_ > page_bytes && more_) more_->landing.filled();
   if (bytes_ > capacity_) return settle(status::truncated);
   if (bytes_ == 0) return settle(status::ok);
@@ -256,7 +257,9 @@ void receive::describe(char* text, std::size_t bytes) const noexcept {
     std::snprintf(text, bytes, "receive of up to %zu bytes: no message yet", capacity_);
   else
     std::snprintf(text, bytes, "receive of %zu bytes from rank %d: %s", bytes_, status_.MPI_SOURCE,
-                  phase_ == phase::moving ? "bytes on their way" : "done");
+                  phase_ == phase::redeemed ? "is here"
+                  : phase_ == phase::moving ? "bytes on their way"
+                                            : "done");
 }
 
 }  // namespace telpher::ticket

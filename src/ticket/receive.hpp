@@ -22,9 +22,14 @@
 //
 // Phases: posted (the host MPI has it) → redeemed (a ticket, read and found right) → moving (bytes
 // on their way, then being unpacked by the device where the program's buffer has gaps) → settled.
+//
+// A receive in the order of a stream (mpi/stream_messages.hpp) is held: it is posted before the
+// program's buffer may be written. When its message or ticket has come it stays `redeemed` until
+// resume(), or until the stream's kernel has taken the bytes out of the inbox (ended_by_stream).
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/linked_list.hpp"
@@ -33,6 +38,7 @@
 #include "host_mpi/error.hpp"
 #include "memory/pointer_cache.hpp"
 #include "memory/streams.hpp"
+#include "path/inbox.hpp"
 #include "path/segment.hpp"
 #include "path/transfer.hpp"
 #include "ticket/ticket.hpp"
@@ -102,6 +108,19 @@ class receive : public linked_list<receive>::link {
   void start() noexcept;
   /// Moves bytes on; true once settled.
   bool advance() noexcept;
+
+  /// Before it is posted, of a receive into device memory.
+  void hold() noexcept { held_ = true; }
+  /// Nobody moves it on before resume().
+  bool waits_for_stream() const noexcept { return held_ && phase_ == phase::redeemed; }
+  /// The bytes of such a receive that fits its buffer come into this rank's inbox, or are there.
+  std::optional<kernel::inbox_take::arrival> in_inbox() const noexcept;
+  /// What its sender promised will not come (in_inbox).
+  bool is_refused() const noexcept;
+  /// The buffer may be written.
+  void resume() noexcept;
+  /// The stream's kernel has moved the bytes, or (an error) has given them up.
+  void ended_by_stream(status outcome) noexcept;
 
   bool posted() const noexcept { return phase_ == phase::posted; }
   bool redeemed() const noexcept { return phase_ == phase::redeemed; }
@@ -188,7 +207,9 @@ class receive : public linked_list<receive>::link {
   void raw_arrived(const std::byte* landed) noexcept;
   void redeem(const std::byte* bytes) noexcept;
   result<path::region> destination() noexcept;
+  const path::slot* senders_slot() const noexcept;
   bool sender_prepares() const noexcept;
+  status take_from_inbox(const path::slot& cell, const path::region& to) noexcept;
   void begin() noexcept;
   status claim() noexcept;
   status choose_path(const path::region& to) noexcept;
@@ -226,6 +247,7 @@ class receive : public linked_list<receive>::link {
 
   // what arrived
   phase phase_ = phase::posted;
+  bool held_ = false;  // see hold()
   bool cancel_asked_ = false;
   bool owes_handler_ = false;  // `native_error_` was not raised by the host MPI
   bool by_ticket_ = false;

@@ -25,7 +25,7 @@ constexpr std::size_t window = 64;
 
 void receive_list::watch(receive& r) noexcept {
   r.start();
-  if (r.settled()) return;
+  if (r.settled() || r.waits_for_stream()) return;
   linked_list<receive>& on_its_way = r.moving() && r.in_order() ? copied_ : moving_;
   (r.moving() ? on_its_way : posted_).push_back(r);
   progress_.enlist(*this);
@@ -36,7 +36,7 @@ void receive_list::check(receive& r, bool last) noexcept {
   r.check(last);
   if (r.posted()) return;
   posted_.erase(r);
-  if (!r.settled()) return watch(r);
+  if (!r.settled() && !r.waits_for_stream()) return watch(r);
   if (empty()) progress_.dismiss(*this);
 }
 
@@ -69,6 +69,12 @@ bool receive_list::conclude(std::span<receive* const> these) noexcept {
   }
   if (empty()) progress_.dismiss(*this);
   return ended == static_cast<int>(n);
+}
+
+void receive_list::resume(receive& r) noexcept {
+  const bool came = r.waits_for_stream();
+  r.resume();
+  if (came) watch(r);
 }
 
 void receive_list::forget(receive& r) noexcept {

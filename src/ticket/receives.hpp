@@ -27,6 +27,8 @@ class receive_list final : public worker {
   /// wait until all are done. True if every message is there.
   static constexpr std::size_t at_once = 64;
   bool conclude(std::span<receive* const> these) noexcept;
+  /// A held receive (receive::hold) moves on like any other one.
+  void resume(receive& r) noexcept;
   /// Ends the watch, whatever the phase.
   void forget(receive& r) noexcept;
 

@@ -25,7 +25,7 @@ class discarded final : public path::transfer {
   status poll() noexcept override {
     const slot_state s = cell_.state_in(epoch_);
     if (s == slot_state::staging) return status::would_block;
-    if (s == slot_state::staged || s == slot_state::refused)
+    if (s == slot_state::staged || s == slot_state::refused || s == slot_state::arrived)
       sender_.answer(cell_, epoch_, slot_state::done);
     return status::ok;
   }
@@ -57,17 +57,58 @@ void receive::redeem(const std::byte* bytes) noexcept {
 }
 
 void receive::start() noexcept {
-  if (phase_ != phase::redeemed) return;
+  if (phase_ != phase::redeemed || held_) return;
   phase_ = phase::moving;
   if (!sender_prepares()) begin();
 }
 
+const path::slot* receive::senders_slot() const noexcept {
+  if (told().slot == no_slot) return nullptr;
+  const path::segment& sender = peers_.segment_of(told().sender);
+  return sender ? &sender.cell(told().slot) : nullptr;
+}
+
 // The sender's device is still at work on the payload, which nobody may claim yet.
 bool receive::sender_prepares() const noexcept {
-  if (told().slot == no_slot) return false;
-  const path::segment& sender = peers_.segment_of(told().sender);
-  return sender && sender.cell(told().slot).state_in(told().epoch) == slot_state::preparing;
+  const path::slot* const cell = senders_slot();
+  if (!cell) return false;
+  const slot_state now = cell->state_in(told().epoch);
+  return now == slot_state::preparing || now == slot_state::coming;
 }
+
+// --- in the order of a stream ---
+
+std::optional<kernel::inbox_take::arrival> receive::in_inbox() const noexcept {
+  const path::slot* const cell = waits_for_stream() && by_ticket_ ? senders_slot() : nullptr;
+  if (!cell || bytes_ > capacity_) return std::nullopt;
+  const slot_state now = cell->state_in(told().epoch);
+  if (now != slot_state::coming && now != slot_state::arrived) return std::nullopt;
+  return kernel::inbox_take::arrival{static_cast<std::uint32_t>(cell->where), cell->ring_blocks,
+                                     bytes_};
+}
+
+bool receive::is_refused() const noexcept {
+  const path::slot* const cell = senders_slot();
+  return cell && cell->state_in(told().epoch) == slot_state::refused;
+}
+
+void receive::resume() noexcept {
+  held_ = false;
+  if (phase_ != phase::redeemed) return;
+  if (by_ticket_) return start();
+  phase_ = phase::posted;
+  raw_arrived(landed());
+}
+
+void receive::ended_by_stream(status outcome) noexcept {
+  const path::segment& sender = peers_.segment_of(told().sender);
+  sender.answer(sender.cell(told().slot), told().epoch, slot_state::done);
+  moved_by_ = path::kind::inbox;
+  if (outcome == status::ok) path::count(moved_by_, bytes_);
+  settle(outcome);
+}
+
+// --- the claim ---
 
 void receive::begin() noexcept {
   if (const status s = bytes_ > capacity_ ? status::truncated : claim(); s != status::ok)
@@ -84,6 +125,7 @@ status receive::choose_path(const path::region& to) noexcept {
   path::segment& sender = peers_.segment_of(told().sender);
   if (!sender) return status::corrupt;
   path::slot& cell = sender.cell(told().slot);
+  if (cell.state_in(told().epoch) == slot_state::arrived) return take_from_inbox(cell, to);
   if (cell.take(told().epoch, slot_state::claimed)) {
     if (cell.payload.holds(bytes_)) {
       path::receive_end e{told().sender == peers_.job().rank ? path::process : path::node, to};
@@ -107,6 +149,15 @@ status receive::choose_path(const path::region& to) noexcept {
     return status::corrupt;
   }
   more_->transfer = std::make_unique<path::staged_receive>(sender, cell, told().epoch, to);
+  return status::ok;
+}
+
+status receive::take_from_inbox(const path::slot& cell, const path::region& to) noexcept {
+  auto begun =
+      path::take_from_inbox(peers_.place_on_node(told().sender),
+                            {static_cast<std::uint32_t>(cell.where), cell.ring_blocks, bytes_}, to);
+  TELPHER_TRY(begun);
+  more_->transfer = std::move(*begun);
   return status::ok;
 }
 

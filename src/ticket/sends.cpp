@@ -24,6 +24,11 @@ void send_list::release(offer& o) noexcept {
   if (offers_.empty()) progress_.dismiss(*this);
 }
 
+void send_list::end_copy(offer& o, status copied) noexcept {
+  o.end_copy(copied);
+  busy_ = true;
+}
+
 void send_list::hasten(offer& o) noexcept {
   o.hasten();
   busy_ = true;

@@ -20,6 +20,8 @@ class send_list final : public worker {
   void add(std::unique_ptr<offer> o) noexcept;
   /// The caller will not use the offer again.
   void release(offer& o) noexcept;
+  /// See offer::end_copy.
+  void end_copy(offer& o, status copied) noexcept;
   /// See offer::hasten.
   void hasten(offer& o) noexcept;
 

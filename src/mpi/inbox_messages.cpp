@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/inbox_messages.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "base/settings.hpp"
+#include "device/adopted_stream.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/inbox_operations.hpp"
+#include "mpi/send.hpp"
+#include "mpi/stream_messages.hpp"
+
+namespace telpher::mpi {
+
+using pt2pt::receive_args;
+using pt2pt::send_args;
+
+namespace {
+
+// --- what may go that way ---
+
+bool may_go() noexcept {
+  return config().stream_inbox_limit > 0 && entry::active() && ticket::progress().threaded() &&
+         !stream::in_proxy() && path::forced() == path::kind::none && !matching_turn::any() &&
+         !stream::any_graphs();
+}
+
+bool takes_launches(device::adopted_stream& s) noexcept {
+  return s.owner() && s.get() && s.owner()->streams_wait(s.device()) && !s.is_captured();
+}
+
+/// Its rank in the job, if it is another process of this node; else -1.
+int near_rank(MPI_Comm comm, int rank) noexcept {
+  if (comm == MPI_COMM_NULL || rank < 0) return -1;
+  const int world = host_mpi::world_rank(ticket::job(), comm, rank);
+  return world >= 0 && world != ticket::job().rank && ticket::peers().near(world) ? world : -1;
+}
+
+/// One run of device memory, which a kernel in the stream may use.
+bool fits(const outgoing& o, MPI_Count count, MPI_Datatype type,
+          device::adopted_stream& s) noexcept {
+  if (!o.on_device() || o.mixed || !o.layout->one_run(count) ||
+      !(o.where == memory::place{s.owner(), s.device()}))
+    return false;
+  const std::size_t bytes = static_cast<std::size_t>(count) * o.layout->size;
+  return bytes > 0 && bytes <= config().stream_inbox_limit &&
+         (bytes >= ticket::ticket_bytes || ticket::peers().small_tickets()) &&
+         datatype::is_committed(*o.layout, type, ticket::job().control);
+}
+
+/// A copy of ours that the stream fills, for a message without a cell.
+status take_copy(ticket::message& m) noexcept {
+  auto copy = memory::buffer::device(m.payload.where, m.payload.bytes);
+  TELPHER_TRY(copy);
+  auto info = memory::describe(m.payload.where, copy->data());
+  TELPHER_TRY(info);
+  m.payload.data = static_cast<std::byte*>(copy->data());
+  m.info = *info;
+  m.packed = std::move(*copy);
+  return status::ok;
+}
+
+/// Under the engine's lock. Null: it does not go that way.
+std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_stream& s) noexcept {
+  const outgoing o = inspect(a);
+  const int peer = near_rank(a.comm, a.destination);
+  if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit || !fits(o, a.count, a.type, s))
+    return nullptr;
+  ticket::peer_table& peers = ticket::peers();
+  auto* const from =
+      static_cast<std::byte*>(const_cast<void*>(a.buffer)) + o.layout->true_lower_bound;
+  ticket::message m;
+  m.payload = {o.where, from, static_cast<std::size_t>(a.count) * o.layout->size};
+  m.destination = a.destination;
+  m.tag = a.tag;
+  m.comm = a.comm;
+  m.element_bytes = a.type == MPI_PACKED ? 0 : o.layout->size;
+  auto op = std::make_unique<inbox_send>(from, m.payload.bytes, o.where);
+  if (!op->has_words()) return nullptr;
+  m.cell = path::take_cell(peers.segment_of(peer), peer, peers.place_on_node(ticket::job().rank),
+                           o.where, m.payload.bytes);
+  if (!m.cell && failed(take_copy(m))) return nullptr;
+  return op->announce(std::move(m), peer) ? std::move(op) : nullptr;
+}
+
+/// The same for a receive; `rc` is an error that MPI has raised, or MPI_SUCCESS.
+std::unique_ptr<inbox_receive> begin_receive(const receive_args& a, MPI_Status* status,
+                                             device::adopted_stream& s, int* rc) noexcept {
+  const send_args as_sent{a.call, a.buffer, a.count, a.type, a.source, a.tag, a.comm};
+  const outgoing o = inspect(as_sent);
+  const int peer = near_rank(a.comm, a.source);
+  if (peer < 0 || !fits(o, a.count, a.type, s)) return nullptr;
+  ticket::peer_table& peers = ticket::peers();
+  const path::inbox* const from = path::inbox_for(peers.own(), peers.place_on_node(peer), o.where);
+  if (!from) return nullptr;
+  auto op = std::make_unique<inbox_receive>(a, status);
+  std::byte* const to = static_cast<std::byte*>(a.buffer) + o.layout->true_lower_bound;
+  const std::size_t capacity = static_cast<std::size_t>(a.count) * o.layout->size;
+  return op->post(a, *from, to, capacity, rc) ? std::move(op) : nullptr;
+}
+
+int give(const char* call, MPI_Comm comm, device::adopted_stream& s, void* native,
+         std::unique_ptr<stream::launched> op, bool holds) noexcept {
+  const stream::refusal r = stream::launch(s, native, std::move(op), holds);
+  if (r.s == status::ok) return MPI_SUCCESS;
+  char why[320];
+  std::snprintf(why, sizeof why, "stream %p: %s (%s)", native, r.why, to_string(r.s));
+  return host_mpi::fail_with(comm, call, MPI_ERR_OTHER, why);
+}
+
+}  // namespace
+
+std::optional<int> send_through_inbox(const send_args& a, void* native) noexcept {
+  if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
+  device::adopted_stream s(native);
+  if (!takes_launches(s)) return std::nullopt;
+  std::unique_ptr<inbox_send> op;
+  {
+    const ticket::visit v;
+    op = begin_send(a, s);
+  }
+  if (!op) return std::nullopt;
+  return give(a.call, a.comm, s, native, std::move(op), false);
+}
+
+std::optional<int> receive_through_inbox(const receive_args& a, MPI_Status* status,
+                                         void* native) noexcept {
+  if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
+  device::adopted_stream s(native);
+  if (!takes_launches(s)) return std::nullopt;
+  std::unique_ptr<inbox_receive> op;
+  int rc = MPI_SUCCESS;
+  {
+    const ticket::visit v;
+    op = begin_receive(a, status, s, &rc);
+  }
+  if (rc != MPI_SUCCESS) return rc;
+  if (!op) return std::nullopt;
+  return give(a.call, a.comm, s, native, std::move(op), true);
+}
+
+// The receive is posted first, and its kernel goes last: the other rank may need what is sent here.
+std::optional<int> sendrecv_through_inbox(const send_args& s, const receive_args& r,
+                                          MPI_Status* status, void* native) noexcept {
+  if (s.destination == MPI_PROC_NULL) return receive_through_inbox(r, status, native);
+  if (!may_go() || memory::surely_host(r.buffer)) return std::nullopt;
+  device::adopted_stream of(native);
+  if (!takes_launches(of)) return std::nullopt;
+  std::unique_ptr<inbox_receive> receive;
+  int rc = MPI_SUCCESS;
+  {
+    const ticket::visit v;
+    if (near_rank(s.comm, s.destination) >= 0 && check_arguments(s) == MPI_SUCCESS)
+      receive = begin_receive(r, status, of, &rc);
+  }
+  if (rc != MPI_SUCCESS) return rc;
+  if (!receive) return std::nullopt;
+  rc = enqueue_send(s, native);
+  const int received = give(r.call, r.comm, of, native, std::move(receive), true);
+  return rc != MPI_SUCCESS ? rc : received;
+}
+
+}  // namespace telpher::mpi

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages that go from stream to stream through an inbox (stream_messages.hpp has the protocol).
+// Each function returns MPI's code, or nothing where the message cannot go that way: then nothing
+// was done.
+#pragma once
+
+#include <optional>
+
+#include "mpi/pt2pt.hpp"
+
+namespace telpher::mpi {
+
+std::optional<int> send_through_inbox(const pt2pt::send_args& a, void* native) noexcept;
+std::optional<int> receive_through_inbox(const pt2pt::receive_args& a, MPI_Status* status,
+                                         void* native) noexcept;
+std::optional<int> sendrecv_through_inbox(const pt2pt::send_args& s, const pt2pt::receive_args& r,
+                                          MPI_Status* status, void* native) noexcept;
+
+}  // namespace telpher::mpi

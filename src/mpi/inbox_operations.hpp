@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two ends of a message through an inbox, as the proxy knows them (stream_messages.hpp has the
+// protocol).
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "kernel/kernel.hpp"
+#include "mpi/request_kinds.hpp"
+#include "path/inbox.hpp"
+#include "stream/proxy.hpp"
+#include "stream/words.hpp"
+
+namespace telpher::mpi {
+
+/// The words of an operation, in one line of pinned memory. It is kept where a kernel may still use
+/// it.
+class kernel_words {
+ public:
+  explicit kernel_words(const memory::place& where) noexcept : owner_(where.owner) {
+    if (const auto line = stream::take_word(owner_)) at_ = reinterpret_cast<std::uint64_t*>(*line);
+    if (at_) at_[0] = at_[1] = at_[2] = 0;
+  }
+  kernel_words(const kernel_words&) = delete;
+  kernel_words& operator=(const kernel_words&) = delete;
+
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+  std::uint64_t* order() const noexcept { return at_; }
+  std::uint64_t* reached() const noexcept { return at_ + 1; }
+  std::uint64_t* over() const noexcept { return at_ + 2; }
+  void give_order(std::uint64_t o) const noexcept {
+    std::atomic_ref(*order()).store(o, std::memory_order_release);
+  }
+  static bool is_set(std::uint64_t* word) noexcept {
+    return std::atomic_ref(*word).load(std::memory_order_acquire) != 0;
+  }
+  /// No kernel uses it any more, or it was never launched.
+  void give_back() noexcept {
+    if (at_) stream::give_word(owner_, reinterpret_cast<std::uint32_t*>(at_));
+    at_ = nullptr;
+  }
+
+ private:
+  device::backend* owner_;
+  std::uint64_t* at_ = nullptr;
+};
+
+// --- the sender ---
+
+/// Its kernel puts the message into a cell of the receiver's inbox. Where there is none, or none is
+/// free, the stream copies the message to memory of ours, from where it goes like any other one.
+class inbox_send final : public stream::launched {
+ public:
+  inbox_send(const std::byte* from, std::size_t bytes, const memory::place& where) noexcept
+      : from_(from), bytes_(bytes), words_(where), where_(where) {}
+
+  bool has_words() const noexcept { return static_cast<bool>(words_); }
+
+  /// Sends the ticket. False: nothing was sent. Under the engine's lock.
+  bool announce(ticket::message&& m, int peer) noexcept;
+  status launch(device::stream s) noexcept override;
+  bool poll(int& code) noexcept override;
+  void describe(char* text, std::size_t bytes) const noexcept override {
+    std::snprintf(text, bytes, "a send of %zu bytes has not been reached", bytes_);
+  }
+  // Its receiver gets an error in place of the message.
+  void abandon() noexcept override;
+
+ private:
+  void end_copy(status copied) noexcept;
+
+  const std::byte* from_;
+  std::size_t bytes_;
+  kernel_words words_;
+  memory::place where_;
+  std::optional<path::inbox_cell> cell_;
+  std::byte* copy_ = nullptr;
+  ticket::offer* offer_ = nullptr;
+  bool copied_ = false;
+};
+
+// --- the receiver ---
+
+class inbox_receive final : public stream::launched {
+ public:
+  inbox_receive(const pt2pt::receive_args& a, MPI_Status* out) noexcept
+      : request_(std::make_unique<receive_request>(a.call)), out_(out) {}
+  ~inbox_receive() override {
+    if (!request_) return;
+    const ticket::visit v;
+    request_.reset();
+  }
+
+  /// Posts the receive of at most `capacity` bytes to `to`. False, and an error in `rc` where MPI
+  /// has raised it: nothing was posted. Under the engine's lock.
+  bool post(const pt2pt::receive_args& a, const path::inbox& from, std::byte* to,
+            std::size_t capacity, int* rc) noexcept;
+  status launch(device::stream s) noexcept override;
+  bool poll(int& code) noexcept override;
+  void describe(char* text, std::size_t bytes) const noexcept override;
+  void abandon() noexcept override;
+
+ private:
+  ticket::receive& receive() noexcept { return request_->receive(); }
+
+  enum class phase { awaits_message, awaits_kernel, awaits_stream, moves, fails, ends };
+
+  void await_message() noexcept;
+  void await_kernel() noexcept;
+  void move() noexcept;
+  void end_kernel() noexcept;
+  void end(int code) noexcept;
+
+  std::unique_ptr<receive_request> request_;
+  MPI_Status* out_;
+  std::optional<kernel_words> words_;
+  memory::place where_;
+  std::size_t capacity_ = 0;
+  kernel::inbox_take kernel_{};
+  phase phase_ = phase::awaits_message;
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace telpher::mpi

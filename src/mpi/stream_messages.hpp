@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends and receives in the order of streams: the bodies of telpher_send_enqueue and its kin, under
+// MPICH's names too.
+//
+// Two ways. The proxy (mpi/enqueued.hpp) begins the ordinary operation when the stream gets there.
+// A small message in device memory goes through an inbox instead (path/inbox.hpp), so that no host
+// is between the two streams:
+// - Sender, at the call: takes a cell of the receiver's inbox, sends a ticket (slot_state::coming)
+//   and launches inbox_put in the stream. When that has read the buffer, its host stores `arrived`.
+//   While there is no inbox or no free cell, the stream copies the message to memory of the
+//   sender's, and the ticket is an ordinary one, at first `preparing`.
+// - Receiver, at the call: posts the receive, held (ticket::receive::hold), and launches inbox_take
+//   in the stream, which waits for an order. When the ticket comes, its host orders the kernel to
+//   take the cell's words, which may still be on their way; when the kernel is over, it stores
+//   done.
+// - Any other message for such a receive is kept until the kernel says that the stream has reached
+//   it. Then it is moved as ever, and the kernel is ordered to end.
+// - Any other receive of such a message waits until it has arrived, and takes it out of the cell.
+//
+// So these messages are matched in the order of the calls, others in the order in which streams get
+// there. What a program enqueues must match in its order. So nothing goes through an inbox while a
+// send, a receive or a start waits for its turn at the proxy (matching_turn), nor while there are
+// graphs, whose replays nobody announces.
+//
+// Both ends' operations are polled by the proxy. Words in pinned memory are in one line for each:
+//   order    receiver's host to its kernel, see kernel::inbox_take; release, acquire
+//   reached  receiver's kernel to its host: it was there before an order
+//   over     a kernel to its host: it does not read or write anything any more
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "mpi/pt2pt.hpp"
+
+namespace telpher::mpi {
+
+/// An operation of the proxy's that has still to be matched. Moves with it.
+class matching_turn {
+ public:
+  matching_turn() noexcept { waiting_.fetch_add(1, std::memory_order_relaxed); }
+  matching_turn(matching_turn&& o) noexcept : waits_(std::exchange(o.waits_, false)) {}
+  matching_turn& operator=(matching_turn&&) = delete;
+  ~matching_turn() { end(); }
+  /// The operation has begun; it may begin again (in replays of a graph).
+  void end() noexcept {
+    if (std::exchange(waits_, false)) waiting_.fetch_sub(1, std::memory_order_release);
+  }
+  static bool any() noexcept { return waiting_.load(std::memory_order_acquire) > 0; }
+
+ private:
+  static inline std::atomic<int> waiting_{0};
+  bool waits_ = true;
+};
+
+int enqueue_send(const pt2pt::send_args& a, void* native) noexcept;
+int enqueue_receive(const pt2pt::receive_args& a, MPI_Status* status, void* native) noexcept;
+int enqueue_sendrecv(const pt2pt::send_args& s, const pt2pt::receive_args& r, MPI_Status* status,
+                     void* native) noexcept;
+int enqueue_isend(const pt2pt::send_args& a, MPI_Request* request, void* native) noexcept;
+int enqueue_ireceive(const pt2pt::receive_args& a, MPI_Request* request, void* native) noexcept;
+
+}  // namespace telpher::mpi

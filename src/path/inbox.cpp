@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "path/inbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/lasting.hpp"
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "memory/streams.hpp"
+#include "path/exported.hpp"
+#include "path/matched_room.hpp"
+
+namespace telpher::path {
+namespace {
+
+using kernel::inbox_take;
+
+constexpr std::uint32_t cells = 64;
+static_assert(cells <= inbox_take::most_cells);
+
+// Of one sender. Without a room: it was tried, and there can be none.
+struct own_inbox {
+  std::shared_ptr<matched_room> room;
+  inbox seen{};
+};
+std::map<std::size_t, own_inbox>& own_inboxes() {
+  static auto* const one = new std::map<std::size_t, own_inbox>;
+  return *one;
+}
+
+// What a sender knows of an inbox of a receiver.
+struct outbox {
+  memory::mapping mapping;
+  memory::place from;  // the device that has opened it
+  std::byte* base = nullptr;
+  std::uint64_t cell_bytes = 0;
+  std::vector<std::uint32_t> marks;  // the last one of each cell
+  std::vector<std::uint32_t> free;
+};
+std::map<int, outbox>& outboxes() {
+  static auto* const one = new std::map<int, outbox>;
+  return *one;
+}
+
+own_inbox make(inbox_card& card, const memory::place& where) noexcept {
+  const std::uint64_t cell_bytes = matched_room::part(2 * (config().stream_inbox_limit + 15));
+  auto room = matched_room::make(where, cells * cell_bytes, 0);
+  if (!room || !(*room)->exported().exportable) {
+    TELPHER_DEBUG("no inbox for messages of streams on device %d: %s", where.device,
+                  to_string(room ? status::not_supported : room.error()));
+    return {};
+  }
+  card.cell_bytes = cell_bytes;
+  card.memory = (*room)->exported();
+  card.cells.store(cells, std::memory_order_release);
+  return {*room, {where, (*room)->base(), cell_bytes}};
+}
+
+result<outbox> open(const inbox_card& card, int peer, const memory::place& where) noexcept {
+  const std::uint32_t count = card.cells.load(std::memory_order_acquire);
+  if (count == 0 || count > inbox_take::most_cells || !card.memory.holds(count * card.cell_bytes))
+    return status::not_supported;
+  outbox made;
+  made.from = where;
+  made.cell_bytes = card.cell_bytes;
+  made.marks.resize(count);
+  for (std::uint32_t i = count; i > 0; --i) made.free.push_back(i - 1);
+  auto opened = open_for(peer, card.memory, where);
+  if (opened) {
+    made.mapping = std::move(opened->mapping);
+    made.base = opened->data;
+  }
+  return made;  // without a base it is not asked for again
+}
+
+/// From a cell to memory of any kind, by a kernel in a stream of ours.
+class cell_copy final : public transfer {
+ public:
+  explicit cell_copy(const region& to) noexcept : to_(to) {}
+
+  status start(const inbox& from, const inbox_take::arrival& a) noexcept {
+    where_ = from.where;
+    const bool aside = to_.where != where_;
+    auto words = memory::buffer::host(header + (aside ? a.bytes : 0), where_.owner, true);
+    TELPHER_TRY(words);
+    words_ = std::move(*words);
+    auto* const word = static_cast<std::uint64_t*>(words_.data());
+    word[0] = inbox_take::order_for(a);
+    if (aside) landed_ = static_cast<std::byte*>(words_.data()) + header;
+    inbox_take k{
+        aside ? landed_ : to_.data, from.base, from.cell_bytes, &word[0], &word[1], &word[2]};
+    const auto own = memory::stream(where_, memory::stream_role::kernel);
+    TELPHER_TRY(own);
+    auto event = memory::pooled_event::acquire(where_);
+    TELPHER_TRY(event);
+    TELPHER_TRY(where_.owner->launch(kernel::id::inbox_take, &k, 1, threads, *own));
+    const status recorded = event->record(*own);
+    if (failed(recorded)) memory::wait_for(where_, memory::stream_role::kernel);
+    taken_ = std::move(*event);
+    return recorded;
+  }
+  status poll() noexcept override {
+    if (taken_) {
+      if (const status s = taken_.query(); s != status::ok) return s;
+      taken_ = {};
+    }
+    if (!landed_) return status::ok;
+    if (to_.where.on_device())
+      return memory::copy_and_wait(to_.where, to_.data, landed_, to_.bytes);
+    std::memcpy(to_.data, landed_, to_.bytes);
+    return status::ok;
+  }
+  kind moved_by() const noexcept override { return kind::inbox; }
+  bool owes_answer() const noexcept override { return true; }
+
+ private:
+  static constexpr std::size_t header = 64;
+  static constexpr int threads = 128;
+
+  region to_;
+  memory::place where_;
+  memory::buffer words_;
+  std::byte* landed_ = nullptr;  // null: straight to its place
+  memory::pooled_event taken_;
+};
+
+}  // namespace
+
+// --- the receiver's side ---
+
+const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place& where) noexcept {
+  if (sender >= most_inboxes) return nullptr;
+  auto [at, added] = own_inboxes().try_emplace(sender);
+  if (added) at->second = make(own.inbox(sender), where);
+  const own_inbox& found = at->second;
+  return found.room && found.seen.where == where ? &found.seen : nullptr;
+}
+
+result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbox_take::arrival& a,
+                                                  const region& to) noexcept {
+  const auto found = own_inboxes().find(sender);
+  if (found == own_inboxes().end() || !found->second.room || a.cell >= cells ||
+      a.bytes > config().stream_inbox_limit)
+    return status::corrupt;
+  auto made = std::make_unique<cell_copy>(to);
+  TELPHER_TRY(made->start(found->second.seen, a));
+  return std::unique_ptr<transfer>(std::move(made));
+}
+
+// --- the sender's side ---
+
+std::optional<inbox_cell> take_cell(const segment& receiver, int peer, std::size_t own,
+                                    const memory::place& where, std::size_t bytes) noexcept {
+  if (own >= most_inboxes) return std::nullopt;
+  auto found = outboxes().find(peer);
+  if (found == outboxes().end()) {
+    auto opened = open(receiver.inbox(own), peer, where);
+    if (!opened) return std::nullopt;
+    found = outboxes().emplace(peer, std::move(*opened)).first;
+  }
+  outbox& to = found->second;
+  // Words take at most twice the bytes of a message.
+  if (!to.base || to.from != where || to.free.empty() || 2 * (bytes + 15) > to.cell_bytes)
+    return std::nullopt;
+  const std::uint32_t index = to.free.back();
+  to.free.pop_back();
+  std::uint32_t& mark = to.marks[index];
+  mark = mark >= 0xfffffffe ? 1 : mark + 1;
+  return inbox_cell{to.base + index * to.cell_bytes, index, mark};
+}
+
+void give_cell(int peer, const inbox_cell& cell) noexcept {
+  if (const auto found = outboxes().find(peer); found != outboxes().end())
+    found->second.free.push_back(cell.index);
+}
+
+void close_inboxes() noexcept {
+  outboxes().clear();
+  own_inboxes().clear();
+}
+
+}  // namespace telpher::path

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// inbox_put and inbox_take with several threads: two streams and a host, each a thread.
+#define CHECK_NO_MAIN
+#include <thread>
+
+#include "block_of_threads.hpp"
+#include "check.hpp"
+#include "kernel/bodies.hpp"
+
+namespace kernel = telpher::kernel;
+
+namespace {
+
+using bytes = std::vector<std::uint8_t>;
+using kernel::inbox_take;
+
+constexpr std::uint32_t cells = 3;
+constexpr std::size_t limit = 500, cell_bytes = 2 * (limit + 15);
+
+std::uint8_t byte_of(std::uint32_t message, std::size_t at) {
+  return static_cast<std::uint8_t>(message * 37 + at * 7 + 1);
+}
+
+void set(std::uint64_t& word, std::uint64_t value) {
+  std::atomic_ref(word).store(value, std::memory_order_release);
+}
+void await(std::uint64_t& word) {
+  while (std::atomic_ref(word).load(std::memory_order_acquire) == 0) std::this_thread::yield();
+}
+
+struct exchange {
+  explicit exchange(unsigned i) : items(i) {}
+
+  void put(std::uint32_t message, std::size_t size) {
+    bytes out(size);
+    for (std::size_t at = 0; at < size; ++at) out[at] = byte_of(message, at);
+    std::uint64_t read = 0;
+    const std::uint32_t cell = message % cells;
+    const kernel::inbox_put k{out.data(), inbox.data() + cell * cell_bytes, size, &read,
+                              message / cells + 1};
+    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_put_body(w, k); }, 1,
+                          items);
+    CHECK_EQ(read, 1u);
+  }
+  bytes take() {
+    bytes in(limit, 0xee);
+    const inbox_take k{in.data(), inbox.data(), cell_bytes, &order, &reached, &over};
+    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_take_body(w, k); }, 1,
+                          items);
+    CHECK_EQ(over, 1u);
+    return in;
+  }
+
+  unsigned items;
+  bytes inbox = bytes(cells * cell_bytes, 0);
+  std::uint64_t order = 0, reached = 0, over = 0;
+};
+
+std::uint64_t order_of(std::uint32_t message, std::size_t size) {
+  return inbox_take::order_for({message % cells, message / cells + 1, size});
+}
+
+// The order, the words and the kernel come in every order.
+void messages(unsigned items) {
+  constexpr std::size_t sizes[] = {1, 12, 13, 499, 500};
+  exchange e(items);
+  for (std::uint32_t message = 0; message < 24; ++message) {
+    const std::size_t size = sizes[message % std::size(sizes)];
+    const unsigned how = message % 4;
+    e.order = e.reached = e.over = 0;
+    if (how == 0 || how == 1) e.put(message, size);
+    if (how == 0 || how == 2) e.order = order_of(message, size);
+    const bool early = e.order != 0;
+    bytes in;
+    std::thread receiver([&] { in = e.take(); });
+    if (!early) {
+      await(e.reached);
+      set(e.order, order_of(message, size));
+    }
+    if (how == 2 || how == 3) e.put(message, size);
+    receiver.join();
+    CHECK_EQ(e.reached, early ? 0u : 1u);
+    for (std::size_t at = 0; at < limit; ++at)
+      CHECK_EQ(in[at], at < size ? byte_of(message, at) : 0xee);
+  }
+}
+
+// The host has moved the message, or says so in place of words that do not come.
+void no_words(unsigned items) {
+  for (const bool promised : {false, true}) {
+    exchange e(items);
+    if (promised) e.order = order_of(1, 100);
+    bytes in;
+    std::thread receiver([&] { in = e.take(); });
+    if (!promised) await(e.reached);
+    set(e.order, inbox_take::moved_by_host);
+    receiver.join();
+    CHECK(in == bytes(limit, 0xee));
+  }
+}
+
+}  // namespace
+
+void test_inbox_put() {
+  for (const unsigned items : {1u, 4u}) messages(items);
+}
+
+void test_inbox_take() {
+  for (const unsigned items : {1u, 4u}) no_words(items);
+}
