@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which calls of CUDA wait while a stream of the program waits for a word in memory, and whether
-// they keep other threads out of the driver meanwhile. docs/use/streams.md has the rules that
+// Which calls of CUDA wait while a stream of the program waits for a word in memory, by the driver's
+// wait or by a kernel that looks at the word, and whether they keep other threads out of the driver meanwhile. docs/use/streams.md has the rules that
 // follow; results/h100x1/held_streams.txt a run.
 //
 //   nvcc -O2 -std=c++20 -o held_streams bench/held_streams.cu -lcuda && ./held_streams
@@ -37,6 +37,22 @@ void check(int code, const char* what) {
 template <int N>
 __global__ void kernel(int* p) {
   if (p) *p = N;
+}
+
+__global__ void look_until_set(const volatile unsigned* word) {
+  while (*word == 0) {
+  }
+}
+
+/// How a stream is made to wait for the word.
+using make_wait = void (*)(cudaStream_t, unsigned*);
+void wait_by_driver(cudaStream_t held, unsigned* word) {
+  CHECKED(
+      cuStreamWaitValue32(held, reinterpret_cast<CUdeviceptr>(word), 1, CU_STREAM_WAIT_VALUE_GEQ));
+}
+void wait_by_kernel(cudaStream_t held, unsigned* word) {
+  look_until_set<<<1, 1, 0, held>>>(word);
+  CHECKED(cudaGetLastError());
 }
 
 /// A call; what it needs is made before a stream waits and put away afterwards.
@@ -139,6 +155,19 @@ std::vector<subject> other_calls() {
                                  stream_at));
        },
        [] { CHECKED(cudaStreamDestroy(stream_at)); }},
+      {"cuPointerSetAttribute SYNC_MEMOPS", [] { CHECKED(cudaMalloc(&at, large)); },
+       [] {
+         const unsigned on = 1;
+         CHECKED(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+                                       reinterpret_cast<CUdeviceptr>(at)));
+       },
+       [] { CHECKED(cudaFree(at)); }},
+      {"cuCtxSetFlags SYNC_MEMOPS", nothing,
+       [] {
+         CHECKED(cudaSetDevice(0));
+         CHECKED(cuCtxSetFlags(CU_CTX_SYNC_MEMOPS));
+       },
+       [] { CHECKED(cuCtxSetFlags(0)); }},
       {"cudaDeviceSynchronize", nothing, [] { CHECKED(cudaDeviceSynchronize()); }, nothing},
   };
 }
@@ -155,13 +184,12 @@ struct proxy {
   }
 };
 
-void judge(const subject& s, cudaStream_t held, const proxy& p, unsigned* word) {
+void judge(const subject& s, make_wait wait, cudaStream_t held, const proxy& p, unsigned* word) {
   s.prepare();
   CHECKED(cudaDeviceSynchronize());
   std::atomic_ref<unsigned> flag(*word);
   flag = 0;
-  CHECKED(
-      cuStreamWaitValue32(held, reinterpret_cast<CUdeviceptr>(word), 1, CU_STREAM_WAIT_VALUE_GEQ));
+  wait(held, word);
   std::atomic<bool> called = false, copied = false;
   std::thread caller([&] { s.call(), called = true; });
   std::thread other([&] {
@@ -190,10 +218,10 @@ void lend(int answer, int until) {
 }
 
 template <int N>
-void all(const char* title, cudaStream_t held, const proxy& p, unsigned* word) {
+void all(const char* title, make_wait wait, cudaStream_t held, const proxy& p, unsigned* word) {
   std::printf("%s\n", title);
-  for (const subject& s : calls_for_memory()) judge(s, held, p, word);
-  for (const subject& s : other_calls<N>()) judge(s, held, p, word);
+  for (const subject& s : calls_for_memory()) judge(s, wait, held, p, word);
+  for (const subject& s : other_calls<N>()) judge(s, wait, held, p, word);
 }
 
 }  // namespace
@@ -230,9 +258,12 @@ int main() {
   CHECKED(cudaStreamEndCapture(free_running, &g));
   CHECKED(cudaGraphInstantiate(&graph, g, 0));
 
-  all<1>("while a non-blocking stream waits:", free_running, p, word);
-  all<2>("while a blocking stream waits:", blocking, p, word);
-  all<3>("while cudaStreamPerThread waits:", cudaStreamPerThread, p, word);
+  *word = 1;
+  wait_by_kernel(free_running, word);  // loads the kernel
+  all<1>("while a non-blocking stream waits:", wait_by_driver, free_running, p, word);
+  all<2>("while a blocking stream waits:", wait_by_driver, blocking, p, word);
+  all<3>("while cudaStreamPerThread waits:", wait_by_driver, cudaStreamPerThread, p, word);
+  all<4>("while a kernel in a non-blocking stream waits:", wait_by_kernel, free_running, p, word);
   close(until[1]);
   waitpid(lender, nullptr, 0);
 }

@@ -7,6 +7,15 @@
 
 namespace telpher {
 
+/// Between two looks at what another thread changes soon.
+inline void relax_processor() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// Called after a pass that moved nothing, with the number of such passes in a row. At first it
 /// does nothing. From brisk_passes on it offers the processor to other threads. From patient_passes
 /// on (after a millisecond or so) it sleeps for `nap_ns`.

@@ -109,6 +109,9 @@ class backend {
   /// kernels that wait do not exist, and programs for an exchange kernel may only contain
   /// reductions of plain memory.
   virtual bool kernels_may_wait([[maybe_unused]] int device) noexcept { return true; }
+  /// Called before kernels or streams of the device wait for us: does what would wait for all that
+  /// runs there, if it were first done then.
+  virtual void before_waits([[maybe_unused]] int device) noexcept {}
   /// Whether 128 aligned bytes that a warp stores in one access arrive whole in memory of `peer`
   /// (kernel/exchange_lines.hpp).
   virtual bool delivers_lines([[maybe_unused]] int device, [[maybe_unused]] int peer) noexcept {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "base/clock.hpp"
+#include "base/lasting.hpp"
 #include "ticket/stash.hpp"
 
 namespace telpher::mpi {
@@ -18,16 +21,44 @@ int threads_for(std::size_t bytes) noexcept {
   return static_cast<int>(std::min((bytes / bytes_each / 32 + 1) * 32, most));
 }
 
-// The engine looks for all messages at once: the first operation of each look of the proxy's makes
-// it do so. True for that one.
-bool move_engine() noexcept {
-  static std::uint64_t last = 0;
-  if (std::exchange(last, stream::looks()) == stream::looks()) return false;
-  ticket::progress().poll();
-  return true;
-}
+// Those that the proxy polls; it alone uses the list.
+lasting<std::vector<inbox_operation*>> all;
 
 }  // namespace
+
+// --- both ---
+
+inbox_operation::~inbox_operation() {
+  if (listed_) std::erase(*all, this);
+}
+
+bool inbox_operation::poll(int& code) noexcept {
+  if (!std::exchange(listed_, true)) all->push_back(this);
+  static std::uint64_t looked = 0;
+  if (std::exchange(looked, stream::looks()) != stream::looks()) look();
+  code = std::exchange(code_, MPI_SUCCESS);
+  return ended_;
+}
+
+void inbox_operation::look() noexcept {
+  constexpr double between_us = 5;
+  constexpr unsigned looks_for_all = 16;
+  static std::uint64_t passed_ns = 0;
+  need most = need::nothing;
+  for (const inbox_operation* o : *all) most = std::max(most, o->needs());
+  if (most == need::nothing) return;
+  const bool passes = ordered == 0 || us_since(passed_ns) >= between_us;
+  if (most == need::messages && !passes) return;
+  const ticket::visit v;
+  if (passes) {
+    ticket::progress().poll();
+    passed_ns = now_ns();
+  }
+  static unsigned looks = 0;
+  asked_ = 0;
+  asks_for_all_ = ++looks % looks_for_all == 0;
+  for (inbox_operation* o : *all) o->step();
+}
 
 // --- the sender ---
 
@@ -60,26 +91,29 @@ void inbox_send::end_copy(status copied) noexcept {
 }
 
 // The receiver of a copy of ours may need this rank's help until the send is complete.
-bool inbox_send::poll(int& code) noexcept {
-  if (!copied_ && !kernel_words::is_set(words_.over())) return false;
-  const ticket::visit v;
+inbox_send::need inbox_send::needs() const noexcept {
+  if (copied_) return offer_ ? need::messages : need::nothing;
+  return kernel_words::is_set(words_.over()) ? need::step : need::nothing;
+}
+
+void inbox_send::step() noexcept {
+  if (!offer_ || needs() == need::nothing) return;
   if (!copied_) {
     end_copy(status::ok);
     words_.give_back();
   }
-  move_engine();
-  if (!offer_->complete()) return false;
-  const status s = offer_->outcome();
-  code = s == status::ok ? MPI_SUCCESS : MPI_ERR_OTHER;
-  ticket::sends().release(*offer_);
-  return true;
+  if (!offer_->complete()) return;
+  if (offer_->outcome() != status::ok) fail(MPI_ERR_OTHER);
+  ticket::sends().release(*std::exchange(offer_, nullptr));
+  end();
 }
 
 // Its receiver gets an error in place of the message.
 void inbox_send::abandon() noexcept {
+  if (!offer_) return;
   const ticket::visit v;
   if (!copied_) end_copy(status::device_error);
-  ticket::sends().release(*offer_);
+  ticket::sends().release(*std::exchange(offer_, nullptr));
 }
 
 // --- the receiver ---
@@ -105,51 +139,82 @@ status inbox_receive::launch(device::stream s) noexcept {
   return where_.owner->launch(kernel::id::inbox_take, &kernel_, 1, threads_for(capacity_), s);
 }
 
-// A bell tells the engine of tickets only: the host MPI is asked for other messages, for the oldest
-// receive in each look, for all now and then. The status is filled before the stream can go on.
-void inbox_receive::await_message() noexcept {
-  constexpr std::uint64_t looks_between = 16;
+inbox_receive::~inbox_receive() {
+  if (!request_) return;
   const ticket::visit v;
-  if (move_engine() || stream::looks() % looks_between == 0)
-    ticket::receives().check(receive(), false);
+  request_.reset();
+}
+
+inbox_receive::need inbox_receive::needs() const noexcept {
+  const auto when = [](bool happened) { return happened ? need::step : need::nothing; };
+  switch (phase_) {
+    case phase::awaits_message:
+    case phase::moves:
+      return need::messages;
+    case phase::awaits_stream:
+      return when(kernel_words::is_set(words_->reached()));
+    case phase::fails:
+      return need::step;
+    case phase::awaits_kernel:  // the words may never come: then the sender says so
+      return when(kernel_words::is_set(words_->over()) || request_->receive().is_refused());
+    default:
+      return when(kernel_words::is_set(words_->over()));
+  }
+}
+
+void inbox_receive::step() noexcept {
+  if (needs() == need::nothing) return;
+  switch (phase_) {
+    case phase::awaits_message:
+      await_message();
+      break;
+    case phase::awaits_stream:
+      ticket::receives().resume(receive());
+      phase_ = phase::moves;
+      break;
+    case phase::awaits_kernel:
+      receive().ended_by_stream(kernel_words::is_set(words_->over()) ? status::ok
+                                                                     : status::device_error);
+      --ordered;
+      end_message(MPI_STATUS_IGNORE);
+      break;
+    case phase::moves:
+      if (request_->check()) end_message(out_);
+      break;
+    case phase::fails:
+      end_kernel();
+      break;
+    case phase::ends:
+      words_->give_back();
+      end();
+      break;
+  }
+}
+
+// The status is filled before the stream can go on.
+void inbox_receive::await_message() noexcept {
+  if (asks_host()) ticket::receives().check(receive(), false);
   if (receive().settled()) return static_cast<void>(phase_ = phase::moves);
   if (!receive().waits_for_stream()) return;
   const auto a = receive().in_inbox();
   if (!a) return static_cast<void>(phase_ = phase::awaits_stream);
   receive().fill(out_);
   words_->give_order(inbox_take::order_for(*a));
+  ++ordered;
   phase_ = phase::awaits_kernel;
 }
 
-// The words may never come: then the sender says so, and the kernel is told.
-void inbox_receive::await_kernel() noexcept {
-  const bool over = kernel_words::is_set(words_->over());
-  if (!over && !receive().is_refused()) return;
-  const ticket::visit v;
-  receive().ended_by_stream(over ? status::ok : status::device_error);
-  end(request_->finish(MPI_STATUS_IGNORE));
+void inbox_receive::end_message(MPI_Status* out) noexcept {
+  const int code = request_->finish(out);
+  request_.reset();
+  if (code == MPI_SUCCESS) return end_kernel();
+  fail(code);
+  phase_ = phase::fails;
 }
 
-void inbox_receive::move() noexcept {
-  const ticket::visit v;
-  move_engine();
-  if (request_->check()) end(request_->finish(out_));
-}
-
-bool inbox_receive::poll(int& code) noexcept {
-  if (phase_ == phase::fails) end_kernel();
-  if (phase_ == phase::awaits_message) await_message();
-  if (phase_ == phase::awaits_kernel) await_kernel();
-  if (phase_ == phase::awaits_stream && kernel_words::is_set(words_->reached())) {
-    const ticket::visit v;
-    ticket::receives().resume(receive());
-    phase_ = phase::moves;
-  }
-  if (phase_ == phase::moves) move();
-  code = std::exchange(code_, MPI_SUCCESS);
-  if (phase_ != phase::ends || !kernel_words::is_set(words_->over())) return false;
-  words_->give_back();
-  return true;
+void inbox_receive::end_kernel() noexcept {
+  words_->give_order(inbox_take::moved_by_host);
+  phase_ = phase::ends;
 }
 
 void inbox_receive::describe(char* text, std::size_t bytes) const noexcept {
@@ -159,36 +224,24 @@ void inbox_receive::describe(char* text, std::size_t bytes) const noexcept {
                                           "a message is on its way",
                                           "a receive has failed",
                                           "a receive's kernel has not ended"};
-  char what[120];
-  request_->receive().describe(what, sizeof what);
-  std::snprintf(text, bytes, "%s (%s)", waits[static_cast<int>(phase_)], what);
+  char what[120] = "";
+  if (request_) request_->receive().describe(what, sizeof what);
+  std::snprintf(text, bytes, "%s%s%s", waits[static_cast<int>(phase_)], *what ? ": " : "", what);
 }
 
 // Nothing writes the buffer any more, and what comes for it ends in an error of the device.
 void inbox_receive::abandon() noexcept {
-  if (phase_ == phase::fails || phase_ == phase::ends) return;
+  if (!request_) return;
   words_->give_order(inbox_take::moved_by_host);
   const ticket::visit v;
   receive().cancel();
-  if (phase_ == phase::awaits_kernel)
+  if (phase_ == phase::awaits_kernel) {
     receive().ended_by_stream(status::device_error);
-  else
+    --ordered;
+  } else {
     ticket::receives().resume(receive());
+  }
   keep_abandoned(std::move(request_));
-}
-
-void inbox_receive::end_kernel() noexcept {
-  words_->give_order(inbox_take::moved_by_host);
-  phase_ = phase::ends;
-}
-
-// An error is known to the proxy before the stream goes on.
-void inbox_receive::end(int code) noexcept {
-  code_ = code;
-  if (code == MPI_SUCCESS)
-    end_kernel();
-  else
-    phase_ = phase::fails;
 }
 
 }  // namespace telpher::mpi

@@ -48,11 +48,49 @@ class kernel_words {
   std::uint64_t* at_ = nullptr;
 };
 
+/// What both ends share: the proxy polls each operation, and the first one that it polls in a look
+/// moves all of them on, under one lock of the engine. The program's threads need that lock, too.
+class inbox_operation : public stream::launched {
+ public:
+  inbox_operation() = default;
+  ~inbox_operation() override;
+  bool poll(int& code) noexcept final;
+
+ protected:
+  enum class need {
+    nothing,
+    messages,  // the engine's passes: for a message, or for bytes on their way
+    step,      // something has happened
+  };
+  virtual need needs() const noexcept = 0;
+  /// Under the engine's lock. Calls end() once the operation is over.
+  virtual void step() noexcept = 0;
+  void end() noexcept { ended_ = true; }
+  /// An error is told before the operation is over, so that the proxy knows it before the stream
+  /// goes on.
+  void fail(int code) noexcept { code_ = code; }
+  /// How many receives have got the order to take their bytes and have not ended. While there are
+  /// any, streams are busy, and nobody waits for the engine.
+  static inline int ordered = 0;
+  /// In step(): whether to ask the host MPI for this receive's message. The engine does that for
+  /// those of which a bell tells.
+  static bool asks_host() noexcept { return asked_++ == 0 || asks_for_all_; }
+
+ private:
+  static void look() noexcept;
+  static inline unsigned asked_ = 0;
+  static inline bool asks_for_all_ = false;
+
+  bool listed_ = false;
+  bool ended_ = false;
+  int code_ = MPI_SUCCESS;
+};
+
 // --- the sender ---
 
 /// Its kernel puts the message into a cell of the receiver's inbox. Where there is none, or none is
 /// free, the stream copies the message to memory of ours, from where it goes like any other one.
-class inbox_send final : public stream::launched {
+class inbox_send final : public inbox_operation {
  public:
   inbox_send(const std::byte* from, std::size_t bytes, const memory::place& where) noexcept
       : from_(from), bytes_(bytes), words_(where), where_(where) {}
@@ -62,7 +100,6 @@ class inbox_send final : public stream::launched {
   /// Sends the ticket. False: nothing was sent. Under the engine's lock.
   bool announce(ticket::message&& m, int peer) noexcept;
   status launch(device::stream s) noexcept override;
-  bool poll(int& code) noexcept override;
   void describe(char* text, std::size_t bytes) const noexcept override {
     std::snprintf(text, bytes, "a send of %zu bytes has not been reached", bytes_);
   }
@@ -70,6 +107,8 @@ class inbox_send final : public stream::launched {
   void abandon() noexcept override;
 
  private:
+  need needs() const noexcept override;
+  void step() noexcept override;
   void end_copy(status copied) noexcept;
 
   const std::byte* from_;
@@ -84,35 +123,29 @@ class inbox_send final : public stream::launched {
 
 // --- the receiver ---
 
-class inbox_receive final : public stream::launched {
+class inbox_receive final : public inbox_operation {
  public:
   inbox_receive(const pt2pt::receive_args& a, MPI_Status* out) noexcept
       : request_(std::make_unique<receive_request>(a.call)), out_(out) {}
-  ~inbox_receive() override {
-    if (!request_) return;
-    const ticket::visit v;
-    request_.reset();
-  }
+  ~inbox_receive() override;
 
   /// Posts the receive of at most `capacity` bytes to `to`. False, and an error in `rc` where MPI
   /// has raised it: nothing was posted. Under the engine's lock.
   bool post(const pt2pt::receive_args& a, const path::inbox& from, std::byte* to,
             std::size_t capacity, int* rc) noexcept;
   status launch(device::stream s) noexcept override;
-  bool poll(int& code) noexcept override;
   void describe(char* text, std::size_t bytes) const noexcept override;
   void abandon() noexcept override;
 
  private:
-  ticket::receive& receive() noexcept { return request_->receive(); }
-
   enum class phase { awaits_message, awaits_kernel, awaits_stream, moves, fails, ends };
 
+  need needs() const noexcept override;
+  void step() noexcept override;
   void await_message() noexcept;
-  void await_kernel() noexcept;
-  void move() noexcept;
+  void end_message(MPI_Status* out) noexcept;
   void end_kernel() noexcept;
-  void end(int code) noexcept;
+  ticket::receive& receive() noexcept { return request_->receive(); }
 
   std::unique_ptr<receive_request> request_;
   MPI_Status* out_;
@@ -121,7 +154,6 @@ class inbox_receive final : public stream::launched {
   std::size_t capacity_ = 0;
   kernel::inbox_take kernel_{};
   phase phase_ = phase::awaits_message;
-  int code_ = MPI_SUCCESS;
 };
 
 }  // namespace telpher::mpi

@@ -20,6 +20,7 @@
 #include "base/clock.hpp"
 #include "base/linked_list.hpp"
 #include "base/log.hpp"
+#include "base/pause.hpp"
 #include "base/thread_local.hpp"
 #include "base/trace.hpp"
 #include "path/copier.hpp"
@@ -33,7 +34,9 @@ namespace telpher::ticket {
 class held_lock : public std::unique_lock<std::recursive_mutex> {
  public:
   held_lock() noexcept { enter(); }
-  explicit held_lock(std::recursive_mutex& m) : std::unique_lock<std::recursive_mutex>(m) {
+  explicit held_lock(std::recursive_mutex& m)
+      : std::unique_lock<std::recursive_mutex>(m, std::try_to_lock) {
+    if (!owns_lock()) take();
     enter();
   }
   held_lock(const held_lock&) = delete;
@@ -52,6 +55,15 @@ class held_lock : public std::unique_lock<std::recursive_mutex> {
   void enter() noexcept {
     innermost_ = this;
     passed_by_ = 0;
+  }
+  // The other thread mostly makes one pass, and to sleep and be woken takes much longer.
+  void take() {
+    constexpr int looks = 200;
+    for (int i = 0; i < looks && !owns_lock(); ++i) {
+      relax_processor();
+      static_cast<void>(try_lock());
+    }
+    if (!owns_lock()) lock();
   }
   static inline constinit thread_local TELPHER_NEAR_TLS held_lock* innermost_ = nullptr;
   static inline constinit thread_local TELPHER_NEAR_TLS unsigned passed_by_ = 0;

@@ -253,11 +253,10 @@ void order(suite& s) {
     }
   }
   stream.wait();
-  for (int message = 0; !e.sends && message < messages; ++message)
-    if (message % 7 == 4)
-      s.expect(host[static_cast<std::size_t>(message) * 8] == sent_byte(message, e.peer), "host");
-    else
-      s.expect(log.all(sent_byte(message, e.peer), static_cast<std::size_t>(message), 1), "order");
+  for (std::size_t i = 0; !e.sends && i < messages; ++i) {
+    const int wanted = sent_byte(static_cast<int>(i), e.peer);
+    s.expect(i % 7 == 4 ? host[i * 8] == wanted : log.all(wanted, i, 1), "the order");
+  }
   s.expect_equal(e.status(stream), MPI_SUCCESS, "the stream's status");
 }
 
@@ -347,9 +346,9 @@ void failing(suite& s, const char* faults, bool sender_fails) {
   if (!e.paired) return;
   bytes data(64, 1);
   const bool fails = e.sends == sender_fails;
-  s.meet(e.peer);
   {
     const test_stream stream;
+    s.meet(e.peer);
     if (fails) set_faults(faults);
     int code = 0;
     if (e.sends)
@@ -371,10 +370,8 @@ void failing(suite& s, const char* faults, bool sender_fails) {
   s.meet(e.peer);
   const test_stream other;
   data.set(e.sends ? 8 : 0);
-  if (e.sends)
-    send(data, 64, e.peer, 2, e.comm, other);
-  else
-    receive(data, 64, e.peer, 2, e.comm, other);
+  (e.sends ? send(data, 64, e.peer, 2, e.comm, other)
+           : receive(data, 64, e.peer, 2, e.comm, other));
   other.wait();
   s.expect(data.all(8), "the next message");
 }

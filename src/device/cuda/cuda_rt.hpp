@@ -70,6 +70,7 @@ struct cuda_rt {
     return cudaHostRegister(address, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
   }
   static error_type unregister_host(void* address) noexcept { return cudaHostUnregister(address); }
+  static error_type before_waits(int device) noexcept;
   static error_type ipc_get(ipc_handle& out, void* address) noexcept;
   static error_type ipc_open(void** address, const ipc_handle& handle) noexcept;
   static error_type ipc_close(void* address) noexcept { return cudaIpcCloseMemHandle(address); }

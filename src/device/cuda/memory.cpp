@@ -68,8 +68,8 @@ bool settle_allocation(const pointer_info& info) noexcept {
   return true;
 }
 
-// Done once for a context. If the driver cannot set the flag, the default stream is waited for at
-// every message.
+// Done once for a context. The driver waits for what runs there meanwhile. If it cannot set the
+// flag, the default stream is waited for at every message.
 void settle_context(int device) noexcept {
   CUcontext current = nullptr;
   if (device < 0 || device >= device_limit || driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS ||
@@ -88,6 +88,12 @@ void settle_context(int device) noexcept {
 }
 
 }  // namespace
+
+// A message of the program's may be the first one from a pool, and come while a kernel waits.
+cudaError_t cuda_rt::before_waits(int device) noexcept {
+  settle_context(device);
+  return cudaSuccess;
+}
 
 // One driver call, or two for an allocation that is new to the thread. cuPointerGetAttributes
 // returns zeros for an address that it does not know, sets no error and needs no current context.
@@ -131,7 +137,9 @@ cudaError_t cuda_rt::classify(const void* address, bool detail, pointer_info& ou
   out.generation = buffer;
   out.exportable = out.kind == memory_kind::device && exportable != 0;
   if (out.exportable && (settled || settle_allocation(out))) known.insert(out);
-  if (!out.exportable && out.kind != memory_kind::pinned) settle_context(ordinal);
+  // Details are asked for of memory that was classified before, and of what was just imported,
+  // whose copies are its owner's affair.
+  if (!detail && !out.exportable && out.kind != memory_kind::pinned) settle_context(ordinal);
   return cudaSuccess;
 }
 

@@ -230,15 +230,15 @@ class backend final : public device::backend {
       return R::library_stream(object_of(s)->native);
     return nullptr;
   }
+  void before_waits(int device) noexcept override {
+    if constexpr (requires { R::before_waits(device); })
+      static_cast<void>(on(
+          device, [&] { return R::before_waits(device); }, "context flags"));
+  }
   status call_with(int device, void (*work)(void*), void* argument) noexcept override {
     if (process_exit::begun()) return status::device_error;
     return on(
-        device,
-        [&] {
-          work(argument);
-          return R::success;
-        },
-        "library call");
+        device, [&] { return work(argument), R::success; }, "library call");
   }
 
   // --- other processes' memory ---
