@@ -109,8 +109,8 @@ class backend {
   /// kernels that wait do not exist, and programs for an exchange kernel may only contain
   /// reductions of plain memory.
   virtual bool kernels_may_wait([[maybe_unused]] int device) noexcept { return true; }
-  /// Called before kernels or streams of the device wait for us: does what would wait for all that
-  /// runs there, if it were first done then.
+  /// Called before kernels or streams of the device wait for us, and while none is captured: does
+  /// what would wait for all that runs there, if it were first done then.
   virtual void before_waits([[maybe_unused]] int device) noexcept {}
   /// Whether 128 aligned bytes that a warp stores in one access arrive whole in memory of `peer`
   /// (kernel/exchange_lines.hpp).

@@ -47,7 +47,6 @@ result<device::stream> stream(const place& p, stream_role r) noexcept {
 
 status make_streams(const place& p) noexcept {
   for (std::size_t l = 0; l < roles; ++l) TELPHER_TRY(stream(p, static_cast<stream_role>(l)));
-  p.owner->before_waits(p.device);
   return status::ok;
 }
 

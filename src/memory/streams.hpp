@@ -73,9 +73,8 @@ class own_stream {
   device::stream stream_;
 };
 
-/// To be called before a stream of a device waits for us. Makes every stream of ours there now.
-/// Making a stream may wait for the device, and so may the loading of kernels that comes with the
-/// first one, and what the back end has to do (before_waits). Later that could be a deadlock,
+/// Makes every stream of ours on a device now. Making a stream may wait for the device, and so may
+/// the loading of kernels that comes with the first one. Later that could be a deadlock,
 /// because a stream of the program may wait for us.
 status make_streams(const place& p) noexcept;
 

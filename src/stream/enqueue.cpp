@@ -136,7 +136,7 @@ refusal capture(queue& q, device::stream s, std::unique_ptr<operation> op) noexc
 }
 
 /// The queue of a stream of the program's, or why it cannot have one.
-refusal find_queue_of(const device::adopted_stream& s, void* native, queue*& found) noexcept {
+refusal find_queue_of(device::adopted_stream& s, void* native, queue*& found) noexcept {
   if (!s.owner())
     return {status::not_supported, "no device back end is active; 'telpher info' says why"};
   if (!s.get())
@@ -154,6 +154,7 @@ refusal find_queue_of(const device::adopted_stream& s, void* native, queue*& fou
   if (found) return {};
   if (const status made = memory::make_streams(where); failed(made))
     return {made, "our own streams on its device could not be made"};
+  if (!s.is_captured()) owner.before_waits(where.device);
   found = add_queue(id, where);
   if (!found) return {status::out_of_memory, "host memory"};
   return {};
