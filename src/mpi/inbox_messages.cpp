@@ -37,14 +37,24 @@ int near_rank(MPI_Comm comm, int rank) noexcept {
   return world >= 0 && world != ticket::job().rank && ticket::peers().near(world) ? world : -1;
 }
 
+/// Whether the bytes reach beyond their allocation. What is known of memory that cannot be exported
+/// does not tell.
+bool leaves_allocation(const outgoing& o, const void* buffer, std::size_t bytes) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(buffer) +
+                     static_cast<std::uintptr_t>(o.layout->true_lower_bound);
+  return o.info.exportable && (first < o.info.base || bytes > o.info.bytes ||
+                               first - o.info.base > o.info.bytes - bytes);
+}
+
 /// One run of device memory, which a kernel in the stream may use.
-bool fits(const outgoing& o, MPI_Count count, MPI_Datatype type,
+bool fits(const outgoing& o, const void* buffer, MPI_Count count, MPI_Datatype type,
           device::adopted_stream& s) noexcept {
   if (!o.on_device() || o.mixed || !o.layout->one_run(count) ||
       !(o.where == memory::place{s.owner(), s.device()}))
     return false;
   const std::size_t bytes = static_cast<std::size_t>(count) * o.layout->size;
-  return bytes > 0 && bytes <= config().stream_inbox_limit &&
+  return bytes > 0 && !leaves_allocation(o, buffer, bytes) &&
+         bytes <= config().stream_inbox_limit &&
          (bytes >= ticket::ticket_bytes || ticket::peers().small_tickets()) &&
          datatype::is_committed(*o.layout, type, ticket::job().control);
 }
@@ -65,7 +75,8 @@ status take_copy(ticket::message& m) noexcept {
 std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_stream& s) noexcept {
   const outgoing o = inspect(a);
   const int peer = near_rank(a.comm, a.destination);
-  if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit || !fits(o, a.count, a.type, s))
+  if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit ||
+      !fits(o, a.buffer, a.count, a.type, s))
     return nullptr;
   ticket::peer_table& peers = ticket::peers();
   auto* const from =
@@ -90,7 +101,7 @@ std::unique_ptr<inbox_receive> begin_receive(const receive_args& a, MPI_Status* 
   const send_args as_sent{a.call, a.buffer, a.count, a.type, a.source, a.tag, a.comm};
   const outgoing o = inspect(as_sent);
   const int peer = near_rank(a.comm, a.source);
-  if (peer < 0 || !fits(o, a.count, a.type, s)) return nullptr;
+  if (peer < 0 || !fits(o, a.buffer, a.count, a.type, s)) return nullptr;
   ticket::peer_table& peers = ticket::peers();
   const path::inbox* const from = path::inbox_for(peers.own(), peers.place_on_node(peer), o.where);
   if (!from) return nullptr;

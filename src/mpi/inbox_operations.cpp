@@ -124,6 +124,7 @@ bool inbox_receive::post(const pt2pt::receive_args& a, const path::inbox& from, 
   if ((*rc = prepare_receive(r, a)) != MPI_SUCCESS) return false;
   words_.emplace(from.where);
   if (!*words_) return false;
+  r.abandon();  // the program may free its buffer once the stream has passed, before we know of it
   r.hold();
   ticket::stash& kept = ticket::stash::instance();
   if (kept.empty() || !kept.give(r, a.source, a.tag, a.comm, rc)) *rc = r.post(a.source, a.tag);

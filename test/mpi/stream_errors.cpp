@@ -136,6 +136,34 @@ void wrong_use(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+/// A count that reaches beyond the buffer's allocation: an error of the send, and nothing is read.
+void beyond_the_allocation(suite& s) {
+  const int peer = s.rank ^ 1;
+  MPI_Comm comm;
+  MPI_Comm_dup(s.control, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  constexpr std::size_t whole = 4 << 20;
+  const test_stream stream;
+  bytes data(whole, 1);
+  if (s.rank < peer && peer < s.ranks) {
+    const auto send = [&](std::size_t from, int n) {
+      STREAM_CALL(telpher_send_enqueue)
+      (data.data() + from, n, MPI_BYTE, peer, 1, comm, stream);
+      stream.wait();
+      return STREAM_CALL(telpher_stream_status)(stream);
+    };
+    s.expect_class(send(whole - 100, 4000), MPI_ERR_ARG, "a send beyond the allocation");
+    s.expect_equal(send(whole - 100, 100), MPI_SUCCESS, "one up to its end");
+  } else if (peer < s.ranks) {
+    // It has room for more than comes, which is no error.
+    STREAM_CALL(telpher_recv_enqueue)
+    (data.data() + whole - 100, 4000, MPI_BYTE, peer, 1, comm, MPI_STATUS_IGNORE, stream);
+    stream.wait();
+    s.expect_equal(STREAM_CALL(telpher_stream_status)(stream), MPI_SUCCESS, "its receive");
+  }
+  MPI_Comm_free(&comm);
+}
+
 /// The level that the program got decides, which TELPHER_STREAMS=on raises.
 void level(suite& s) {
   MPI_Comm comm;
@@ -169,5 +197,6 @@ int main(int argc, char** argv) {
   s.run("failed copies", [&] { failed_copies(s); });
   s.run("failed ahead", [&] { failed_ahead(s); });
   s.run("wrong use", [&] { wrong_use(s); });
+  s.run("beyond the allocation", [&] { beyond_the_allocation(s); });
   return s.finish();
 }
