@@ -5,8 +5,8 @@
 
 #include "kernel/add_word.hpp"
 #include "kernel/copy_batch.hpp"
-#include "kernel/inbox.hpp"
 #include "kernel/exchange.hpp"
+#include "kernel/inbox.hpp"
 #include "kernel/linger.hpp"
 #include "kernel/matched.hpp"
 #include "kernel/mpc.hpp"

@@ -74,8 +74,8 @@ class own_stream {
 };
 
 /// Makes every stream of ours on a device now. Making a stream may wait for the device, and so may
-/// the loading of kernels that comes with the first one. Later that could be a deadlock,
-/// because a stream of the program may wait for us.
+/// the loading of kernels that comes with the first one. Later that could be a deadlock, because a
+/// stream of the program may wait for us.
 status make_streams(const place& p) noexcept;
 
 /// Sets bytes of a device to 0 and waits.

@@ -45,7 +45,10 @@ bool enqueued_wait::poll(int& code) noexcept {
 int enqueue(const char* call, MPI_Comm comm, void* native, std::unique_ptr<stream::operation> op,
             bool holds) noexcept {
   if (const int code = ready(call, comm); code != MPI_SUCCESS) return code;
-  const stream::refusal r = stream::enqueue(native, std::move(op), holds);
+  return report(call, comm, native, stream::enqueue(native, std::move(op), holds));
+}
+
+int report(const char* call, MPI_Comm comm, void* native, const stream::refusal& r) noexcept {
   if (r.s == status::ok) return MPI_SUCCESS;
   char why[320];
   std::snprintf(why, sizeof why, "stream %p: %s (%s)", native, r.why, to_string(r.s));

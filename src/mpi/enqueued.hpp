@@ -139,6 +139,9 @@ class enqueued_wait final : public stream::operation {
   bool ends_;
 };
 
+/// MPI_SUCCESS, or the error for a call that the stream refused, raised on the communicator.
+int report(const char* call, MPI_Comm comm, void* native, const stream::refusal& r) noexcept;
+
 /// Enqueues for `call`, or raises on the communicator why that is not possible.
 int enqueue(const char* call, MPI_Comm comm, void* native, std::unique_ptr<stream::operation> op,
             bool holds) noexcept;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/inbox_messages.hpp"
 
-#include <cstdio>
 #include <utility>
 
 #include "base/settings.hpp"
 #include "device/adopted_stream.hpp"
+#include "mpi/enqueued.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/inbox_operations.hpp"
 #include "mpi/send.hpp"
@@ -37,26 +37,20 @@ int near_rank(MPI_Comm comm, int rank) noexcept {
   return world >= 0 && world != ticket::job().rank && ticket::peers().near(world) ? world : -1;
 }
 
-/// Whether the bytes reach beyond their allocation. What is known of memory that cannot be exported
-/// does not tell.
-bool leaves_allocation(const outgoing& o, const void* buffer, std::size_t bytes) noexcept {
-  const auto first = reinterpret_cast<std::uintptr_t>(buffer) +
-                     static_cast<std::uintptr_t>(o.layout->true_lower_bound);
-  return o.info.exportable && (first < o.info.base || bytes > o.info.bytes ||
-                               first - o.info.base > o.info.bytes - bytes);
-}
-
-/// One run of device memory, which a kernel in the stream may use.
-bool fits(const outgoing& o, const void* buffer, MPI_Count count, MPI_Datatype type,
-          device::adopted_stream& s) noexcept {
-  if (!o.on_device() || o.mixed || !o.layout->one_run(count) ||
+/// The bytes, if they are one run of device memory that a kernel in the stream may use.
+std::optional<path::region> run_in(const send_args& a, const outgoing& o,
+                                   device::adopted_stream& s) noexcept {
+  if (!o.on_device() || o.mixed || !o.layout->one_run(a.count) ||
       !(o.where == memory::place{s.owner(), s.device()}))
-    return false;
-  const std::size_t bytes = static_cast<std::size_t>(count) * o.layout->size;
-  return bytes > 0 && !leaves_allocation(o, buffer, bytes) &&
-         bytes <= config().stream_inbox_limit &&
-         (bytes >= ticket::ticket_bytes || ticket::peers().small_tickets()) &&
-         datatype::is_committed(*o.layout, type, ticket::job().control);
+    return std::nullopt;
+  auto* const first = static_cast<std::byte*>(const_cast<void*>(a.buffer));
+  const path::region run{o.where, first + o.layout->true_lower_bound,
+                         static_cast<std::size_t>(a.count) * o.layout->size};
+  const bool fits = run.bytes > 0 && !(o.info.exportable && !inside(run, o.info)) &&
+                    run.bytes <= config().stream_inbox_limit &&
+                    (run.bytes >= ticket::ticket_bytes || ticket::peers().small_tickets()) &&
+                    datatype::is_committed(*o.layout, a.type, ticket::job().control);
+  return fits ? std::optional(run) : std::nullopt;
 }
 
 /// A copy of ours that the stream fills, for a message without a cell.
@@ -75,22 +69,20 @@ status take_copy(ticket::message& m) noexcept {
 std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_stream& s) noexcept {
   const outgoing o = inspect(a);
   const int peer = near_rank(a.comm, a.destination);
-  if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit ||
-      !fits(o, a.buffer, a.count, a.type, s))
-    return nullptr;
+  if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit) return nullptr;
+  const auto run = run_in(a, o, s);
+  if (!run) return nullptr;
   ticket::peer_table& peers = ticket::peers();
-  auto* const from =
-      static_cast<std::byte*>(const_cast<void*>(a.buffer)) + o.layout->true_lower_bound;
   ticket::message m;
-  m.payload = {o.where, from, static_cast<std::size_t>(a.count) * o.layout->size};
+  m.payload = *run;
   m.destination = a.destination;
   m.tag = a.tag;
   m.comm = a.comm;
   m.element_bytes = a.type == MPI_PACKED ? 0 : o.layout->size;
-  auto op = std::make_unique<inbox_send>(from, m.payload.bytes, o.where);
+  auto op = std::make_unique<inbox_send>(run->data, run->bytes, run->where);
   if (!op->has_words()) return nullptr;
   m.cell = path::take_cell(peers.segment_of(peer), peer, peers.place_on_node(ticket::job().rank),
-                           o.where, m.payload.bytes);
+                           run->where, run->bytes);
   if (!m.cell && failed(take_copy(m))) return nullptr;
   return op->announce(std::move(m), peer) ? std::move(op) : nullptr;
 }
@@ -101,23 +93,15 @@ std::unique_ptr<inbox_receive> begin_receive(const receive_args& a, MPI_Status* 
   const send_args as_sent{a.call, a.buffer, a.count, a.type, a.source, a.tag, a.comm};
   const outgoing o = inspect(as_sent);
   const int peer = near_rank(a.comm, a.source);
-  if (peer < 0 || !fits(o, a.buffer, a.count, a.type, s)) return nullptr;
+  if (peer < 0) return nullptr;
+  const auto run = run_in(as_sent, o, s);
+  if (!run) return nullptr;
   ticket::peer_table& peers = ticket::peers();
-  const path::inbox* const from = path::inbox_for(peers.own(), peers.place_on_node(peer), o.where);
+  const path::inbox* const from =
+      path::inbox_for(peers.own(), peers.place_on_node(peer), run->where);
   if (!from) return nullptr;
   auto op = std::make_unique<inbox_receive>(a, status);
-  std::byte* const to = static_cast<std::byte*>(a.buffer) + o.layout->true_lower_bound;
-  const std::size_t capacity = static_cast<std::size_t>(a.count) * o.layout->size;
-  return op->post(a, *from, to, capacity, rc) ? std::move(op) : nullptr;
-}
-
-int give(const char* call, MPI_Comm comm, device::adopted_stream& s, void* native,
-         std::unique_ptr<stream::launched> op, bool holds) noexcept {
-  const stream::refusal r = stream::launch(s, native, std::move(op), holds);
-  if (r.s == status::ok) return MPI_SUCCESS;
-  char why[320];
-  std::snprintf(why, sizeof why, "stream %p: %s (%s)", native, r.why, to_string(r.s));
-  return host_mpi::fail_with(comm, call, MPI_ERR_OTHER, why);
+  return op->post(a, *from, run->data, run->bytes, rc) ? std::move(op) : nullptr;
 }
 
 }  // namespace
@@ -132,7 +116,7 @@ std::optional<int> send_through_inbox(const send_args& a, void* native) noexcept
     op = begin_send(a, s);
   }
   if (!op) return std::nullopt;
-  return give(a.call, a.comm, s, native, std::move(op), false);
+  return report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
 }
 
 std::optional<int> receive_through_inbox(const receive_args& a, MPI_Status* status,
@@ -148,7 +132,7 @@ std::optional<int> receive_through_inbox(const receive_args& a, MPI_Status* stat
   }
   if (rc != MPI_SUCCESS) return rc;
   if (!op) return std::nullopt;
-  return give(a.call, a.comm, s, native, std::move(op), true);
+  return report(a.call, a.comm, native, stream::launch(s, native, std::move(op), true));
 }
 
 // The receive is posted first, and its kernel goes last: the other rank may need what is sent here.
@@ -168,7 +152,8 @@ std::optional<int> sendrecv_through_inbox(const send_args& s, const receive_args
   if (rc != MPI_SUCCESS) return rc;
   if (!receive) return std::nullopt;
   rc = enqueue_send(s, native);
-  const int received = give(r.call, r.comm, of, native, std::move(receive), true);
+  const int received =
+      report(r.call, r.comm, native, stream::launch(of, native, std::move(receive), true));
   return rc != MPI_SUCCESS ? rc : received;
 }
 

@@ -66,12 +66,6 @@ status bounce(ticket::message& m, stream::work_before& before) noexcept {
   return status::ok;
 }
 
-bool inside(const path::region& r, const device::pointer_info& allocation) noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(r.data);
-  return r.bytes <= allocation.bytes && at >= allocation.base &&
-         at - allocation.base <= allocation.bytes - r.bytes;
-}
-
 // Waits for the payload.
 status complete(ticket::message& m) noexcept {
   const status s = wait_for(m.ready);
@@ -248,6 +242,12 @@ std::unique_ptr<request_object> send_device(const char* call, send_mode mode, ti
 }
 
 }  // namespace
+
+bool inside(const path::region& r, const device::pointer_info& allocation) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(r.data);
+  return r.bytes <= allocation.bytes && at >= allocation.base &&
+         at - allocation.base <= allocation.bytes - r.bytes;
+}
 
 outgoing inspect(const send_args& a) noexcept {
   outgoing o;

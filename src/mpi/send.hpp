@@ -27,6 +27,8 @@ inline bool stays_on_host(const void* buffer) noexcept {
   return !trace::on() && memory::surely_host(buffer);
 }
 outgoing inspect(const pt2pt::send_args& a) noexcept;
+/// Whether the bytes lie in the allocation. Of memory that cannot be exported too little is known.
+bool inside(const path::region& r, const device::pointer_info& allocation) noexcept;
 
 /// Starts the send of a device buffer; null and an MPI error code in `rc` on failure.
 /// `for_program`: the operation carries a request.
