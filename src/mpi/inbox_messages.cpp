@@ -46,8 +46,8 @@ std::optional<path::region> run_in(const send_args& a, const outgoing& o,
   auto* const first = static_cast<std::byte*>(const_cast<void*>(a.buffer));
   const path::region run{o.where, first + o.layout->true_lower_bound,
                          static_cast<std::size_t>(a.count) * o.layout->size};
-  const bool fits = run.bytes > 0 && !(o.info.exportable && !inside(run, o.info)) &&
-                    run.bytes <= config().stream_inbox_limit &&
+  const bool fits = run.bytes > 0 && run.bytes <= config().stream_inbox_limit &&
+                    inside(run, o.info) &&
                     (run.bytes >= ticket::ticket_bytes || ticket::peers().small_tickets()) &&
                     datatype::is_committed(*o.layout, a.type, ticket::job().control);
   return fits ? std::optional(run) : std::nullopt;

@@ -152,7 +152,8 @@ void beyond_the_allocation(suite& s) {
       stream.wait();
       return STREAM_CALL(telpher_stream_status)(stream);
     };
-    s.expect_class(send(whole - 100, 4000), MPI_ERR_ARG, "a send beyond the allocation");
+    // MPI_ERR_ARG; where such memory might lie in several allocations, an unsupported operation.
+    s.expect(send(whole - 100, 4000) != MPI_SUCCESS, "a send beyond the allocation is an error");
     s.expect_equal(send(whole - 100, 100), MPI_SUCCESS, "one up to its end");
   } else if (peer < s.ranks) {
     // It has room for more than comes, which is no error.
