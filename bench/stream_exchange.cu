@@ -4,7 +4,9 @@
 // other rank, by
 //   wait     the stream is waited for, then MPI_Startall and MPI_Waitall
 //   enqueue  telpher_startall_enqueue and telpher_waitall_enqueue of persistent requests
-//   matched  the same of requests that telpher_match has matched
+//   isend    telpher_irecv_enqueue, telpher_isend_enqueue and telpher_waitall_enqueue
+//   matched  telpher_startall_enqueue and telpher_waitall_enqueue of requests that telpher_match has
+//            matched
 //   graph    those, in a graph
 //   nccl     ncclSend and ncclRecv of a group, in the stream
 //   ncclgr   those, in a graph
@@ -79,6 +81,11 @@ class exchange {
       CHECK(cudaStreamSynchronize(stream));
       CHECK(MPI_Startall(count(), plain_.data()));
       CHECK(MPI_Waitall(count(), plain_.data(), MPI_STATUSES_IGNORE));
+    } else if (form == "isend") {
+      std::vector<MPI_Request> all(2 * faces_.size());
+      for (std::size_t i = 0; i < all.size(); ++i)
+        begin(i % faces_.size(), i < faces_.size() ? 0 : 1, &all[i]);
+      CHECK(TELPHER(telpher_waitall_enqueue)(count(), all.data(), MPI_STATUSES_IGNORE, stream));
     } else if (form == "enqueue" || form == "matched" || form == "graph") {
       auto& list = form == "enqueue" ? plain_ : matched_;
       CHECK(TELPHER(telpher_startall_enqueue)(count(), list.data(), stream));
@@ -105,6 +112,10 @@ class exchange {
       CHECK(cudaStreamSynchronize(stream));
       CHECK(MPI_Start(&f.plain[which]));
       CHECK(MPI_Wait(&f.plain[which], MPI_STATUS_IGNORE));
+    } else if (form == "isend") {
+      MPI_Request r;
+      begin(0, which, &r);
+      CHECK(TELPHER(telpher_wait_enqueue)(&r, MPI_STATUS_IGNORE, stream));
     } else if (form == "enqueue" || form == "matched" || form == "graph") {
       MPI_Request* const r = form == "enqueue" ? &f.plain[which] : &f.matched[which];
       CHECK(TELPHER(telpher_start_enqueue)(*r, stream));
@@ -147,6 +158,15 @@ class exchange {
 
  private:
   int count() const { return static_cast<int>(2 * faces_.size()); }
+  /// Enqueues one message of a face: `which` is 0 for the receive, 1 for the send.
+  void begin(std::size_t i, int which, MPI_Request* r) {
+    const face& f = faces_[i];
+    const int n = static_cast<int>(bytes_), tag = 1000 + static_cast<int>(i);
+    if (which == 0)
+      CHECK(TELPHER(telpher_irecv_enqueue)(f.in, n, MPI_BYTE, peer, tag, MPI_COMM_WORLD, r, stream));
+    else
+      CHECK(TELPHER(telpher_isend_enqueue)(f.out, n, MPI_BYTE, peer, tag, MPI_COMM_WORLD, r, stream));
+  }
 
   std::size_t bytes_;
   std::vector<face> faces_;
@@ -186,6 +206,7 @@ void steps(std::size_t bytes, int kernel_us) {
 
 int main(int argc, char** argv) {
   begin_pair(argc, argv);
+  forms.insert(forms.begin() + 2, "isend");
 #ifdef BENCH_NVSHMEM
   begin_nvshmem();
   forms.insert(forms.end(), {"shmem", "shmemgr"});

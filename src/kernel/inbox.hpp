@@ -48,4 +48,9 @@ TELPHER_DEVICE void inbox_take_body(W w, const inbox_take& p) {
   if (w.id() == 0) store_relaxed_system(resolve(p.over), 1);
 }
 
+template <class W>
+TELPHER_DEVICE void inbox_take_all_body(W w, const inbox_take_all& p) {
+  inbox_take_body(w, p.each[w.block()]);
+}
+
 }  // namespace telpher::kernel

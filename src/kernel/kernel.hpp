@@ -181,6 +181,13 @@ struct inbox_take {
   }
 };
 
+/// inbox_take_all: one block for each receive.
+struct inbox_take_all {
+  static constexpr std::size_t capacity = 32;
+  inbox_take each[capacity];
+};
+static_assert(sizeof(inbox_take_all) <= parameter_capacity);
+
 /// The next program for an exchange kernel that stays (kernel/exchange_stay.hpp). Each word has the
 /// number of the command beside it. A reader that finds the same number everywhere has read one
 /// whole command.

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "mpi/entry.hpp"
-#include "mpi/handles.hpp"
+#include "mpi/inbox_requests.hpp"
 #include "mpi/matching.hpp"
 #include "stream/settle.hpp"
 
@@ -59,9 +59,7 @@ int take_request(const std::shared_ptr<ending>& end, void* native, MPI_Request* 
   *request = MPI_REQUEST_NULL;
   if (!entry::active()) return MPI_SUCCESS;  // enqueue says so
   auto held = ticket::progress().lock();
-  const int code = take_handle(request);
-  if (code == MPI_SUCCESS) enter(std::make_unique<enqueued_request>(end, native, *request));
-  return code;
+  return give_request<enqueued_request>(request, end, native);
 }
 
 void drop_request(MPI_Request* request) noexcept {
@@ -111,14 +109,16 @@ int enqueue_test(const char* call, int count, MPI_Request* requests, MPI_Status*
 
 }  // namespace
 
-// Matched requests need no turn of the proxy's. Beside them the others are waited for one by one,
-// so that each status is written once.
+// Matched requests and messages through an inbox need no turn of the proxy's. Beside them the
+// others are waited for one by one, so that each status is written once.
 int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status* statuses,
                  void* native) noexcept {
   if (count < 0) return refuse(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
   if (!entry::active()) return ready(call, MPI_COMM_SELF);
   std::vector<int> others;
   int rc = partitioned::wait_matched(call, count, requests, statuses, native, others);
+  if (rc == MPI_SUCCESS && !others.empty())
+    rc = wait_through_inbox(call, requests, statuses, native, others);
   if (rc != MPI_SUCCESS || others.empty()) return rc;
   if (static_cast<int>(others.size()) == count)
     return enqueue_test(call, count, requests, statuses, native);

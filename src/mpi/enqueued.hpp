@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/handles.hpp"
 #include "mpi/request_object.hpp"
 #include "mpi/requests.hpp"
 #include "stream/proxy.hpp"
@@ -93,12 +94,14 @@ class enqueued_with_request final : public stream::operation {
 };
 
 /// Its request. The error handler has been called by the operation's body.
-class enqueued_request final : public request_object {
+class enqueued_request : public request_object {
  public:
   enqueued_request(std::shared_ptr<ending> end, void* native, MPI_Request place) noexcept
       : end_(std::move(end)), native_(native), place_(place) {}
   ~enqueued_request() override;
-  bool check() noexcept override { return end_->done.load(std::memory_order_acquire); }
+  bool over() const noexcept { return end_->done.load(std::memory_order_acquire); }
+  void* native() const noexcept { return native_; }
+  bool check() noexcept override { return over(); }
   int finish(MPI_Status* out) noexcept override {
     fill(out);
     return end_->code;
@@ -154,6 +157,13 @@ int enqueue(const char* call, MPI_Comm comm, void* native, MPI_Status* out, Star
 }
 
 /// The same for operations that the program gets a request for.
+template <class Object, class... Arguments>
+int give_request(MPI_Request* request, Arguments&&... arguments) noexcept {
+  const int code = take_handle(request);
+  if (code == MPI_SUCCESS)
+    enter(std::make_unique<Object>(std::forward<Arguments>(arguments)..., *request));
+  return code;
+}
 int take_request(const std::shared_ptr<ending>& end, void* native, MPI_Request* request) noexcept;
 void drop_request(MPI_Request* request) noexcept;
 

@@ -8,6 +8,7 @@
 #include "mpi/enqueued.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/inbox_operations.hpp"
+#include "mpi/inbox_requests.hpp"
 #include "mpi/send.hpp"
 #include "mpi/stream_messages.hpp"
 
@@ -65,8 +66,9 @@ status take_copy(ticket::message& m) noexcept {
   return status::ok;
 }
 
-/// Under the engine's lock. Null: it does not go that way.
-std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_stream& s) noexcept {
+/// Under the engine's lock. Null: it does not go that way. `read`: see inbox_send.
+std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_stream& s,
+                                       std::shared_ptr<ending> read) noexcept {
   const outgoing o = inspect(a);
   const int peer = near_rank(a.comm, a.destination);
   if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit) return nullptr;
@@ -79,7 +81,7 @@ std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_strea
   m.tag = a.tag;
   m.comm = a.comm;
   m.element_bytes = a.type == MPI_PACKED ? 0 : o.layout->size;
-  auto op = std::make_unique<inbox_send>(run->data, run->bytes, run->where);
+  auto op = std::make_unique<inbox_send>(*run, std::move(read));
   if (!op->has_words()) return nullptr;
   m.cell = path::take_cell(peers.segment_of(peer), peer, peers.place_on_node(ticket::job().rank),
                            run->where, run->bytes);
@@ -87,9 +89,11 @@ std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_strea
   return op->announce(std::move(m), peer) ? std::move(op) : nullptr;
 }
 
-/// The same for a receive; `rc` is an error that MPI has raised, or MPI_SUCCESS.
-std::unique_ptr<inbox_receive> begin_receive(const receive_args& a, MPI_Status* status,
-                                             device::adopted_stream& s, int* rc) noexcept {
+/// A receive, which `by` waits for. Null: it does not go that way. `rc` is an error that MPI has
+/// raised, or MPI_SUCCESS.
+std::shared_ptr<taking> begin_receive(const receive_args& a, device::adopted_stream& s,
+                                      void* native, taking::waiter by, MPI_Status* status,
+                                      std::unique_ptr<inbox_receive>& op, int* rc) noexcept {
   const send_args as_sent{a.call, a.buffer, a.count, a.type, a.source, a.tag, a.comm};
   const outgoing o = inspect(as_sent);
   const int peer = near_rank(a.comm, a.source);
@@ -100,8 +104,11 @@ std::unique_ptr<inbox_receive> begin_receive(const receive_args& a, MPI_Status* 
   const path::inbox* const from =
       path::inbox_for(peers.own(), peers.place_on_node(peer), run->where);
   if (!from) return nullptr;
-  auto op = std::make_unique<inbox_receive>(a, status);
-  return op->post(a, *from, run->data, run->bytes, rc) ? std::move(op) : nullptr;
+  auto t = std::make_shared<taking>(run->where, native);
+  t->by.store(by, std::memory_order_relaxed);
+  t->out = status;
+  op = std::make_unique<inbox_receive>(a.call, t);
+  return op->post(a, *from, run->data, run->bytes, rc) ? t : nullptr;
 }
 
 }  // namespace
@@ -113,7 +120,7 @@ std::optional<int> send_through_inbox(const send_args& a, void* native) noexcept
   std::unique_ptr<inbox_send> op;
   {
     const ticket::visit v;
-    op = begin_send(a, s);
+    op = begin_send(a, s, nullptr);
   }
   if (!op) return std::nullopt;
   return report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
@@ -128,11 +135,52 @@ std::optional<int> receive_through_inbox(const receive_args& a, MPI_Status* stat
   int rc = MPI_SUCCESS;
   {
     const ticket::visit v;
-    op = begin_receive(a, status, s, &rc);
+    if (!begin_receive(a, s, native, taking::waiter::own_stream, status, op, &rc)) op = nullptr;
   }
   if (rc != MPI_SUCCESS) return rc;
   if (!op) return std::nullopt;
   return report(a.call, a.comm, native, stream::launch(s, native, std::move(op), true));
+}
+
+std::optional<int> isend_through_inbox(const send_args& a, MPI_Request* request,
+                                       void* native) noexcept {
+  if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
+  device::adopted_stream s(native);
+  if (!takes_launches(s)) return std::nullopt;
+  const auto read = std::make_shared<ending>();
+  fill_empty(&read->status);
+  std::unique_ptr<inbox_send> op;
+  int rc = MPI_SUCCESS;
+  {
+    const ticket::visit v;
+    op = begin_send(a, s, read);
+    if (!op) return std::nullopt;
+    rc = give_request<inbox_request>(request, read, native);
+    if (rc != MPI_SUCCESS) return op->abandon(), rc;
+  }
+  rc = report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
+  if (rc != MPI_SUCCESS) drop_request(request);
+  return rc;
+}
+
+std::optional<int> ireceive_through_inbox(const receive_args& a, MPI_Request* request,
+                                          void* native) noexcept {
+  if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
+  device::adopted_stream s(native);
+  if (!takes_launches(s)) return std::nullopt;
+  std::unique_ptr<inbox_receive> op;
+  int rc = MPI_SUCCESS;
+  {
+    const ticket::visit v;
+    const auto t = begin_receive(a, s, native, taking::waiter::nobody, MPI_STATUS_IGNORE, op, &rc);
+    if (rc != MPI_SUCCESS) return rc;
+    if (!t) return std::nullopt;
+    rc = give_request<inbox_request>(request, t);
+    if (rc != MPI_SUCCESS) return op->abandon(), rc;
+  }
+  rc = report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
+  if (rc != MPI_SUCCESS) drop_request(request);
+  return rc;
 }
 
 // The receive is posted first, and its kernel goes last: the other rank may need what is sent here.
@@ -146,8 +194,9 @@ std::optional<int> sendrecv_through_inbox(const send_args& s, const receive_args
   int rc = MPI_SUCCESS;
   {
     const ticket::visit v;
-    if (near_rank(s.comm, s.destination) >= 0 && check_arguments(s) == MPI_SUCCESS)
-      receive = begin_receive(r, status, of, &rc);
+    if (near_rank(s.comm, s.destination) < 0 || check_arguments(s) != MPI_SUCCESS ||
+        !begin_receive(r, of, native, taking::waiter::own_stream, status, receive, &rc))
+      receive = nullptr;
   }
   if (rc != MPI_SUCCESS) return rc;
   if (!receive) return std::nullopt;

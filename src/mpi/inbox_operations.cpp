@@ -87,6 +87,7 @@ status inbox_send::launch(device::stream s) noexcept {
 
 void inbox_send::end_copy(status copied) noexcept {
   copied_ = true;
+  if (read_) read_->set(failed(copied) ? MPI_ERR_OTHER : MPI_SUCCESS);
   ticket::sends().end_copy(*offer_, copied);
 }
 
@@ -121,23 +122,30 @@ void inbox_send::abandon() noexcept {
 bool inbox_receive::post(const pt2pt::receive_args& a, const path::inbox& from, std::byte* to,
                          std::size_t capacity, int* rc) noexcept {
   ticket::receive& r = receive();
+  taking& t = *taking_;
   if ((*rc = prepare_receive(r, a)) != MPI_SUCCESS) return false;
-  words_.emplace(from.where);
-  if (!*words_) return false;
+  if (!t.words) return false;
   r.abandon();  // the program may free its buffer once the stream has passed, before we know of it
   r.hold();
   ticket::stash& kept = ticket::stash::instance();
   if (kept.empty() || !kept.give(r, a.source, a.tag, a.comm, rc)) *rc = r.post(a.source, a.tag);
-  if (*rc != MPI_SUCCESS) return words_->give_back(), false;
+  if (*rc != MPI_SUCCESS) return false;
   ticket::receives().watch(r);
-  where_ = from.where;
-  capacity_ = capacity;
-  kernel_ = {to, from.base, from.cell_bytes, words_->order(), words_->reached(), words_->over()};
+  t.capacity = capacity;
+  std::uint64_t* const reached = t.by_kernel() ? t.words.reached() : t.words.unused();
+  t.kernel = {to, from.base, from.cell_bytes, t.words.order(), reached, t.words.over()};
   return true;
 }
 
 status inbox_receive::launch(device::stream s) noexcept {
-  return where_.owner->launch(kernel::id::inbox_take, &kernel_, 1, threads_for(capacity_), s);
+  taking& t = *taking_;
+  if (!t.by_kernel())
+    return t.where.owner->write_value(s, reinterpret_cast<std::uint32_t*>(t.words.reached()), 1);
+  t.launched = true;
+  const status given =
+      t.where.owner->launch(kernel::id::inbox_take, &t.kernel, 1, threads_for(t.capacity), s);
+  if (failed(given)) t.launched = false;
+  return given;
 }
 
 inbox_receive::~inbox_receive() {
@@ -148,18 +156,25 @@ inbox_receive::~inbox_receive() {
 
 inbox_receive::need inbox_receive::needs() const noexcept {
   const auto when = [](bool happened) { return happened ? need::step : need::nothing; };
+  const taking& t = *taking_;
   switch (phase_) {
     case phase::awaits_message:
     case phase::moves:
       return need::messages;
+    case phase::awaits_waiter: {
+      const auto by = t.by.load(std::memory_order_acquire);
+      if (by == taking::waiter::other_stream) return when(kernel_words::is_set(t.words.reached()));
+      return when(by != taking::waiter::nobody);
+    }
     case phase::awaits_stream:
-      return when(kernel_words::is_set(words_->reached()));
+      return when(kernel_words::is_set(t.words.reached()));
     case phase::fails:
       return need::step;
     case phase::awaits_kernel:  // the words may never come: then the sender says so
-      return when(kernel_words::is_set(words_->over()) || request_->receive().is_refused());
+      return when(kernel_words::is_set(t.words.over()) || !t.by_kernel() ||
+                  request_->receive().is_refused());
     default:
-      return when(kernel_words::is_set(words_->over()));
+      return when(kernel_words::is_set(t.words.over()));
   }
 }
 
@@ -169,57 +184,79 @@ void inbox_receive::step() noexcept {
     case phase::awaits_message:
       await_message();
       break;
+    case phase::awaits_waiter:
+      serve_waiter();
+      break;
     case phase::awaits_stream:
       ticket::receives().resume(receive());
       phase_ = phase::moves;
       break;
     case phase::awaits_kernel:
-      receive().ended_by_stream(kernel_words::is_set(words_->over()) ? status::ok
-                                                                     : status::device_error);
       --ordered;
-      end_message(MPI_STATUS_IGNORE);
+      end_kernels_turn();
       break;
     case phase::moves:
-      if (request_->check()) end_message(out_);
+      if (request_->check()) end_message(taking_->out);
       break;
     case phase::fails:
       end_kernel();
       break;
     case phase::ends:
-      words_->give_back();
       end();
       break;
   }
 }
 
-// The status is filled before the stream can go on.
 void inbox_receive::await_message() noexcept {
   if (asks_host()) ticket::receives().check(receive(), false);
   if (receive().settled()) return static_cast<void>(phase_ = phase::moves);
   if (!receive().waits_for_stream()) return;
-  const auto a = receive().in_inbox();
-  if (!a) return static_cast<void>(phase_ = phase::awaits_stream);
-  receive().fill(out_);
-  words_->give_order(inbox_take::order_for(*a));
+  phase_ = receive().in_inbox() ? phase::awaits_waiter : phase::awaits_stream;
+  if (phase_ == phase::awaits_waiter && needs() == need::step) serve_waiter();
+}
+
+// The status is filled before the stream can go on.
+void inbox_receive::serve_waiter() noexcept {
+  taking& t = *taking_;
+  if (!t.by_kernel()) return static_cast<void>(phase_ = phase::awaits_stream);
+  receive().fill(t.out);
+  t.words.give_order(inbox_take::order_for(*receive().in_inbox()));
   ++ordered;
   phase_ = phase::awaits_kernel;
 }
 
+// A kernel that could not be launched has had no turn.
+void inbox_receive::end_kernels_turn() noexcept {
+  const bool over = kernel_words::is_set(taking_->words.over());
+  if (!over && !taking_->by_kernel()) {
+    taking_->words.give_order(0);
+    phase_ = phase::awaits_stream;
+    return;
+  }
+  receive().ended_by_stream(over ? status::ok : status::device_error);
+  end_message(MPI_STATUS_IGNORE);
+}
+
 void inbox_receive::end_message(MPI_Status* out) noexcept {
-  const int code = request_->finish(out);
+  taking& t = *taking_;
+  const int code = request_->finish(&t.end.status);
   request_.reset();
+  if (out != MPI_STATUS_IGNORE) *out = t.end.status;
+  t.end.set(code);
   if (code == MPI_SUCCESS) return end_kernel();
   fail(code);
   phase_ = phase::fails;
 }
 
 void inbox_receive::end_kernel() noexcept {
-  words_->give_order(inbox_take::moved_by_host);
+  if (!taking_->by_kernel()) return end();
+  taking_->words.give_order(inbox_take::moved_by_host);
   phase_ = phase::ends;
 }
 
 void inbox_receive::describe(char* text, std::size_t bytes) const noexcept {
   static constexpr const char* waits[] = {"a receive waits for its message",
+                                          "a receive has its message and waits for its wait",
                                           "a receive waits for the bytes of a stream",
                                           "a message waits for its stream",
                                           "a message is on its way",
@@ -233,7 +270,7 @@ void inbox_receive::describe(char* text, std::size_t bytes) const noexcept {
 // Nothing writes the buffer any more, and what comes for it ends in an error of the device.
 void inbox_receive::abandon() noexcept {
   if (!request_) return;
-  words_->give_order(inbox_take::moved_by_host);
+  taking_->words.give_order(inbox_take::moved_by_host);
   const ticket::visit v;
   receive().cancel();
   if (phase_ == phase::awaits_kernel) {
@@ -243,6 +280,32 @@ void inbox_receive::abandon() noexcept {
     ticket::receives().resume(receive());
   }
   keep_abandoned(std::move(request_));
+  taking_->end.set(MPI_ERR_OTHER);
+}
+
+// --- the wait ---
+
+status inbox_wait::launch(device::stream s) noexcept {
+  device::backend& owner = *all_[0]->where.owner;
+  int threads = 0;
+  kernel::inbox_take_all k;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    k.each[i] = all_[i]->kernel;
+    all_[i]->launched = true;
+    threads = std::max(threads, threads_for(all_[i]->capacity));
+  }
+  const int count = static_cast<int>(all_.size());
+  const status given = count == 1 ? owner.launch(kernel::id::inbox_take, &k.each[0], 1, threads, s)
+                                  : owner.launch(kernel::id::inbox_take_all, &k, count, threads, s);
+  if (failed(given))
+    for (const auto& t : all_) t->launched = false;
+  return given;
+}
+
+bool inbox_wait::poll(int& code) noexcept {
+  code = MPI_SUCCESS;
+  return std::all_of(all_.begin(), all_.end(),
+                     [](const auto& t) { return kernel_words::is_set(t->words.over()); });
 }
 
 }  // namespace telpher::mpi

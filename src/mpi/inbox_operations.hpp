@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "kernel/kernel.hpp"
+#include "mpi/enqueued.hpp"
 #include "mpi/request_kinds.hpp"
 #include "path/inbox.hpp"
 #include "stream/proxy.hpp"
@@ -16,13 +19,13 @@
 
 namespace telpher::mpi {
 
-/// The words of an operation, in one line of pinned memory. It is kept where a kernel may still use
-/// it.
+/// The words of an operation, in one line of pinned memory. Whoever knows that no kernel uses them
+/// any more gives them back; else they are kept.
 class kernel_words {
  public:
   explicit kernel_words(const memory::place& where) noexcept : owner_(where.owner) {
     if (const auto line = stream::take_word(owner_)) at_ = reinterpret_cast<std::uint64_t*>(*line);
-    if (at_) at_[0] = at_[1] = at_[2] = 0;
+    if (at_) at_[0] = at_[1] = at_[2] = at_[3] = 0;
   }
   kernel_words(const kernel_words&) = delete;
   kernel_words& operator=(const kernel_words&) = delete;
@@ -31,6 +34,8 @@ class kernel_words {
   std::uint64_t* order() const noexcept { return at_; }
   std::uint64_t* reached() const noexcept { return at_ + 1; }
   std::uint64_t* over() const noexcept { return at_ + 2; }
+  /// For what nobody reads.
+  std::uint64_t* unused() const noexcept { return at_ + 3; }
   void give_order(std::uint64_t o) const noexcept {
     std::atomic_ref(*order()).store(o, std::memory_order_release);
   }
@@ -92,8 +97,13 @@ class inbox_operation : public stream::launched {
 /// free, the stream copies the message to memory of ours, from where it goes like any other one.
 class inbox_send final : public inbox_operation {
  public:
-  inbox_send(const std::byte* from, std::size_t bytes, const memory::place& where) noexcept
-      : from_(from), bytes_(bytes), words_(where), where_(where) {}
+  /// `read`: of the program's request, once the stream has read the buffer. May be null.
+  inbox_send(const path::region& from, std::shared_ptr<ending> read) noexcept
+      : from_(from.data),
+        bytes_(from.bytes),
+        words_(from.where),
+        where_(from.where),
+        read_(std::move(read)) {}
 
   bool has_words() const noexcept { return static_cast<bool>(words_); }
 
@@ -115,6 +125,7 @@ class inbox_send final : public inbox_operation {
   std::size_t bytes_;
   kernel_words words_;
   memory::place where_;
+  std::shared_ptr<ending> read_;
   std::optional<path::inbox_cell> cell_;
   std::byte* copy_ = nullptr;
   ticket::offer* offer_ = nullptr;
@@ -123,37 +134,90 @@ class inbox_send final : public inbox_operation {
 
 // --- the receiver ---
 
+/// What a receive shares with the program's request for it and with the kernel that takes its
+/// bytes. That kernel is launched by the call that receives, or by a later wait in a stream.
+struct taking {
+  /// Who waits for the message. A kernel of another stream than the receive's own gets its order
+  /// only when the own one has reached the receive.
+  enum class waiter { nobody, host, own_stream, other_stream };
+
+  taking(const memory::place& w, void* stream) noexcept : where(w), native(stream), words(w) {}
+  ~taking() {
+    if (words && (!launched || kernel_words::is_set(words.over()))) words.give_back();
+  }
+  taking(const taking&) = delete;
+  taking& operator=(const taking&) = delete;
+  bool by_kernel() const noexcept {
+    const waiter w = by.load(std::memory_order_relaxed);
+    return w == waiter::own_stream || w == waiter::other_stream;
+  }
+
+  memory::place where;
+  void* native;  // the receive's stream
+  kernel_words words;
+  std::size_t capacity = 0;
+  kernel::inbox_take kernel{};
+  bool launched = false;  // the kernel
+  MPI_Status* out = MPI_STATUS_IGNORE;
+  ending end;
+  /// Written under the engine's lock, as `out` is before it.
+  std::atomic<waiter> by{waiter::nobody};
+};
+
 class inbox_receive final : public inbox_operation {
  public:
-  inbox_receive(const pt2pt::receive_args& a, MPI_Status* out) noexcept
-      : request_(std::make_unique<receive_request>(a.call)), out_(out) {}
+  inbox_receive(const char* call, std::shared_ptr<taking> t) noexcept
+      : request_(std::make_unique<receive_request>(call)), taking_(std::move(t)) {}
   ~inbox_receive() override;
 
   /// Posts the receive of at most `capacity` bytes to `to`. False, and an error in `rc` where MPI
   /// has raised it: nothing was posted. Under the engine's lock.
   bool post(const pt2pt::receive_args& a, const path::inbox& from, std::byte* to,
             std::size_t capacity, int* rc) noexcept;
+  /// The kernel; or, where a later wait launches that, a word that says that the stream is here.
   status launch(device::stream s) noexcept override;
   void describe(char* text, std::size_t bytes) const noexcept override;
   void abandon() noexcept override;
 
  private:
-  enum class phase { awaits_message, awaits_kernel, awaits_stream, moves, fails, ends };
+  enum class phase {
+    awaits_message,
+    awaits_waiter,  // the message is in the inbox, or comes there
+    awaits_kernel,
+    awaits_stream,  // before the host may move the message
+    moves,
+    fails,
+    ends
+  };
 
   need needs() const noexcept override;
   void step() noexcept override;
   void await_message() noexcept;
+  void serve_waiter() noexcept;
+  void end_kernels_turn() noexcept;
   void end_message(MPI_Status* out) noexcept;
   void end_kernel() noexcept;
   ticket::receive& receive() noexcept { return request_->receive(); }
 
   std::unique_ptr<receive_request> request_;
-  MPI_Status* out_;
-  std::optional<kernel_words> words_;
-  memory::place where_;
-  std::size_t capacity_ = 0;
-  kernel::inbox_take kernel_{};
+  std::shared_ptr<taking> taking_;
   phase phase_ = phase::awaits_message;
+};
+
+/// The wait for receives, in a stream: one kernel for all.
+class inbox_wait final : public stream::launched {
+ public:
+  explicit inbox_wait(std::vector<std::shared_ptr<taking>> all) noexcept : all_(std::move(all)) {}
+
+  status launch(device::stream s) noexcept override;
+  bool poll(int& code) noexcept override;
+  void describe(char* text, std::size_t bytes) const noexcept override {
+    std::snprintf(text, bytes, "a wait for %zu receives, the first one of %zu bytes", all_.size(),
+                  all_.front()->capacity);
+  }
+
+ private:
+  std::vector<std::shared_ptr<taking>> all_;  // 1 to inbox_take_all::capacity
 };
 
 }  // namespace telpher::mpi

@@ -18,6 +18,8 @@ class receive;
 
 namespace telpher::mpi {
 
+class inbox_request;
+
 class request_object {
  public:
   virtual ~request_object() = default;
@@ -49,6 +51,8 @@ class request_object {
   virtual bool may_share_handle() const noexcept { return false; }
   /// Of a call that enqueues: the stream, in whose order it may be waited for.
   virtual bool enqueued_in([[maybe_unused]] void*& native) const noexcept { return false; }
+  /// The same, of a message through an inbox; else null.
+  virtual inbox_request* through_inbox() noexcept { return nullptr; }
   /// What its start uses, where a stream may still write it.
   virtual stream::used used_by_start() const noexcept { return {}; }
   /// Starts a persistent request. Returns the MPI error code.

@@ -11,8 +11,6 @@ namespace telpher::mpi {
 using pt2pt::receive_args;
 using pt2pt::send_args;
 
-// --- by the proxy ---
-
 namespace {
 
 /// The start of an ordinary operation, in its turn.
@@ -26,18 +24,6 @@ auto in_turn(Start start) noexcept {
 }
 
 }  // namespace
-
-int enqueue_isend(const send_args& a, MPI_Request* request, void* native) noexcept {
-  return enqueue_with_request(a.call, a.comm, native, request,
-                              in_turn([a](MPI_Request* made) { return pt2pt::isend(a, made); }));
-}
-
-int enqueue_ireceive(const receive_args& a, MPI_Request* request, void* native) noexcept {
-  return enqueue_with_request(a.call, a.comm, native, request,
-                              in_turn([a](MPI_Request* made) { return pt2pt::irecv(a, made); }));
-}
-
-// --- by the proxy, or through an inbox ---
 
 int enqueue_send(const send_args& a, void* native) noexcept {
   if (const auto code = send_through_inbox(a, native)) return *code;
@@ -56,6 +42,18 @@ int enqueue_sendrecv(const send_args& s, const receive_args& r, MPI_Status* stat
   if (const auto code = sendrecv_through_inbox(s, r, status, native)) return *code;
   return enqueue(s.call, s.comm, native, status,
                  in_turn([s, r](MPI_Request* made) { return pt2pt::isendrecv(s, r, made); }));
+}
+
+int enqueue_isend(const send_args& a, MPI_Request* request, void* native) noexcept {
+  if (const auto code = isend_through_inbox(a, request, native)) return *code;
+  return enqueue_with_request(a.call, a.comm, native, request,
+                              in_turn([a](MPI_Request* made) { return pt2pt::isend(a, made); }));
+}
+
+int enqueue_ireceive(const receive_args& a, MPI_Request* request, void* native) noexcept {
+  if (const auto code = ireceive_through_inbox(a, request, native)) return *code;
+  return enqueue_with_request(a.call, a.comm, native, request,
+                              in_turn([a](MPI_Request* made) { return pt2pt::irecv(a, made); }));
 }
 
 }  // namespace telpher::mpi

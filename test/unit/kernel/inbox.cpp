@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// inbox_put and inbox_take with several threads: two streams and a host, each a thread.
+// inbox_put, inbox_take and inbox_take_all with several threads: two streams and a host, each a
+// thread.
 #define CHECK_NO_MAIN
 #include <thread>
 
@@ -51,6 +52,21 @@ struct exchange {
     return in;
   }
 
+  /// The n-th of several receives that one launch serves.
+  struct receiver {
+    bytes in = bytes(limit, 0xee);
+    std::uint64_t order = 0, reached = 0, over = 0;
+  };
+  void take_all(std::vector<receiver>& all) {
+    kernel::inbox_take_all k{};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      receiver& r = all[i];
+      k.each[i] = {r.in.data(), inbox.data(), cell_bytes, &r.order, &r.reached, &r.over};
+    }
+    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_take_all_body(w, k); },
+                          static_cast<unsigned>(all.size()), items);
+  }
+
   unsigned items;
   bytes inbox = bytes(cells * cell_bytes, 0);
   std::uint64_t order = 0, reached = 0, over = 0;
@@ -99,6 +115,24 @@ void no_words(unsigned items) {
   }
 }
 
+// Messages in other cells than the receives' order, and one that the host has moved.
+void several(unsigned items) {
+  exchange e(items);
+  std::vector<exchange::receiver> all(4);
+  for (std::uint32_t message = 0; message < 3; ++message) {
+    e.put(message, 100 + message);
+    all[3 - message].order = order_of(message, 100 + message);
+  }
+  all[0].order = inbox_take::moved_by_host;
+  e.take_all(all);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    CHECK_EQ(all[i].over, 1u);
+    const std::uint32_t message = 3 - i;
+    for (std::size_t at = 0; at < limit; ++at)
+      CHECK_EQ(all[i].in[at], i > 0 && at < 100 + message ? byte_of(message, at) : 0xee);
+  }
+}
+
 }  // namespace
 
 void test_inbox_put() {
@@ -107,4 +141,8 @@ void test_inbox_put() {
 
 void test_inbox_take() {
   for (const unsigned items : {1u, 4u}) no_words(items);
+}
+
+void test_inbox_take_all() {
+  for (const unsigned items : {1u, 4u}) several(items);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every kernel of kernel.def with several threads per block (block_of_threads.hpp), against one
 // work item per block, as the emulated device runs it. Kernels that move bytes and the codecs'
-// kernels are here, exchange is in exchange.cpp, inbox_put and inbox_take are in inbox.cpp,
-// matched_put and matched_take in matched.cpp, those of partitioned requests in partitions.cpp. A
-// kernel without a case does not compile.
+// kernels are here, exchange is in exchange.cpp, the inboxes' in inbox.cpp, matched_put and
+// matched_take in matched.cpp, those of partitioned requests in partitions.cpp. A kernel without a
+// case does not compile.
 #define CHECK_NO_MAIN
 #include <random>
 
@@ -17,6 +17,7 @@ using kernel::id;
 void test_exchange();
 void test_inbox_put();
 void test_inbox_take();
+void test_inbox_take_all();
 void test_matched_put();
 void test_matched_take();
 void test_partitions(bool twice);

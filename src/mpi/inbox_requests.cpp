@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/inbox_requests.hpp"
+
+#include <algorithm>
+
+#include "device/adopted_stream.hpp"
+
+namespace telpher::mpi {
+
+namespace {
+
+/// One that a kernel of the stream shall wait for, and where its request was.
+struct waited_for {
+  std::shared_ptr<taking> what;
+  std::unique_ptr<request_object> request;
+  MPI_Request handle;
+  MPI_Request* place;
+};
+
+/// The stream of the call that waits.
+struct waiting_stream {
+  device::adopted_stream& stream;
+  void* native;
+
+  bool is_own(void* other) const noexcept {
+    return native == other && !stream.owner()->one_for_each_thread(native);
+  }
+  bool reaches(const memory::place& where) const noexcept {
+    return where == memory::place{stream.owner(), stream.device()};
+  }
+};
+
+/// False: the proxy shall wait for it. Else the request is over or in `kernels`, and null. Under
+/// the engine's lock.
+bool take(inbox_request& r, MPI_Request& handle, MPI_Status* out, const waiting_stream& by,
+          std::vector<waited_for>& kernels) noexcept {
+  taking* const t = r.kernel().get();
+  const bool own = by.is_own(r.native());
+  const bool over = r.over() || (!t && own);
+  if (!over && (!t || !by.reaches(t->where))) return false;
+  if (over) {
+    r.fill(out);
+    remove(handle);
+  } else {
+    t->out = out;
+    t->by.store(own ? taking::waiter::own_stream : taking::waiter::other_stream,
+                std::memory_order_release);
+    kernels.push_back({r.kernel(), remove(handle), handle, &handle});
+  }
+  handle = MPI_REQUEST_NULL;
+  return true;
+}
+
+/// The kernels were not launched: the program has its requests again.
+void give_back(std::vector<waited_for>& kernels, std::size_t from) noexcept {
+  const ticket::visit v;
+  for (std::size_t i = from; i < kernels.size(); ++i) {
+    kernels[i].what->by.store(taking::waiter::host, std::memory_order_release);
+    *kernels[i].place = kernels[i].handle;
+    enter(std::move(kernels[i].request));
+  }
+}
+
+}  // namespace
+
+bool inbox_request::check() noexcept {
+  if (over()) return true;
+  auto nobody = taking::waiter::nobody;
+  if (taking_)
+    taking_->by.compare_exchange_strong(nobody, taking::waiter::host, std::memory_order_release);
+  return false;
+}
+
+int wait_through_inbox(const char* call, MPI_Request* requests, MPI_Status* statuses, void* native,
+                       std::vector<int>& which) noexcept {
+  std::vector<waited_for> kernels;
+  device::adopted_stream s(native);
+  if (!s.owner() || !s.get() || s.is_captured()) return MPI_SUCCESS;
+  {
+    const ticket::visit v;
+    std::erase_if(which, [&](int i) {
+      request_object* const op = find(requests[i]);
+      inbox_request* const r = op ? op->through_inbox() : nullptr;
+      MPI_Status* const out = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+      return r && take(*r, requests[i], out, {s, native}, kernels);
+    });
+  }
+  constexpr std::size_t most = kernel::inbox_take_all::capacity;
+  for (std::size_t first = 0; first < kernels.size(); first += most) {
+    std::vector<std::shared_ptr<taking>> some;
+    for (std::size_t i = first; i < std::min(first + most, kernels.size()); ++i)
+      some.push_back(kernels[i].what);
+    const int code =
+        report(call, MPI_COMM_SELF, native,
+               stream::launch(s, native, std::make_unique<inbox_wait>(std::move(some)), true));
+    if (code != MPI_SUCCESS) return give_back(kernels, first), code;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace telpher::mpi

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests of messages between streams that go through an inbox (mpi/stream_messages.hpp).
+// TEST_INBOX=none: nothing may go through one.
+#pragma once
+
+#include <cstring>
+#include <thread>
+
+#include "paths.hpp"
+#include "stream_calls.hpp"
+
+namespace mpi_test {
+
+inline int sent_byte(int message, int rank) {
+  return (message * 7 + rank * 3 + 1) & 0xff;
+}
+
+inline bool goes_through_inbox() {
+  const char* const text = std::getenv("TEST_INBOX");
+  return !text || std::strcmp(text, "none") != 0;
+}
+
+/// Whether what was received last in a stream came as it should. The thread that knows it may be
+/// later than the stream.
+inline bool came_as_wanted() {
+  const bool wanted = goes_through_inbox();
+  for (int looks = 0; looks < 5000 && wanted && last_path() != "inbox"; ++looks)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return (last_path() == "inbox") == wanted;
+}
+
+inline void send(const bytes& data, int n, int peer, int tag, MPI_Comm comm, void* stream,
+                 std::size_t from = 0) {
+  STREAM_CALL(telpher_send_enqueue)(data.data() + from, n, MPI_BYTE, peer, tag, comm, stream);
+}
+inline void receive(const bytes& data, int n, int peer, int tag, MPI_Comm comm, void* stream,
+                    MPI_Status* status = MPI_STATUS_IGNORE) {
+  STREAM_CALL(telpher_recv_enqueue)(data.data(), n, MPI_BYTE, peer, tag, comm, status, stream);
+}
+
+/// A pair of ranks, each with an inbox for the other one. The first one of a case mostly sends.
+struct ends {
+  explicit ends(suite& s) : peer(s.rank ^ 1), paired(peer < s.ranks), sends(s.rank < peer) {
+    MPI_Comm_dup(s.control, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (!paired) return;
+    const test_stream stream;
+    bytes data(8, 1);
+    for (int way = 0; way < 2; ++way) {
+      if (sends == (way == 0))
+        send(data, 8, peer, 0, comm, stream);
+      else
+        receive(data, 8, peer, 0, comm, stream);
+    }
+    stream.wait();
+    s.meet(peer);
+  }
+  ~ends() { MPI_Comm_free(&comm); }
+  ends(const ends&) = delete;
+  ends& operator=(const ends&) = delete;
+  int status(void* stream) const { return STREAM_CALL(telpher_stream_status)(stream); }
+
+  int peer;
+  bool paired, sends;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+}  // namespace mpi_test
