@@ -7,7 +7,7 @@ import os
 from . import visibility
 
 
-def _read(path: str) -> str:
+def read(path: str) -> str:
     try:
         with open(path) as file:
             return file.read().strip()
@@ -25,7 +25,7 @@ class Device:
         return Device(self.vendor, token, self.bus, self.uuid)
 
     def numa_node(self) -> int:
-        text = _read(f"/sys/bus/pci/devices/{self.bus}/numa_node") if self.bus else ""
+        text = read(f"/sys/bus/pci/devices/{self.bus}/numa_node") if self.bus else ""
         return int(text) if text.lstrip("-").isdigit() else -1
 
 
@@ -33,7 +33,7 @@ def _nvidia() -> list:
     """Devices whose node this process may open, in PCI order as CUDA_DEVICE_ORDER=PCI_BUS_ID numbers them."""
     found = []
     for path in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")):
-        fields = dict(line.split(":", 1) for line in _read(path).splitlines() if ":" in line)
+        fields = dict(line.split(":", 1) for line in read(path).splitlines() if ":" in line)
         minor = fields.get("Device Minor", "").strip()
         if minor and os.path.exists(f"/dev/nvidia{minor}"):
             bus = os.path.basename(os.path.dirname(path)).lower()
@@ -47,7 +47,7 @@ def _amd() -> list:
     found = []
     nodes = glob.glob("/sys/class/kfd/kfd/topology/nodes/*/properties")
     for path in sorted(nodes, key=lambda p: int(p.split("/")[-2])):
-        fields = dict(line.split(None, 1) for line in _read(path).splitlines() if " " in line)
+        fields = dict(line.split(None, 1) for line in read(path).splitlines() if " " in line)
         if int(fields.get("simd_count", "0")) > 0:
             place, domain = int(fields.get("location_id", "0")), int(fields.get("domain", "0"))
             bus = f"{domain:04x}:{place >> 8 & 255:02x}:{place >> 3 & 31:02x}.{place & 7}"
@@ -59,7 +59,7 @@ def _amd() -> list:
 def _intel() -> list:
     cards = []
     for path in sorted(glob.glob("/sys/class/drm/render*/device")):
-        if _read(path + "/vendor") == "0x8086":
+        if read(path + "/vendor") == "0x8086":
             cards.append(os.path.basename(os.path.realpath(path)))
     return [Device("sycl", str(i), bus) for i, bus in enumerate(sorted(cards))]
 
@@ -125,9 +125,9 @@ def bind_near(device: Device) -> None:
     """Restricts this process to the CPUs of the device's node. A mask that already lies within one node was
     set on purpose and stays."""
     node = device.numa_node()
-    near = cpu_list(_read(f"/sys/devices/system/node/node{node}/cpulist")) if node >= 0 else set()
+    near = cpu_list(read(f"/sys/devices/system/node/node{node}/cpulist")) if node >= 0 else set()
     mask = os.sched_getaffinity(0)
-    nodes = [cpu_list(_read(path)) for path in glob.glob("/sys/devices/system/node/node[0-9]*/cpulist")]
+    nodes = [cpu_list(read(path)) for path in glob.glob("/sys/devices/system/node/node[0-9]*/cpulist")]
     spans_nodes = sum(1 for cpus in nodes if cpus & mask) > 1
     if spans_nodes and near & mask:
         os.sched_setaffinity(0, near & mask)

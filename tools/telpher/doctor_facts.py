@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import UserError, devices, doctor_checks, execute, host_mpi, info, jobs, libraries, program
+from . import UserError, adapters, devices, doctor_checks, execute, host_mpi, info, jobs, libraries, program
 
 LINES_KEPT = 12
 
@@ -145,30 +145,6 @@ def system(root: str = "/") -> dict:
     }
 
 
-# Nearest first.
-DISTANCES = ("same switch", "same root complex", "same NUMA node", "another NUMA node")
-
-
-def distance(one: str, other: str) -> str:
-    """How far two PCI devices are from each other, by their places below /sys/devices."""
-    places = [os.path.realpath(path).rpartition("/devices/")[2].split("/")[:-1] for path in (one, other)]
-    common = len(os.path.commonprefix(places))
-    if common > 0:
-        return DISTANCES[0] if common > 1 else DISTANCES[1]
-    nodes = {read(path + "/numa_node") for path in (one, other)} - {"", "-1"}
-    return DISTANCES[2] if len(nodes) < 2 else DISTANCES[3]
-
-
-def nearest_nics(buses: list, root: str = "/") -> dict:
-    """PCI address of each device: the network adapter with RDMA that is nearest to it, and how near that is."""
-    nics = {os.path.basename(path): path + "/device" for path in sorted(glob.glob(root + "sys/class/infiniband/*"))}
-    found = {}
-    for bus in buses if nics else []:
-        device = f"{root}sys/bus/pci/devices/{bus}"
-        found[bus] = min(((n, distance(device, p)) for n, p in nics.items()), key=lambda pair: DISTANCES.index(pair[1]))
-    return found
-
-
 def plugin_wheels() -> list:
     """The plug-ins for CUDA that pip has put into this folder: they are for one, and there is room for one."""
     beside = os.path.dirname(libraries.home())
@@ -183,7 +159,7 @@ def gather(options) -> dict:
         "launch": options.launch,
     }
     facts |= {"mpi": choose_mpi(options), "nvidia": nvidia(), "system": system(), "plugin_wheels": plugin_wheels()}
-    facts["nics"] = nearest_nics([device.bus for device in devices.all_devices() if device.bus])
+    facts["nics"] = adapters.nearest([device.bus for device in devices.all_devices() if device.bus])
     facts["look"] = start_ranks(options, facts["mpi"], "look")
     facts["job"] = facts["host_alone"] = {}
     if doctor_checks.may_meet(facts):

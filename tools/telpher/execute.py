@@ -18,7 +18,8 @@ HELP = """telpher exec [options] [--] program [arguments]
   --visible first  always put it first
   --visible one    show the rank its device only (no direct access to the others)
   --visible all    leave visibility alone
-  --bind auto      (default) restrict the rank to the CPUs near its device, unless the launcher bound it
+  --bind auto      (default) restrict the rank to the CPUs near its device, unless the launcher bound it, and
+                   its MPI to the network adapters there (UCX_NET_DEVICES, I_MPI_MULTIRAIL, unless set)
   --mpi ABI        the program's MPI (mpich, ompi or mpi_abi), where it cannot be seen from the program"""
 
 CHOICES = {"--visible": ("auto", "first", "one", "all"), "--bind": ("auto", "none"),
@@ -100,15 +101,25 @@ def abi_of(options: dict, program: str) -> str:
 
 
 def place(environment, visible: str, bind: str, devices) -> None:
-    """Chooses the rank's device, binds it near that, and tells the program that device pointers may be passed."""
-    if set(environment.get("TELPHER_BACKEND", "auto").split(",")) - {"emu", "none"}:
+    """Chooses the rank's device, CPUs and network adapters near that, and tells the program that device pointers may
+    be passed."""
+    backend = environment.get("TELPHER_BACKEND", "auto")
+    if set(backend.split(",")) - {"emu", "none"}:
         chosen = devices.choose(local_rank(environment), visible, environment)
         if not chosen:
             return
+        from . import adapters, answers, libraries
         if bind == "auto":
             devices.bind_near(chosen)
-        from . import answers, libraries
+            buses = [device.bus for device in devices.all_devices(backend) if device.bus]
+            for name in adapters.use_near(environment, chosen.bus, buses):
+                say(environment, f"{name}={environment[name]}: adapters near this rank's device")
         answers.give(environment, chosen.vendor, libraries.present())
+
+
+def say(environment, text: str) -> None:
+    if environment.get("TELPHER_LOG", "") in ("info", "debug", "trace"):
+        print(f"[telpher exec info] {text}", file=sys.stderr)
 
 
 def under_mps(environment, root: str = "/") -> bool:

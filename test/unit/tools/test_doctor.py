@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import doctor_checks, doctor_facts  # noqa: E402
+from telpher import adapters, doctor_checks, doctor_facts  # noqa: E402
 
 
 def given(number: int) -> dict:
@@ -300,8 +300,8 @@ class Adapters(unittest.TestCase):
     def nearest(self, names: list) -> tuple:
         with tempfile.TemporaryDirectory() as folder:
             devices, bus = Path(folder, "sys/devices"), Path(folder, "sys/bus/pci/devices")
-            adapters = Path(folder, "sys/class/infiniband")
-            for one in (bus, adapters):
+            nics = Path(folder, "sys/class/infiniband")
+            for one in (bus, nics):
                 one.mkdir(parents=True)
             for name, place in [("gpu", self.GPU), *((name, self.PLACES[name]) for name in names)]:
                 (devices / place).mkdir(parents=True)
@@ -309,9 +309,9 @@ class Adapters(unittest.TestCase):
                 if name == "gpu":
                     (bus / "0000:03:00.0").symlink_to(devices / place)
                 else:
-                    (adapters / name).mkdir()
-                    (adapters / name / "device").symlink_to(devices / place)
-            return doctor_facts.nearest_nics(["0000:03:00.0"], folder + "/")["0000:03:00.0"]
+                    (nics / name).mkdir()
+                    (nics / name / "device").symlink_to(devices / place)
+            return adapters.nearest(["0000:03:00.0"], folder + "/")["0000:03:00.0"]
 
     def test_each_distance(self):
         for name in self.PLACES:
@@ -321,7 +321,7 @@ class Adapters(unittest.TestCase):
         self.assertEqual(self.nearest(list(self.PLACES)), ("same switch", "same switch"))
 
     def test_no_adapter(self):
-        self.assertEqual(doctor_facts.nearest_nics(["0000:03:00.0"], "/nowhere/"), {})
+        self.assertEqual(adapters.nearest(["0000:03:00.0"], "/nowhere/"), {})
 
 
 unittest.main()

@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tools"))
 
-from telpher import answers, devices, execute  # noqa: E402
+from telpher import adapters, answers, devices, execute  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "")
 
@@ -91,6 +91,63 @@ class Launchers(unittest.TestCase):
             environment = {}
             execute.set_stream_variables(environment, root + "/")
             self.assertEqual(environment, {"CUDA_DEVICE_MAX_CONNECTIONS": "8"})
+
+
+class Adapters(unittest.TestCase):
+    """Which network adapters a rank's MPI is told to use, by a made-up /sys of two devices, each with a switch."""
+
+    BUSES = ["0000:02:00.0", "0000:82:00.0"]
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = self.folder.name + "/"
+        for bus, switch in zip(self.BUSES, ("00/01", "80/81"), strict=True):
+            self.link(f"bus/pci/devices/{bus}", f"{switch}/{bus}")
+
+    def link(self, name: str, place: str):
+        root, switch, bus = place.split("/")
+        target = f"{self.root}sys/devices/pci0000:{root}/0000:{root}:{switch}.0/0000:{switch}:00.0/{bus}"
+        os.makedirs(target, exist_ok=True)
+        os.makedirs(os.path.dirname(f"{self.root}sys/{name}"), exist_ok=True)
+        os.symlink(target, f"{self.root}sys/{name}")
+
+    def adapter(self, name: str, place: str, state="4: ACTIVE", rate="400 Gb/sec (4X NDR)"):
+        self.link(f"class/infiniband/{name}/device", f"{place}/{name}")
+        port = f"{self.root}sys/class/infiniband/{name}/ports/1"
+        os.makedirs(port)
+        for file, text in (("state", state), ("rate", rate), ("link_layer", "InfiniBand")):
+            with open(f"{port}/{file}", "w") as out:
+                out.write(text + "\n")
+
+    def told(self, bus: str, **given) -> dict:
+        environment = dict(given)
+        adapters.use_near(environment, bus, self.BUSES, self.root)
+        return environment
+
+    def test_each_device_has_its_own(self):
+        self.adapter("mlx5_0", "00/01")
+        self.adapter("mlx5_1", "00/01")
+        self.adapter("mlx5_2", "80/81")
+        self.adapter("mlx5_3", "00/05", rate="100 Gb/sec (4X EDR)")  # storage: at another switch
+        self.assertEqual(self.told(self.BUSES[0]), {"UCX_NET_DEVICES": "mlx5_0:1,mlx5_1:1", "I_MPI_MULTIRAIL": "1"})
+        self.assertEqual(self.told(self.BUSES[1]), {"UCX_NET_DEVICES": "mlx5_2:1", "I_MPI_MULTIRAIL": "1"})
+
+    def test_what_the_user_has_set_stays(self):
+        self.adapter("mlx5_0", "00/01")
+        self.adapter("mlx5_2", "80/81")
+        own = {"UCX_NET_DEVICES": "all", "I_MPI_MULTIRAIL": "0"}
+        self.assertEqual(self.told(self.BUSES[0], **own), own)
+
+    def test_nothing_where_it_is_not_certain(self):
+        self.assertEqual(self.told(self.BUSES[0]), {})  # no adapter
+        self.adapter("mlx5_0", "00/01")
+        self.assertEqual(self.told(self.BUSES[0]), {})  # none near the other device
+        self.adapter("mlx5_1", "80/81", state="1: DOWN")
+        self.assertEqual(self.told(self.BUSES[0]), {})  # it is down
+        self.adapter("mlx5_2", "80/81", rate="100 Gb/sec (4X EDR)")
+        self.assertEqual(self.told(self.BUSES[0]), {})  # of another kind: perhaps another network
+        self.assertEqual(self.told(""), {})  # a device whose place is not known
 
 
 class Rank(unittest.TestCase):
