@@ -143,40 +143,43 @@ struct partition_ready {
   std::int32_t far;         // as above
 };
 
-/// inbox_put: a message of a stream's in flagged words to a cell of the receiver's inbox
-/// (kernel/inbox.hpp).
+/// inbox_put: a message of a stream's in flagged words to its place in the receiver's inbox
+/// (kernel/inbox.hpp). All blocks share it.
 struct inbox_put {
+  static constexpr unsigned most_blocks = 4;
   const void* from;
-  void* cell;  // as mapped here
+  void* place;  // as mapped here
   std::uint64_t bytes;
-  std::uint64_t* sent;  // pinned host memory: set to 1 when `from` has been read
+  std::uint64_t* sent;  // pinned host memory, for each block: set to 1 when it has read its share
   std::uint32_t mark;   // of the words
 };
 
-/// inbox_take: the receive of such a message, or the wait for another one that the host moves.
+/// inbox_take: the receive of such a message, or the wait for another one that the host moves. All
+/// blocks share it.
 struct inbox_take {
+  static constexpr unsigned most_blocks = inbox_put::most_blocks;
   void* to;
   const void* inbox;
   std::uint64_t cell_bytes;
   std::uint64_t* order;    // pinned host memory, written by the host: see below
   std::uint64_t* reached;  // pinned host memory: set to 1 if there was no order yet
-  std::uint64_t* over;     // pinned host memory: set to 1 at the end
+  std::uint64_t* over;     // pinned host memory, for each block: set to 1 at its end
 
   /// Orders. 0 is none; `moved_by_host`: the message is there, or will not come. Any other one
-  /// names the cell, the bytes and the mark of its words.
+  /// names the message's first cell, its bytes and the mark of its words.
   static constexpr std::uint64_t moved_by_host = ~std::uint64_t{0};
-  static constexpr std::uint64_t most_bytes = 0xffff;
-  static constexpr std::uint32_t most_cells = 0xffff;
+  static constexpr std::uint64_t most_bytes = 0xffffff;
+  static constexpr std::uint32_t most_cells = 0xff;
   struct arrival {
     std::uint32_t cell;
     std::uint32_t mark;  // neither 0 nor 0xffffffff
     std::uint64_t bytes;
   };
   TELPHER_BOTH static constexpr std::uint64_t order_for(const arrival& a) {
-    return std::uint64_t{a.mark} << 32 | std::uint64_t{a.cell} << 16 | a.bytes;
+    return std::uint64_t{a.mark} << 32 | std::uint64_t{a.cell} << 24 | a.bytes;
   }
   TELPHER_BOTH static constexpr arrival read(std::uint64_t order) {
-    return {static_cast<std::uint32_t>(order >> 16) & most_cells,
+    return {static_cast<std::uint32_t>(order >> 24) & most_cells,
             static_cast<std::uint32_t>(order >> 32), order & most_bytes};
   }
 };

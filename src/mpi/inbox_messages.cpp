@@ -83,9 +83,9 @@ std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_strea
   m.element_bytes = a.type == MPI_PACKED ? 0 : o.layout->size;
   auto op = std::make_unique<inbox_send>(*run, std::move(read));
   if (!op->has_words()) return nullptr;
-  m.cell = path::take_cell(peers.segment_of(peer), peer, peers.place_on_node(ticket::job().rank),
-                           run->where, run->bytes);
-  if (!m.cell && failed(take_copy(m))) return nullptr;
+  m.cells = path::take_cells(peers.segment_of(peer), peer, peers.place_on_node(ticket::job().rank),
+                             run->where, run->bytes);
+  if (!m.cells && failed(take_copy(m))) return nullptr;
   return op->announce(std::move(m), peer) ? std::move(op) : nullptr;
 }
 

@@ -16,11 +16,6 @@ using kernel::inbox_take;
 
 namespace {
 
-int threads_for(std::size_t bytes) noexcept {
-  constexpr std::size_t bytes_each = 16, most = 512;
-  return static_cast<int>(std::min((bytes / bytes_each / 32 + 1) * 32, most));
-}
-
 // Those that the proxy polls; it alone uses the list.
 lasting<std::vector<inbox_operation*>> all;
 
@@ -63,7 +58,7 @@ void inbox_operation::look() noexcept {
 // --- the sender ---
 
 bool inbox_send::announce(ticket::message&& m, int peer) noexcept {
-  cell_ = m.cell;
+  cells_ = m.cells;
   copy_ = m.payload.data;
   m.by_stream = true;
   auto o = std::make_unique<ticket::offer>(std::move(m), peer, ticket::sends());
@@ -77,9 +72,10 @@ bool inbox_send::announce(ticket::message&& m, int peer) noexcept {
 }
 
 status inbox_send::launch(device::stream s) noexcept {
-  if (cell_) {
-    inbox_put k{from_, cell_->at, bytes_, words_.over(), cell_->mark};
-    return where_.owner->launch(kernel::id::inbox_put, &k, 1, threads_for(bytes_), s);
+  if (cells_) {
+    blocks_ = path::inbox_blocks(bytes_);
+    inbox_put k{from_, cells_->at, bytes_, words_.over(), cells_->mark};
+    return where_.owner->launch(kernel::id::inbox_put, &k, blocks_, path::inbox_threads(bytes_), s);
   }
   TELPHER_TRY(where_.owner->copy(copy_, from_, bytes_, s));
   return where_.owner->write_value(s, reinterpret_cast<std::uint32_t*>(words_.over()), 1);
@@ -94,7 +90,7 @@ void inbox_send::end_copy(status copied) noexcept {
 // The receiver of a copy of ours may need this rank's help until the send is complete.
 inbox_send::need inbox_send::needs() const noexcept {
   if (copied_) return offer_ ? need::messages : need::nothing;
-  return kernel_words::is_set(words_.over()) ? need::step : need::nothing;
+  return words_.are_over(blocks_) ? need::step : need::nothing;
 }
 
 void inbox_send::step() noexcept {
@@ -132,6 +128,7 @@ bool inbox_receive::post(const pt2pt::receive_args& a, const path::inbox& from, 
   if (*rc != MPI_SUCCESS) return false;
   ticket::receives().watch(r);
   t.capacity = capacity;
+  if (t.by_kernel()) t.blocks = path::inbox_blocks(capacity);
   std::uint64_t* const reached = t.by_kernel() ? t.words.reached() : t.words.unused();
   t.kernel = {to, from.base, from.cell_bytes, t.words.order(), reached, t.words.over()};
   return true;
@@ -142,8 +139,8 @@ status inbox_receive::launch(device::stream s) noexcept {
   if (!t.by_kernel())
     return t.where.owner->write_value(s, reinterpret_cast<std::uint32_t*>(t.words.reached()), 1);
   t.launched = true;
-  const status given =
-      t.where.owner->launch(kernel::id::inbox_take, &t.kernel, 1, threads_for(t.capacity), s);
+  const status given = t.where.owner->launch(kernel::id::inbox_take, &t.kernel, t.blocks,
+                                             path::inbox_threads(t.capacity), s);
   if (failed(given)) t.launched = false;
   return given;
 }
@@ -171,10 +168,9 @@ inbox_receive::need inbox_receive::needs() const noexcept {
     case phase::fails:
       return need::step;
     case phase::awaits_kernel:  // the words may never come: then the sender says so
-      return when(kernel_words::is_set(t.words.over()) || !t.by_kernel() ||
-                  request_->receive().is_refused());
+      return when(t.is_over() || !t.by_kernel() || request_->receive().is_refused());
     default:
-      return when(kernel_words::is_set(t.words.over()));
+      return when(t.is_over());
   }
 }
 
@@ -227,7 +223,7 @@ void inbox_receive::serve_waiter() noexcept {
 
 // A kernel that could not be launched has had no turn.
 void inbox_receive::end_kernels_turn() noexcept {
-  const bool over = kernel_words::is_set(taking_->words.over());
+  const bool over = taking_->is_over();
   if (!over && !taking_->by_kernel()) {
     taking_->words.give_order(0);
     phase_ = phase::awaits_stream;
@@ -285,18 +281,21 @@ void inbox_receive::abandon() noexcept {
 
 // --- the wait ---
 
+// One receive gets the blocks of its size, several get one each.
 status inbox_wait::launch(device::stream s) noexcept {
   device::backend& owner = *all_[0]->where.owner;
-  int threads = 0;
+  std::size_t largest = 0;
   kernel::inbox_take_all k;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     k.each[i] = all_[i]->kernel;
     all_[i]->launched = true;
-    threads = std::max(threads, threads_for(all_[i]->capacity));
+    largest = std::max(largest, all_[i]->capacity);
   }
-  const int count = static_cast<int>(all_.size());
-  const status given = count == 1 ? owner.launch(kernel::id::inbox_take, &k.each[0], 1, threads, s)
-                                  : owner.launch(kernel::id::inbox_take_all, &k, count, threads, s);
+  const int threads = path::inbox_threads(largest), count = static_cast<int>(all_.size());
+  if (count == 1) all_[0]->blocks = path::inbox_blocks(largest);
+  const status given =
+      count == 1 ? owner.launch(kernel::id::inbox_take, &k.each[0], all_[0]->blocks, threads, s)
+                 : owner.launch(kernel::id::inbox_take_all, &k, count, threads, s);
   if (failed(given))
     for (const auto& t : all_) t->launched = false;
   return given;
@@ -304,8 +303,7 @@ status inbox_wait::launch(device::stream s) noexcept {
 
 bool inbox_wait::poll(int& code) noexcept {
   code = MPI_SUCCESS;
-  return std::all_of(all_.begin(), all_.end(),
-                     [](const auto& t) { return kernel_words::is_set(t->words.over()); });
+  return std::all_of(all_.begin(), all_.end(), [](const auto& t) { return t->is_over(); });
 }
 
 }  // namespace telpher::mpi

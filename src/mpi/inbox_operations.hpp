@@ -3,6 +3,7 @@
 // protocol).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -25,7 +26,7 @@ class kernel_words {
  public:
   explicit kernel_words(const memory::place& where) noexcept : owner_(where.owner) {
     if (const auto line = stream::take_word(owner_)) at_ = reinterpret_cast<std::uint64_t*>(*line);
-    if (at_) at_[0] = at_[1] = at_[2] = at_[3] = 0;
+    if (at_) std::fill_n(at_, line_words, 0);
   }
   kernel_words(const kernel_words&) = delete;
   kernel_words& operator=(const kernel_words&) = delete;
@@ -33,14 +34,18 @@ class kernel_words {
   explicit operator bool() const noexcept { return at_ != nullptr; }
   std::uint64_t* order() const noexcept { return at_; }
   std::uint64_t* reached() const noexcept { return at_ + 1; }
-  std::uint64_t* over() const noexcept { return at_ + 2; }
   /// For what nobody reads.
-  std::uint64_t* unused() const noexcept { return at_ + 3; }
+  std::uint64_t* unused() const noexcept { return at_ + 2; }
+  /// One for each block.
+  std::uint64_t* over() const noexcept { return at_ + 4; }
+  bool are_over(int blocks) const noexcept {
+    return std::all_of(over(), over() + blocks, [](const auto& word) { return is_set(&word); });
+  }
   void give_order(std::uint64_t o) const noexcept {
     std::atomic_ref(*order()).store(o, std::memory_order_release);
   }
-  static bool is_set(std::uint64_t* word) noexcept {
-    return std::atomic_ref(*word).load(std::memory_order_acquire) != 0;
+  static bool is_set(const std::uint64_t* word) noexcept {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0;
   }
   /// No kernel uses it any more, or it was never launched.
   void give_back() noexcept {
@@ -49,6 +54,9 @@ class kernel_words {
   }
 
  private:
+  static constexpr int line_words = 8;
+  static_assert(4 + kernel::inbox_take::most_blocks <= line_words);
+
   device::backend* owner_;
   std::uint64_t* at_ = nullptr;
 };
@@ -126,7 +134,8 @@ class inbox_send final : public inbox_operation {
   kernel_words words_;
   memory::place where_;
   std::shared_ptr<ending> read_;
-  std::optional<path::inbox_cell> cell_;
+  int blocks_ = 1;
+  std::optional<path::inbox_cells> cells_;
   std::byte* copy_ = nullptr;
   ticket::offer* offer_ = nullptr;
   bool copied_ = false;
@@ -143,10 +152,14 @@ struct taking {
 
   taking(const memory::place& w, void* stream) noexcept : where(w), native(stream), words(w) {}
   ~taking() {
-    if (words && (!launched || kernel_words::is_set(words.over()))) words.give_back();
+    if (words && (!launched || is_over())) words.give_back();
   }
   taking(const taking&) = delete;
   taking& operator=(const taking&) = delete;
+  /// The kernel. `blocks` is written before its launch, so it is read after its first word.
+  bool is_over() const noexcept {
+    return words.are_over(1) && words.are_over(blocks.load(std::memory_order_relaxed));
+  }
   bool by_kernel() const noexcept {
     const waiter w = by.load(std::memory_order_relaxed);
     return w == waiter::own_stream || w == waiter::other_stream;
@@ -156,6 +169,7 @@ struct taking {
   void* native;  // the receive's stream
   kernel_words words;
   std::size_t capacity = 0;
+  std::atomic<int> blocks{1};
   kernel::inbox_take kernel{};
   bool launched = false;  // the kernel
   MPI_Status* out = MPI_STATUS_IGNORE;

@@ -5,13 +5,13 @@
 // Two ways. The proxy (mpi/enqueued.hpp) begins the ordinary operation when the stream gets there.
 // A small message in device memory goes through an inbox instead (path/inbox.hpp), so that no host
 // is between the two streams:
-// - Sender, at the call: takes a cell of the receiver's inbox, sends a ticket (slot_state::coming)
+// - Sender, at the call: takes cells of the receiver's inbox, sends a ticket (slot_state::coming)
 //   and launches inbox_put in the stream. When that has read the buffer, its host stores `arrived`.
-//   While there is no inbox or no free cell, the stream copies the message to memory of the
+//   While there is no inbox or no room in it, the stream copies the message to memory of the
 //   sender's, and the ticket is an ordinary one, at first `preparing`.
 // - Receiver, at the call: posts the receive, held (ticket::receive::hold), and launches inbox_take
 //   in the stream, which waits for an order. When the ticket comes, its host orders the kernel to
-//   take the cell's words, which may still be on their way; when the kernel is over, it stores
+//   take the words, which may still be on their way; when the kernel is over, it stores
 //   done.
 // - Any other message for such a receive is kept until the kernel says that the stream has reached
 //   it. Then it is moved as ever, and the kernel is ordered to end.
@@ -31,7 +31,7 @@
 //   order    receiver's host to its kernel, see kernel::inbox_take; release, acquire
 //   reached  receiver's stream to its host: its kernel was there before an order, or (irecv) it is
 //            where the call was
-//   over     a kernel to its host: it does not read or write anything any more
+//   over     each block of a kernel to its host: it does not read or write anything any more
 #pragma once
 
 #include <atomic>

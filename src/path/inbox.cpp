@@ -19,8 +19,14 @@ namespace {
 
 using kernel::inbox_take;
 
-constexpr std::uint32_t cells = 64;
+constexpr std::uint32_t cells = 64;                                        // bits of outbox::free
+constexpr std::uint64_t cell_bytes = matched_room::part(2 * (8192 + 15));  // a message of 8 KB
 static_assert(cells <= inbox_take::most_cells);
+
+// Words take at most twice the bytes of a message.
+constexpr std::uint64_t cells_for(std::uint64_t bytes) noexcept {
+  return (2 * (bytes + 15) + cell_bytes - 1) / cell_bytes;
+}
 
 // Of one sender. Without a room: it was tried, and there can be none.
 struct own_inbox {
@@ -37,9 +43,13 @@ struct outbox {
   memory::mapping mapping;
   memory::place from;  // the device that has opened it
   std::byte* base = nullptr;
-  std::uint64_t cell_bytes = 0;
-  std::vector<std::uint32_t> marks;  // the last one of each cell
-  std::vector<std::uint32_t> free;
+  std::uint32_t mark = 0;                  // of the last message
+  std::uint64_t free = ~std::uint64_t{0};  // a bit for each cell
+
+  /// The cells from `first` on, as bits.
+  static std::uint64_t row(std::uint32_t first, std::uint32_t count) noexcept {
+    return ((std::uint64_t{1} << count) - 1) << first;
+  }
 };
 std::map<int, outbox>& outboxes() {
   static auto* const one = new std::map<int, outbox>;
@@ -47,28 +57,22 @@ std::map<int, outbox>& outboxes() {
 }
 
 own_inbox make(inbox_card& card, const memory::place& where) noexcept {
-  const std::uint64_t cell_bytes = matched_room::part(2 * (config().stream_inbox_limit + 15));
   auto room = matched_room::make(where, cells * cell_bytes, 0);
   if (!room || !(*room)->exported().exportable) {
     TELPHER_DEBUG("no inbox for messages of streams on device %d: %s", where.device,
                   to_string(room ? status::not_supported : room.error()));
     return {};
   }
-  card.cell_bytes = cell_bytes;
   card.memory = (*room)->exported();
-  card.cells.store(cells, std::memory_order_release);
+  card.there.store(1, std::memory_order_release);
   return {*room, {where, (*room)->base(), cell_bytes}};
 }
 
 result<outbox> open(const inbox_card& card, int peer, const memory::place& where) noexcept {
-  const std::uint32_t count = card.cells.load(std::memory_order_acquire);
-  if (count == 0 || count > inbox_take::most_cells || !card.memory.holds(count * card.cell_bytes))
+  if (card.there.load(std::memory_order_acquire) == 0 || !card.memory.holds(cells * cell_bytes))
     return status::not_supported;
   outbox made;
   made.from = where;
-  made.cell_bytes = card.cell_bytes;
-  made.marks.resize(count);
-  for (std::uint32_t i = count; i > 0; --i) made.free.push_back(i - 1);
   auto opened = open_for(peer, card.memory, where);
   if (opened) {
     made.mapping = std::move(opened->mapping);
@@ -77,7 +81,7 @@ result<outbox> open(const inbox_card& card, int peer, const memory::place& where
   return made;  // without a base it is not asked for again
 }
 
-/// From a cell to memory of any kind, by a kernel in a stream of ours.
+/// From an inbox to memory of any kind, by a kernel in a stream of ours.
 class cell_copy final : public transfer {
  public:
   explicit cell_copy(const region& to) noexcept : to_(to) {}
@@ -92,12 +96,13 @@ class cell_copy final : public transfer {
     word[0] = inbox_take::order_for(a);
     if (aside) landed_ = static_cast<std::byte*>(words_.data()) + header;
     inbox_take k{
-        aside ? landed_ : to_.data, from.base, from.cell_bytes, &word[0], &word[1], &word[2]};
+        aside ? landed_ : to_.data, from.base, from.cell_bytes, &word[0], &word[1], &word[4]};
     const auto own = memory::stream(where_, memory::stream_role::kernel);
     TELPHER_TRY(own);
     auto event = memory::pooled_event::acquire(where_);
     TELPHER_TRY(event);
-    TELPHER_TRY(where_.owner->launch(kernel::id::inbox_take, &k, 1, threads, *own));
+    TELPHER_TRY(where_.owner->launch(kernel::id::inbox_take, &k, inbox_blocks(a.bytes),
+                                     inbox_threads(a.bytes), *own));
     const status recorded = event->record(*own);
     if (failed(recorded)) memory::wait_for(where_, memory::stream_role::kernel);
     taken_ = std::move(*event);
@@ -118,8 +123,7 @@ class cell_copy final : public transfer {
   bool owes_answer() const noexcept override { return true; }
 
  private:
-  static constexpr std::size_t header = 64;
-  static constexpr int threads = 128;
+  static constexpr std::size_t header = 64;  // an order, a word that nobody reads, and the ends
 
   region to_;
   memory::place where_;
@@ -143,8 +147,7 @@ const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place
 result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbox_take::arrival& a,
                                                   const region& to) noexcept {
   const auto found = own_inboxes().find(sender);
-  if (found == own_inboxes().end() || !found->second.room || a.cell >= cells ||
-      a.bytes > config().stream_inbox_limit)
+  if (found == own_inboxes().end() || !found->second.room || a.cell + cells_for(a.bytes) > cells)
     return status::corrupt;
   auto made = std::make_unique<cell_copy>(to);
   TELPHER_TRY(made->start(found->second.seen, a));
@@ -153,8 +156,8 @@ result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbo
 
 // --- the sender's side ---
 
-std::optional<inbox_cell> take_cell(const segment& receiver, int peer, std::size_t own,
-                                    const memory::place& where, std::size_t bytes) noexcept {
+std::optional<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t own,
+                                      const memory::place& where, std::size_t bytes) noexcept {
   if (own >= most_inboxes) return std::nullopt;
   auto found = outboxes().find(peer);
   if (found == outboxes().end()) {
@@ -163,19 +166,32 @@ std::optional<inbox_cell> take_cell(const segment& receiver, int peer, std::size
     found = outboxes().emplace(peer, std::move(*opened)).first;
   }
   outbox& to = found->second;
-  // Words take at most twice the bytes of a message.
-  if (!to.base || to.from != where || to.free.empty() || 2 * (bytes + 15) > to.cell_bytes)
-    return std::nullopt;
-  const std::uint32_t index = to.free.back();
-  to.free.pop_back();
-  std::uint32_t& mark = to.marks[index];
-  mark = mark >= 0xfffffffe ? 1 : mark + 1;
-  return inbox_cell{to.base + index * to.cell_bytes, index, mark};
+  const auto count = static_cast<std::uint32_t>(cells_for(bytes));
+  if (!to.base || to.from != where || count >= cells) return std::nullopt;
+  for (std::uint32_t first = 0; first + count <= cells; ++first) {
+    const std::uint64_t row = outbox::row(first, count);
+    if ((to.free & row) != row) continue;
+    to.free &= ~row;
+    to.mark = to.mark >= 0xfffffffe ? 1 : to.mark + 1;
+    return inbox_cells{to.base + first * cell_bytes, first, count, to.mark};
+  }
+  return std::nullopt;
 }
 
-void give_cell(int peer, const inbox_cell& cell) noexcept {
+void give_cells(int peer, const inbox_cells& c) noexcept {
   if (const auto found = outboxes().find(peer); found != outboxes().end())
-    found->second.free.push_back(cell.index);
+    found->second.free |= outbox::row(c.first, c.count);
+}
+
+// The kernels of one message keep few blocks on the device while they wait.
+int inbox_blocks(std::size_t bytes) noexcept {
+  constexpr std::size_t bytes_each = 8192, most = inbox_take::most_blocks;
+  return static_cast<int>(std::clamp<std::size_t>((bytes + bytes_each - 1) / bytes_each, 1, most));
+}
+
+int inbox_threads(std::size_t bytes) noexcept {
+  constexpr std::size_t bytes_each = 16, most = 512;
+  return static_cast<int>(std::min((bytes / bytes_each / 32 + 1) * 32, most));
 }
 
 void close_inboxes() noexcept {

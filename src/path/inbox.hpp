@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inboxes: device memory at a receiver, one for each sender of its node whose small messages it
-// receives in the order of streams. The sender's kernel puts a message into a cell of it, in
-// flagged words. mpi/stream_messages.hpp has the protocol; kernel/inbox.hpp has the kernels.
+// receives in the order of streams. The sender's kernel puts a message into it, in flagged words; a
+// message takes one cell, or several in a row. mpi/stream_messages.hpp has the protocol;
+// kernel/inbox.hpp has the kernels.
 //
 // The receiver makes an inbox when its program first receives from that sender in a stream, and
 // tells of it in its segment (inbox_card). From then on the sender may use it. Only the sender
-// deals out the cells. A cell is free again when the receiver has stored done in the slot of its
-// message. Each use has a mark of its own, so words of an earlier use are not taken for those of a
-// later one.
+// deals out the cells. They are free again when the receiver has stored done in the slot of their
+// message. Each message has a mark of its own, so words of an earlier one are not taken for those
+// of a later one.
 //
 // All under the lock of the progress engine.
 #pragma once
@@ -33,7 +34,7 @@ struct inbox {
 /// there is none. Null: there can be none, or it is on another device than `where`.
 const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place& where) noexcept;
 
-/// Moves what has arrived in the cell to `to`, for a receive that is not in a stream: a kernel of
+/// Moves what has arrived in the inbox to `to`, for a receive that is not in a stream: a kernel of
 /// ours takes it.
 result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender,
                                                   const kernel::inbox_take::arrival& a,
@@ -41,19 +42,24 @@ result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender,
 
 // --- the sender's side ---
 
-/// One use of a cell of a receiver's inbox.
-struct inbox_cell {
+/// A message's place in a receiver's inbox.
+struct inbox_cells {
   std::byte* at = nullptr;  // as kernels of the sender's device reach it
-  std::uint32_t index = 0;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
   std::uint32_t mark = 0;
 };
 
-/// A free cell for a message of `bytes` from `where` to a rank of the node, whose segment is
-/// `receiver`. `own`: this rank's place among those of the node. Nothing if there is no inbox, no
-/// free cell, or no room for so many bytes.
-std::optional<inbox_cell> take_cell(const segment& receiver, int peer, std::size_t own,
-                                    const memory::place& where, std::size_t bytes) noexcept;
-void give_cell(int peer, const inbox_cell& cell) noexcept;
+/// Free cells for a message of `bytes` from `where` to a rank of the node, whose segment is
+/// `receiver`. `own`: this rank's place among those of the node. Nothing if there is no inbox, or
+/// not so much room in a row.
+std::optional<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t own,
+                                      const memory::place& where, std::size_t bytes) noexcept;
+void give_cells(int peer, const inbox_cells& cells) noexcept;
+
+/// Blocks and threads of the kernels that put or take so many bytes.
+int inbox_blocks(std::size_t bytes) noexcept;
+int inbox_threads(std::size_t bytes) noexcept;
 
 /// At the end of the job.
 void close_inboxes() noexcept;

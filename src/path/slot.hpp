@@ -203,10 +203,9 @@ struct segment_header {
 };
 
 /// The inbox for messages of one sender's streams (path/inbox.hpp). Written by the owner, which
-/// stores `cells` last (release), and read by the sender.
+/// stores `there` last (release), and read by the sender.
 struct alignas(64) inbox_card {
-  std::atomic<std::uint32_t> cells;  // 0: there is none
-  std::uint64_t cell_bytes;
+  std::atomic<std::uint32_t> there;  // 1: it is valid
   exported_memory memory;
 };
 

@@ -68,19 +68,19 @@ status offer::send() noexcept {
 }
 
 // Of a message for an inbox: where it will be. What the slot describes from before stays.
-status offer::take_slot_for_cell() noexcept {
+status offer::take_slot_for_cells() noexcept {
   const auto use = peers_.own().take_slot();
   if (!use) return status::would_block;
   use_ = *use;
   cell_ = &peers_.own().cell(use_.index);
-  cell_->where = message_.cell->index;
-  cell_->ring_blocks = message_.cell->mark;
+  cell_->where = message_.cells->first;
+  cell_->ring_blocks = message_.cells->mark;
   cell_->set(use_.epoch, path::slot_state::coming);
   return status::ok;
 }
 
 status offer::take_slot() noexcept {
-  if (message_.cell) return take_slot_for_cell();
+  if (message_.cells) return take_slot_for_cells();
   const auto payload = describe_payload(message_.payload, message_.info);
   TELPHER_TRY(payload);
   path::own_segment& own = peers_.own();

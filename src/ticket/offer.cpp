@@ -28,7 +28,7 @@ offer::offer(message&& m, int peer, send_list& all) noexcept
 
 offer::~offer() {
   all_.note_copied(*this);
-  if (message_.cell) path::give_cell(peer_, *message_.cell);
+  if (message_.cells) path::give_cells(peer_, *message_.cells);
   if (cell_) peers_.own().give_slot(use_);
 }
 
@@ -95,7 +95,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
       if (transfer_) run(*transfer_);
       break;
     case slot_state::done:
-      if (!bytes_left_ && !message_.cell) peers_.note_pull(peer_);
+      if (!bytes_left_ && !message_.cells) peers_.note_pull(peer_);
       finish(status::ok);
       return answered;
     default:
@@ -110,7 +110,7 @@ bool offer::advance_on_node(std::uint64_t now) noexcept {
 // goes on like any other message.
 void offer::end_copy(status copied) noexcept {
   message_.by_stream = false;
-  if (message_.cell) {
+  if (message_.cells) {
     cell_->end_coming(use_.epoch, copied == status::ok ? slot_state::arrived : slot_state::refused);
     bytes_left_ = true;
     complete(copied);

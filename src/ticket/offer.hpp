@@ -41,7 +41,7 @@ struct message {
   // A stream of the program's fills the payload, a copy of ours, or puts it into a cell of the
   // receiver's inbox: who sends it says when (offer::end_copy).
   bool by_stream = false;
-  std::optional<path::inbox_cell> cell;
+  std::optional<path::inbox_cells> cells;
 };
 
 class peer_table;
@@ -107,7 +107,7 @@ class offer final : public recycled<offer>, public linked_list<offer>::link {
  private:
   bool on_node() const noexcept { return cell_ != nullptr; }
   status take_slot() noexcept;
-  status take_slot_for_cell() noexcept;
+  status take_slot_for_cells() noexcept;
   status send_carrier(const void* ticket, int size) noexcept;
   path::region compressed(ticket& t) noexcept;
   status prepared() noexcept;

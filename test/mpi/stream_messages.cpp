@@ -31,7 +31,7 @@ void ping_pong(suite& s, int n, int rounds) {
     s.expect(log.all(sent_byte(round, e.peer), static_cast<std::size_t>(round) * size, size),
              "what came in a round");
   s.expect_equal(e.status(stream), MPI_SUCCESS, "the stream's status");
-  s.expect(came_as_wanted(), "the way of the last message");
+  s.expect(came_as_wanted(rounds, n), "the way of the last message");
 }
 
 /// Far ahead of the streams, both ways at once.
@@ -327,8 +327,13 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
   for (const int n : {1, 8, 477, 480, 3000, 8192})
     s.run("ping pong/" + std::to_string(n), [&] { ping_pong(s, n, 20); });
+  for (const int n : {8193, 30000, 131072})
+    if (large_go_through_inbox())
+      for (const int rounds : {3, 20})
+        s.run("ping pong/" + std::to_string(n) + "/" + std::to_string(rounds),
+              [&] { ping_pong(s, n, rounds); });
   s.run("exchanges", [&] { exchanges(s, 400); });
-  for (const int n : {8, 5000}) {
+  for (const int n : {8, 5000, 100000}) {
     s.run("ordinary receives/" + std::to_string(n), [&] { ordinary_receives(s, n); });
     s.run("ordinary sends/" + std::to_string(n), [&] { ordinary_sends(s, n); });
   }

@@ -17,6 +17,7 @@ using kernel::inbox_take;
 
 constexpr std::uint32_t cells = 3;
 constexpr std::size_t limit = 500, cell_bytes = 2 * (limit + 15);
+constexpr unsigned blocks = 2;
 
 std::uint8_t byte_of(std::uint32_t message, std::size_t at) {
   return static_cast<std::uint8_t>(message * 37 + at * 7 + 1);
@@ -35,20 +36,20 @@ struct exchange {
   void put(std::uint32_t message, std::size_t size) {
     bytes out(size);
     for (std::size_t at = 0; at < size; ++at) out[at] = byte_of(message, at);
-    std::uint64_t read = 0;
+    std::uint64_t read[blocks] = {};
     const std::uint32_t cell = message % cells;
-    const kernel::inbox_put k{out.data(), inbox.data() + cell * cell_bytes, size, &read,
+    const kernel::inbox_put k{out.data(), inbox.data() + cell * cell_bytes, size, read,
                               message / cells + 1};
-    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_put_body(w, k); }, 1,
+    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_put_body(w, k); }, blocks,
                           items);
-    CHECK_EQ(read, 1u);
+    for (const std::uint64_t one : read) CHECK_EQ(one, 1u);
   }
   bytes take() {
     bytes in(limit, 0xee);
-    const inbox_take k{in.data(), inbox.data(), cell_bytes, &order, &reached, &over};
-    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_take_body(w, k); }, 1,
+    const inbox_take k{in.data(), inbox.data(), cell_bytes, &order, &reached, over};
+    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_take_body(w, k); }, blocks,
                           items);
-    CHECK_EQ(over, 1u);
+    for (const std::uint64_t one : over) CHECK_EQ(one, 1u);
     return in;
   }
 
@@ -69,7 +70,7 @@ struct exchange {
 
   unsigned items;
   bytes inbox = bytes(cells * cell_bytes, 0);
-  std::uint64_t order = 0, reached = 0, over = 0;
+  std::uint64_t order = 0, reached = 0, over[blocks] = {};
 };
 
 std::uint64_t order_of(std::uint32_t message, std::size_t size) {
@@ -83,7 +84,7 @@ void messages(unsigned items) {
   for (std::uint32_t message = 0; message < 24; ++message) {
     const std::size_t size = sizes[message % std::size(sizes)];
     const unsigned how = message % 4;
-    e.order = e.reached = e.over = 0;
+    e.order = e.reached = e.over[0] = e.over[1] = 0;
     if (how == 0 || how == 1) e.put(message, size);
     if (how == 0 || how == 2) e.order = order_of(message, size);
     const bool early = e.order != 0;
