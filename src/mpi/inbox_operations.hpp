@@ -101,8 +101,8 @@ class inbox_operation : public stream::launched {
 
 // --- the sender ---
 
-/// Its kernel puts the message into a cell of the receiver's inbox. Where there is none, or none is
-/// free, the stream copies the message to memory of ours, from where it goes like any other one.
+/// Its kernel puts the message into the receiver's inbox. Where there is none, or no room in it,
+/// the stream copies the message to memory of ours, from where it goes like any other one.
 class inbox_send final : public inbox_operation {
  public:
   /// `read`: of the program's request, once the stream has read the buffer. May be null.

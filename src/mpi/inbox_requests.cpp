@@ -12,7 +12,6 @@ namespace {
 /// One that a kernel of the stream shall wait for, and where its request was.
 struct waited_for {
   std::shared_ptr<taking> what;
-  std::unique_ptr<request_object> request;
   MPI_Request handle;
   MPI_Request* place;
 };
@@ -45,19 +44,23 @@ bool take(inbox_request& r, MPI_Request& handle, MPI_Status* out, const waiting_
     t->out = out;
     t->by.store(own ? taking::waiter::own_stream : taking::waiter::other_stream,
                 std::memory_order_release);
-    kernels.push_back({r.kernel(), remove(handle), handle, &handle});
+    kernels.push_back({r.kernel(), handle, &handle});
   }
   handle = MPI_REQUEST_NULL;
   return true;
 }
 
-/// The kernels were not launched: the program has its requests again.
-void give_back(std::vector<waited_for>& kernels, std::size_t from) noexcept {
+/// The first so many kernels were launched, so their requests are over for the program. It has the
+/// others again.
+void end_requests(const std::vector<waited_for>& kernels, std::size_t launched) noexcept {
   const ticket::visit v;
-  for (std::size_t i = from; i < kernels.size(); ++i) {
-    kernels[i].what->by.store(taking::waiter::host, std::memory_order_release);
-    *kernels[i].place = kernels[i].handle;
-    enter(std::move(kernels[i].request));
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (i < launched) {
+      remove(kernels[i].handle);
+    } else {
+      kernels[i].what->by.store(taking::waiter::host, std::memory_order_release);
+      *kernels[i].place = kernels[i].handle;
+    }
   }
 }
 
@@ -86,16 +89,18 @@ int wait_through_inbox(const char* call, MPI_Request* requests, MPI_Status* stat
     });
   }
   constexpr std::size_t most = kernel::inbox_take_all::capacity;
-  for (std::size_t first = 0; first < kernels.size(); first += most) {
+  int code = MPI_SUCCESS;
+  std::size_t launched = 0;
+  while (code == MPI_SUCCESS && launched < kernels.size()) {
+    const std::size_t end = std::min(launched + most, kernels.size());
     std::vector<std::shared_ptr<taking>> some;
-    for (std::size_t i = first; i < std::min(first + most, kernels.size()); ++i)
-      some.push_back(kernels[i].what);
-    const int code =
-        report(call, MPI_COMM_SELF, native,
-               stream::launch(s, native, std::make_unique<inbox_wait>(std::move(some)), true));
-    if (code != MPI_SUCCESS) return give_back(kernels, first), code;
+    for (std::size_t i = launched; i < end; ++i) some.push_back(kernels[i].what);
+    auto wait = std::make_unique<inbox_wait>(std::move(some));
+    code = report(call, MPI_COMM_SELF, native, stream::launch(s, native, std::move(wait), true));
+    if (code == MPI_SUCCESS) launched = end;
   }
-  return MPI_SUCCESS;
+  if (!kernels.empty()) end_requests(kernels, launched);
+  return code;
 }
 
 }  // namespace telpher::mpi
