@@ -22,8 +22,6 @@
 
 namespace telpher::trace {
 
-std::atomic<bool> active{false};
-
 namespace {
 
 constexpr std::size_t flush_bytes = 64 << 10;
@@ -151,11 +149,12 @@ void begin(int rank, int size) noexcept {
   const bool writes = open_file(config().trace, rank);
   if (writes) write_head(rank, size);
   const bool marks = open_ranges(config().trace_ranges.text());
-  active.store(writes || marks);
+  short_way::set(short_way::tracing, writes || marks);
 }
 
 void end() noexcept {
-  if (!active.exchange(false)) return;
+  if (!on()) return;
+  short_way::set(short_way::tracing, false);
   std::lock_guard lock(out->guard);
   if (!out->file) return;
   flush();

@@ -5,16 +5,15 @@
 // nanoseconds of the node's monotonic clock; `telpher trace` aligns the clocks of different nodes.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "base/short_way.hpp"
 
 namespace telpher::trace {
 
-extern std::atomic<bool> active;
-
 /// Whether anything is recorded. Ask this before doing any other work for a record.
 inline bool on() noexcept {
-  return active.load(std::memory_order_relaxed);
+  return short_way::any(short_way::tracing);
 }
 
 /// Reads the settings trace and trace_ranges. All ranks call it at nearly the same moment: `telpher

@@ -60,14 +60,11 @@ class function<Name, Result(Arguments...)> {
 
   using pointer = Result (*)(Arguments...);
 
-  /// Whether a profiling tool behind Telpher has an MPI_X, to which the program's call goes; true
-  /// until it was looked for.
-  bool may_have_tool() const noexcept { return tool_.load(std::memory_order_relaxed) != nullptr; }
-  /// That MPI_X, or `own` if there is none.
-  [[gnu::cold, gnu::noinline]] pointer tool_or(pointer own) const noexcept {
-    const auto known = tool_.load(std::memory_order_relaxed);
-    const auto tool = known == &first_call ? look_up_tool() : known;
-    return tool ? tool : own;
+  /// The program's call of MPI_X goes to the MPI_X of a profiling tool that lies behind Telpher, or
+  /// to `Own` if there is none.
+  template <pointer Own>
+  Result of_program(Arguments... arguments) const {
+    return way_<Own>.load(std::memory_order_relaxed)(arguments...);
   }
 
   /// The function to call when PMPI_X is called from inside the host MPI; null for other callers.
@@ -88,10 +85,12 @@ class function<Name, Result(Arguments...)> {
     return address;
   }
 
-  static pointer look_up_tool() noexcept {
-    const auto found = reinterpret_cast<pointer>(find_tool(Name::text));
-    tool_.store(found, std::memory_order_relaxed);
-    return found;
+  template <pointer Own>
+  static Result first_of_program(Arguments... arguments) {
+    const auto tool = reinterpret_cast<pointer>(find_tool(Name::text));
+    const pointer way = tool ? tool : Own;
+    way_<Own>.store(way, std::memory_order_relaxed);
+    return way(arguments...);
   }
 
   static Result first_call(Arguments... arguments) { return look_up()(arguments...); }
@@ -105,7 +104,8 @@ class function<Name, Result(Arguments...)> {
   }
 
   static inline constinit std::atomic<pointer> address_{&first_call};
-  static inline constinit std::atomic<pointer> tool_{&first_call};  // first_call: not looked up
+  template <pointer Own>
+  static inline constinit std::atomic<pointer> way_{&first_of_program<Own>};
 };
 
 /// A function that mpi.h does not declare. Code that asks available() first compiles anyway.
@@ -130,11 +130,17 @@ struct symbol_name {
 
 /// The address of a variable of the host MPI; looked up once.
 template <symbol_name Name>
-void* variable() noexcept {
-  static constinit std::atomic<void*> cached{nullptr};
-  void* address = cached.load(std::memory_order_relaxed);
-  if (!address) cached.store(address = find_global(Name.text), std::memory_order_relaxed);
+inline constinit std::atomic<void*> known_variable{nullptr};
+template <symbol_name Name>
+[[gnu::cold, gnu::noinline]] void* variable_slow() noexcept {
+  void* const address = find_global(Name.text);
+  known_variable<Name>.store(address, std::memory_order_relaxed);
   return address;
+}
+template <symbol_name Name>
+[[gnu::always_inline]] inline void* variable() noexcept {
+  void* const address = known_variable<Name>.load(std::memory_order_relaxed);
+  return address ? address : variable_slow<Name>();
 }
 
 }  // namespace telpher::host_mpi

@@ -31,11 +31,10 @@ extern constinit thread_local TELPHER_NEAR_TLS address_range own_stack;  // empt
 /// The first look-up of a thread.
 [[gnu::cold, gnu::noinline]] bool surely_host_slow(std::uintptr_t address) noexcept;
 
-/// Whether an address is certainly host memory. False means unknown.
-inline bool surely_host(const void* address) noexcept {
+/// Whether an address is certainly host memory. False means unknown. Of a stack nothing is known
+/// before its thread's first look-up, and of other memory nothing before the first of any thread.
+[[gnu::always_inline]] inline bool known_host(const void* address) noexcept {
   const auto a = reinterpret_cast<std::uintptr_t>(address);
-  if (own_stack.last == 0) [[unlikely]]
-    return surely_host_slow(a);
   const fixed_host_ranges& r = host_ranges;
   const std::uintptr_t data_bytes = r.data_bytes.load(std::memory_order_acquire);
   if (a - r.data_first.load(std::memory_order_relaxed) < data_bytes || own_stack.holds(a))
@@ -43,6 +42,12 @@ inline bool surely_host(const void* address) noexcept {
   char* const* const end = r.heap_end.load(std::memory_order_acquire);
   return a < reinterpret_cast<std::uintptr_t>(__atomic_load_n(end, __ATOMIC_RELAXED)) &&
          a >= r.heap_first.load(std::memory_order_relaxed);
+}
+/// The same, after that look-up.
+inline bool surely_host(const void* address) noexcept {
+  if (own_stack.last == 0) [[unlikely]]
+    return surely_host_slow(reinterpret_cast<std::uintptr_t>(address));
+  return known_host(address);
 }
 
 }  // namespace telpher::memory

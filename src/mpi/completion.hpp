@@ -42,6 +42,32 @@ inline bool all_native() noexcept {
   return !e.threaded() && e.idle() && mpi::open_requests() == 0 && mpi::abandoned() == 0;
 }
 
+// --- fast path ---
+
+/// The same where no call is recorded, for the wrappers.
+[[gnu::always_inline]] inline bool none_of_ours() noexcept {
+  return short_way::open() && progress().idle() && mpi::open_requests() == 0 &&
+         mpi::abandoned() == 0;
+}
+inline int wait_at_once(MPI_Request* request, MPI_Status* status) noexcept {
+  return by_host(request, [=] { return pmpi::Wait(request, status); });
+}
+inline int test_at_once(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
+  return by_host(request, [=] { return pmpi::Test(request, flag, status); });
+}
+inline int waitall_at_once(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  constexpr int always = 1;
+  return mpi::all_by_host("MPI_Waitall", count, requests, &always,
+                          [=] { return pmpi::Waitall(count, requests, statuses); });
+}
+inline int testall_at_once(int count, MPI_Request* requests, int* flag,
+                           MPI_Status* statuses) noexcept {
+  return mpi::all_by_host("MPI_Testall", count, requests, flag,
+                          [=] { return pmpi::Testall(count, requests, flag, statuses); });
+}
+
+// --- slow path ---
+
 struct scope : ticket::visit {
   progress_engine& e = progress();
   scope() noexcept { mpi::sweep(); }

@@ -31,8 +31,6 @@
 
 namespace telpher::entry {
 
-std::atomic<bool> active_flag{false};
-
 namespace {
 
 // The settings are checked where the program can be told; a bad value was replaced by its default.
@@ -77,7 +75,7 @@ void start(bool threaded, MPI_Comm world) noexcept {
     mpi::by_messages::start();
     partitioned::start();
     stream::begin_settling();
-    active_flag.store(true);
+    short_way::set(short_way::inactive, false);
   }
   if (active()) trace::begin(ticket::job().world_rank, ticket::job().world_size);
   if (active()) comm_made(world);
@@ -147,7 +145,7 @@ void shut_down() noexcept {
     ticket::stop();
     mpi::end_handles();
     trace::end();
-    active_flag.store(false);
+    short_way::set(short_way::inactive, true);
   }
 }
 

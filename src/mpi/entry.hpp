@@ -2,9 +2,9 @@
 // What every wrapper asks first, and the border between statuses and MPI error codes.
 #pragma once
 
-#include <atomic>
 #include <initializer_list>
 
+#include "base/short_way.hpp"
 #include "base/status.hpp"
 #include "host_mpi/error.hpp"
 #include "host_mpi/reserve.hpp"
@@ -14,9 +14,8 @@ namespace telpher::entry {
 
 /// True between MPI_Init and MPI_Finalize in a job where some rank has a device. While it is false
 /// every wrapper goes straight to the host MPI.
-extern std::atomic<bool> active_flag;
 inline bool active() noexcept {
-  return active_flag.load(std::memory_order_relaxed);
+  return !short_way::any(short_way::inactive);
 }
 
 /// Bodies of MPI_Init, MPI_Init_thread and MPI_Finalize.

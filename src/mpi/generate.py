@@ -13,45 +13,16 @@ import tomllib
 from dataclasses import dataclass, field
 
 import coverage
+from layout import COLUMNS, braced
 from table import read
 
 HERE = pathlib.Path(__file__).resolve().parent
 BANNER = "// SPDX-License-Identifier: BSD-3-Clause\n// generated from api.toml by generate.py; do not edit\n"
-COLUMNS = 100
 OWN = "own_"  # before the name of an array: Telpher's copy of it
 LOCAL_NAME = {"input": "s", "output": "r", "inout": "r", "broadcast": "b"}
 
 
 # --- C++ text ----------------------------------------------------------------------------------------
-
-
-def break_points(line, opened):
-    """Where a line may end, how deep it is nested there (between the branches of a ?: it counts as half
-    a bracket more), and the columns of the brackets open there; `opened` are those before the line."""
-    opened = list(opened)
-    for at, char in enumerate(line):
-        if char in "({[":
-            opened.append(at + 1)
-        elif char in ")}]":
-            opened.pop()
-        elif char == ",":
-            yield at + 1, len(opened), tuple(opened)
-        elif line.startswith((" ? ", " : "), at):
-            yield at, len(opened) + 0.5, tuple(opened)
-
-
-def wrap(line, opened=()):
-    """Breaks a line that is too long where brackets are nested least, as late as possible."""
-    if len(line) <= COLUMNS:
-        return [line]
-    if ") return " in line:
-        condition, result = line.split(") return ")
-        return [*wrap(condition + ")"), *wrap("    return " + result)]
-    points = [point for point in break_points(line, opened) if point[0] <= COLUMNS and line[:point[0]].strip()]
-    best = min(depth for _, depth, _ in points)
-    end, _, columns = [point for point in points if point[1] == best][-1]
-    column = columns[-1] if columns else len(line) - len(line.lstrip()) + 4
-    return [line[:end], *wrap(" " * column + line[end:].lstrip(), columns)]
 
 
 def declare(parameter, types, large):
@@ -310,6 +281,15 @@ def requests_of(function):
     return ""
 
 
+def quick_body(function):
+    """What comes before all else, where a row says so; the rest is in another function then."""
+    rest = f"return slow_{function.name}({', '.join(p.name for p in function.parameters)});"
+    for _, text in function.words_of("quick"):
+        test, _, run = text.partition(" => ")
+        return [f"if ({test}) [[likely]]", f"  return {run or host_call(function)};", rest]
+    return []
+
+
 def wrapper(function, types):
     """The body behind a function's two names, by the macros of names.hpp."""
     signature = ", ".join(declare(p, types, function.large) for p in function.parameters)
@@ -319,10 +299,11 @@ def wrapper(function, types):
         head = f"TELPHER_MPI_OF_REQUESTS({head}, ({requests}))"
     else:
         head = f"TELPHER_MPI({head})"
-    lines = [f"// {function.section}", *wrap(head + " {")]
-    for line in "\n".join(body(function)).split("\n"):
-        lines += wrap("  " + line)
-    return "\n".join([*lines, "}"])
+    section = f"// {function.section}"
+    if quick := quick_body(function):
+        slow = braced(f"[[gnu::noinline]] static int slow_{function.name}({signature})", body(function))
+        return "\n".join([section, *slow, *braced(head, quick)])
+    return "\n".join([section, *braced(head, body(function))])
 
 
 # --- files -------------------------------------------------------------------------------------------

@@ -68,12 +68,29 @@ int by_host(const char* name, int count, MPI_Request* requests, const Call& call
   return by_host(name, count, requests, call, any_of_them{count});
 }
 
+/// The same for a call that ends all of them or, if `*flag` is zero then, none: most programs wait
+/// for their receives in the order in which they posted them, and sends behind them.
+template <class Call>
+int all_by_host(const char* name, int count, MPI_Request* requests, const int* flag,
+                const Call& call) noexcept {
+  ticket::plain_receives& plain = ticket::plain();
+  if (plain.empty()) return call();
+  const auto those = plain.find_in_turn(count, requests);
+  if (!those.all) [[unlikely]]
+    return end_plain(name, count, requests, call, any_of_them{count});
+  const int rc = call();
+  if (rc != MPI_SUCCESS || *flag) plain.ended(those, rc != MPI_SUCCESS, count, requests);
+  return rc;
+}
+
 /// The same for one request.
 template <class Call>
 int by_host(MPI_Request* request, const Call& call) noexcept {
+  ticket::plain_receives& plain = ticket::plain();
+  if (plain.empty()) return call();
   const MPI_Request before = *request;
   const int rc = call();
-  if (!ticket::plain().empty() && *request != before) ticket::plain().ended(before);
+  if (*request != before) plain.ended(before);
   return rc;
 }
 

@@ -28,9 +28,7 @@
 #define TELPHER_MPI_NAMES(name, parameters, arguments, always_ours)                  \
   TELPHER_OWN int own_##name parameters;                                             \
   int MPI_##name parameters {                                                        \
-    if (telpher::pmpi::name.may_have_tool()) [[unlikely]]                            \
-      return telpher::pmpi::name.tool_or(&own_##name) arguments;                     \
-    return own_##name arguments;                                                     \
+    return telpher::pmpi::name.of_program<&own_##name> arguments;                    \
   }                                                                                  \
   int PMPI_##name parameters {                                                       \
     const auto host = telpher::pmpi::name.for_host_mpi(__builtin_return_address(0)); \

@@ -79,7 +79,7 @@ int receive_large(const receive_args& a, const send_args* beside, std::byte* to,
 
 }  // namespace
 
-bool post_plain_slow(const receive_args& a, MPI_Request* request, int* rc) noexcept {
+bool post_plain(const receive_args& a, MPI_Request* request, int* rc) noexcept {
   ticket::plain_receives& plain = ticket::plain();
   if (trace::on() || a.count < 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
@@ -105,7 +105,7 @@ bool receive_plain(const receive_args& a, const send_args* beside, MPI_Status* s
   if (trace::on() || a.count <= 0 || a.count > INT_MAX || !memory::surely_host(a.buffer))
     return false;
   if (ticket::plain().may_begin(a.tag)) {
-    const plain_wait waits(a.tag);
+    const plain_wait waits;
     *rc = host_receive(a, beside, a.buffer, static_cast<int>(a.count), a.type, status);
     return true;
   }

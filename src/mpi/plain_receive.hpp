@@ -5,6 +5,7 @@
 // in line here, for the wrappers.
 #pragma once
 
+#include "base/short_way.hpp"
 #include "host_mpi/reserve.hpp"
 #include "memory/surely_host.hpp"
 #include "mpi/pt2pt.hpp"
@@ -15,10 +16,6 @@ namespace telpher::mpi {
 
 // --- fast path ---
 
-/// post_plain() for every type, count and tag.
-[[gnu::cold, gnu::noinline]] bool post_plain_slow(const pt2pt::receive_args& a,
-                                                  MPI_Request* request, int* rc) noexcept;
-
 /// Whether nothing of ours is under way and no other thread may begin something: a call may block
 /// in the host MPI.
 inline bool may_block() noexcept {
@@ -26,81 +23,86 @@ inline bool may_block() noexcept {
   return !e.threaded() && e.idle();
 }
 
-/// Whether a receive into this buffer may be plain, if its tag allows it.
-inline bool may_be_plain(const void* buffer) noexcept {
-  return memory::surely_host(buffer) && !trace::on() && ticket::stash::instance().empty();
-}
-
-/// Whether a receive is plain for sure: one with this tag has begun plain before, and nothing has
-/// changed since that forbids it.
-inline bool stays_plain(const void* buffer, int tag) noexcept {
-  return ticket::plain().has_begun(tag) && may_be_plain(buffer);
-}
-
 inline bool fits(MPI_Count count) noexcept {
   return count == static_cast<int>(count);
 }
 
-/// MPI_Irecv as the host MPI's own. False: this receive is not of that kind, and nothing was done.
-inline bool post_plain(const pt2pt::receive_args& a, MPI_Request* request, int* rc) noexcept {
+/// Whether a receive is plain for sure: one with this tag has begun plain before, and nothing has
+/// changed since that forbids it. There are none with several threads.
+[[gnu::always_inline]] inline bool stays_plain(const void* buffer, MPI_Count count,
+                                               int tag) noexcept {
+  return short_way::open() && ticket::plain().has_begun(tag) && fits(count) &&
+         ticket::stash::instance().empty() && memory::known_host(buffer);
+}
+
+/// Whether MPI_Irecv may be the host MPI's own: then post_at_once() is.
+[[gnu::always_inline]] inline bool posts_plain(const void* buffer, MPI_Count count,
+                                               MPI_Datatype type, int tag) noexcept {
+  return ticket::plain().knows(type) && ticket::plain().has_room() &&
+         stays_plain(buffer, count, tag) && !ticket::receives().written().any_exposed() &&
+         !host_mpi::memory_is_short();
+}
+inline int post_at_once(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag,
+                        MPI_Comm comm, MPI_Request* request) noexcept {
   ticket::plain_receives& plain = ticket::plain();
-  const std::size_t element = plain.bytes_of(a.type);
-  const bool simple = element > 0 && a.count >= 0 && fits(a.count);
-  if (!simple || !stays_plain(a.buffer, a.tag) || ticket::receives().written().any_exposed() ||
-      host_mpi::memory_is_short()) [[unlikely]]
-    return post_plain_slow(a, request, rc);
-  *rc = pmpi::Irecv(a.buffer, static_cast<int>(a.count), a.type, a.source, a.tag, a.comm, request);
-  *rc = host_mpi::started(*rc, *request);
-  const auto first = reinterpret_cast<std::uintptr_t>(a.buffer);
-  if (*rc == MPI_SUCCESS)
-    plain.enter(*request, a.tag, {first, first + static_cast<std::size_t>(a.count) * element});
-  return true;
+  int rc = pmpi::Irecv(buffer, static_cast<int>(count), type, source, tag, comm, request);
+  rc = host_mpi::started(rc, *request);
+  const auto first = reinterpret_cast<std::uintptr_t>(buffer);
+  if (rc == MPI_SUCCESS) [[likely]]
+    plain.enter(*request, tag, {first, first + static_cast<std::size_t>(count) * plain.bytes()});
+  return rc;
 }
 
 /// While it lives the caller is in a plain receive that blocks.
 class plain_wait {
  public:
-  explicit plain_wait(int tag) noexcept : tag_(tag) { ticket::plain().enter(tag_); }
-  ~plain_wait() { ticket::plain().leave(tag_); }
+  plain_wait() noexcept { ticket::plain().enter_blocking(); }
+  ~plain_wait() { ticket::plain().leave_blocking(); }
   plain_wait(const plain_wait&) = delete;
   plain_wait& operator=(const plain_wait&) = delete;
-
- private:
-  int tag_;
 };
 
-/// MPI_Recv as the host MPI's own. False: as above.
-inline bool receive_at_once(const pt2pt::receive_args& a, MPI_Status* status, int* rc) noexcept {
-  if (!may_block() || !stays_plain(a.buffer, a.tag) || !fits(a.count)) return false;
-  const plain_wait waits(a.tag);
-  *rc = pmpi::Recv(a.buffer, static_cast<int>(a.count), a.type, a.source, a.tag, a.comm, status);
-  return true;
+/// The same for MPI_Recv.
+[[gnu::always_inline]] inline bool receives_plain(const void* buffer, MPI_Count count,
+                                                  int tag) noexcept {
+  return stays_plain(buffer, count, tag) && ticket::progress().idle();
+}
+inline int receive_at_once(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag,
+                           MPI_Comm comm, MPI_Status* status) noexcept {
+  const plain_wait waits;
+  return pmpi::Recv(buffer, static_cast<int>(count), type, source, tag, comm, status);
 }
 
-/// MPI_Sendrecv as the host MPI's own. False: as above.
-inline bool exchange_at_once(const pt2pt::send_args& s, const pt2pt::receive_args& r,
-                             MPI_Status* status, int* rc) noexcept {
-  if (!may_block() || !stays_plain(r.buffer, r.tag) || !memory::surely_host(s.buffer) ||
-      !fits(r.count) || !fits(s.count))
-    return false;
-  const plain_wait waits(r.tag);
-  *rc = pmpi::Sendrecv(s.buffer, static_cast<int>(s.count), s.type, s.destination, s.tag, r.buffer,
-                       static_cast<int>(r.count), r.type, r.source, r.tag, r.comm, status);
-  return true;
+/// For MPI_Sendrecv.
+[[gnu::always_inline]] inline bool exchanges_plain(const void* from, MPI_Count send_count,
+                                                   const void* to, MPI_Count count,
+                                                   int tag) noexcept {
+  return receives_plain(to, count, tag) && fits(send_count) && memory::known_host(from);
 }
+inline int exchange_at_once(const void* from, MPI_Count send_count, MPI_Datatype send_type,
+                            int destination, int send_tag, void* to, MPI_Count count,
+                            MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                            MPI_Status* status) noexcept {
+  const plain_wait waits;
+  return pmpi::Sendrecv(from, static_cast<int>(send_count), send_type, destination, send_tag, to,
+                        static_cast<int>(count), type, source, tag, comm, status);
+}
+
+// --- slow path ---
+
+/// MPI_Irecv as the host MPI's own. False: this receive is not of that kind, and nothing was done.
+bool post_plain(const pt2pt::receive_args& a, MPI_Request* request, int* rc) noexcept;
 
 /// MPI_Sendrecv_replace as the host MPI's own, which keeps the bytes itself. False: as above.
-inline bool replace_at_once(const pt2pt::replace_args& a, MPI_Status* status, int* rc) noexcept {
-  if (!may_block() || !may_be_plain(a.buffer) || !fits(a.count) ||
-      !ticket::plain().may_begin(a.receive_tag))
+inline bool replace_plain(const pt2pt::replace_args& a, MPI_Status* status, int* rc) noexcept {
+  if (!may_block() || trace::on() || !fits(a.count) || !ticket::stash::instance().empty() ||
+      !memory::surely_host(a.buffer) || !ticket::plain().may_begin(a.receive_tag))
     return false;
-  const plain_wait waits(a.receive_tag);
+  const plain_wait waits;
   *rc = pmpi::Sendrecv_replace(a.buffer, static_cast<int>(a.count), a.type, a.destination,
                                a.send_tag, a.source, a.receive_tag, a.comm, status);
   return true;
 }
-
-// --- slow path ---
 
 /// Receives into contiguous host memory; under the engine's lock, while the engine is idle. With
 /// `beside`, of host memory, it is an MPI_Sendrecv. False: this receive is not of that kind, and

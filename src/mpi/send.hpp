@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/short_way.hpp"
 #include "mpi/request_kinds.hpp"
 #include "mpi/pt2pt.hpp"
 
@@ -23,8 +24,12 @@ struct outgoing {
 };
 /// Recognises most host buffers by their address alone. An element's bytes lie in the same memory
 /// as the address that it is given by. Sends of them are the host MPI's own.
-inline bool stays_on_host(const void* buffer) noexcept {
-  return !trace::on() && memory::surely_host(buffer);
+[[gnu::always_inline]] inline bool stays_on_host(const void* buffer) noexcept {
+  return short_way::open_to_all_threads() && memory::known_host(buffer);
+}
+/// The same where the host MPI may block: nothing of ours may be under way.
+[[gnu::always_inline]] inline bool may_stay_on_host(const void* buffer) noexcept {
+  return short_way::open() && ticket::progress().idle() && memory::known_host(buffer);
 }
 outgoing inspect(const pt2pt::send_args& a) noexcept;
 /// Whether the bytes lie in the allocation. Of memory that cannot be exported too little is known.

@@ -130,19 +130,20 @@ class own_segment : public segment {
   }
   /// Whether begin_plain would say yes without a change.
   bool has_begun_plain(int tag) const noexcept {
-    const std::uint64_t mine = tag_class(tag);
-    return (plain_ & mine) && !(header().ticket_tags.load(std::memory_order_relaxed) & mine);
+    const std::uint64_t may = plain_ & ~header().ticket_tags.load(std::memory_order_relaxed);
+    return (may & tag_class(tag)) != 0;
   }
   /// No receive of the tag's class is plain any more.
-  void end_plain(int tag) noexcept {
-    if (!(plain_ & tag_class(tag))) return;
-    header().plain_tags.store(plain_ &= ~tag_class(tag), std::memory_order_release);
+  void end_plain(int tag) noexcept { end_plain_classes(tag_class(tag)); }
+  void end_plain_classes(std::uint64_t classes) noexcept {
+    if (!(plain_ & classes)) return;
+    header().plain_tags.store(plain_ &= ~classes, std::memory_order_release);
   }
   /// The classes of which receives may be plain.
   std::uint64_t plain_tags() const noexcept { return plain_; }
-  /// Whether a sender has wanted to send a ticket of the tag's class.
-  bool ticket_wanted(int tag) const noexcept {
-    return header().ticket_tags.load(std::memory_order_relaxed) & tag_class(tag);
+  /// Of these, those of which a sender has wanted to send a ticket.
+  std::uint64_t wanted_tags() const noexcept {
+    return plain_ & header().ticket_tags.load(std::memory_order_relaxed);
   }
   /// The number of tickets that ranks of this node have sent to this rank.
   std::uint64_t rung() const noexcept;

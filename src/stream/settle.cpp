@@ -41,9 +41,8 @@ std::vector<memory::place>& seen_places() {
 }
 
 void update() noexcept {
-  settles.store(chosen == mode::stream || chosen == mode::device ||
-                    (chosen == mode::automatic && !settled().empty()),
-                std::memory_order_relaxed);
+  short_way::set(short_way::settling, chosen == mode::stream || chosen == mode::device ||
+                                          (chosen == mode::automatic && !settled().empty()));
 }
 
 void count(void* native, int by) noexcept {
@@ -149,7 +148,7 @@ void begin_settling() noexcept {
 }
 
 void end_settling() noexcept {
-  settles.store(false, std::memory_order_relaxed);
+  short_way::set(short_way::settling, false);
   for (const role r : {role::settles, role::enqueues})
     if (key_of(r) != MPI_KEYVAL_INVALID) pmpi::Comm_free_keyval(&key_of(r));
 }

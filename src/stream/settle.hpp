@@ -7,10 +7,10 @@
 // which MPI_Comm_dup and similar calls copy.
 #pragma once
 
-#include <atomic>
 #include <initializer_list>
 #include <optional>
 
+#include "base/short_way.hpp"
 #include "device/adopted_stream.hpp"
 #include "host_mpi/host_mpi.hpp"
 #include "memory/streams.hpp"
@@ -39,9 +39,8 @@ bool stream_of(MPI_Comm comm, role r, named& out) noexcept;
 void name_by(MPI_Info info, MPI_Comm comm) noexcept;
 
 /// Whether any call has to wait.
-inline std::atomic<bool> settles{false};
 inline bool must_settle() noexcept {
-  return settles.load(std::memory_order_relaxed);
+  return short_way::any(short_way::settling);
 }
 
 /// Waits for the program's work, if `buffers` are memory that a device uses (pinned and managed

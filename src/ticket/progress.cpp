@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "base/short_way.hpp"
 #include "base/thread_use.hpp"
 #include "host_mpi/error.hpp"
 #include "path/rdma.hpp"
@@ -29,6 +30,7 @@ void relax() noexcept {
 
 void progress_engine::start(bool threaded) noexcept {
   threaded_ = threaded;
+  short_way::set(short_way::threads, threaded);
   several_threads.store(threaded, std::memory_order_relaxed);
 }
 

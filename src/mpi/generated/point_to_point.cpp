@@ -16,59 +16,78 @@ using pt2pt::send_mode;
 extern "C" {
 
 // 3.2 Blocking send and receive operations
+[[gnu::noinline]] static int slow_Send(const void* buf, int count, MPI_Datatype datatype, int dest,
+                                       int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Send(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::send({"MPI_Send", buf, count, datatype, dest, tag, comm});
+}
 TELPHER_MPI(Send,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
-  if (!entry::active()) return pmpi::Send(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf) && mpi::may_block())
+  if (mpi::may_stay_on_host(buf)) [[likely]]
     return pmpi::Send(buf, count, datatype, dest, tag, comm);
-  return pt2pt::send({"MPI_Send", buf, count, datatype, dest, tag, comm});
+  return slow_Send(buf, count, datatype, dest, tag, comm);
 }
 
 // 3.2 Blocking send and receive operations
+[[gnu::noinline]] static int slow_Recv(void* buf, int count, MPI_Datatype datatype, int source,
+                                       int tag, MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active()) return pmpi::Recv(buf, count, datatype, source, tag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  return pt2pt::recv({"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
+}
 TELPHER_MPI(Recv,
             (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Status* status), (buf, count, datatype, source, tag, comm, status)) {
-  if (!entry::active()) return pmpi::Recv(buf, count, datatype, source, tag, comm, status);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (int code = 0; mpi::receive_at_once({"MPI_Recv", buf, count, datatype, source, tag, comm},
-                                         status, &code))
-    return code;
-  return pt2pt::recv({"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
+  if (mpi::receives_plain(buf, count, tag)) [[likely]]
+    return mpi::receive_at_once(buf, count, datatype, source, tag, comm, status);
+  return slow_Recv(buf, count, datatype, source, tag, comm, status);
 }
 
 // 3.4 Communication modes
+[[gnu::noinline]] static int slow_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest,
+                                        int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Bsend(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  return pt2pt::send({"MPI_Bsend", buf, count, datatype, dest, tag, comm, send_mode::buffered});
+}
 TELPHER_MPI(Bsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
-  if (!entry::active()) return pmpi::Bsend(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (mpi::stays_on_host(buf) && mpi::may_block())
+  if (mpi::may_stay_on_host(buf)) [[likely]]
     return pmpi::Bsend(buf, count, datatype, dest, tag, comm);
-  return pt2pt::send({"MPI_Bsend", buf, count, datatype, dest, tag, comm, send_mode::buffered});
+  return slow_Bsend(buf, count, datatype, dest, tag, comm);
 }
 
 // 3.4 Communication modes
+[[gnu::noinline]] static int slow_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest,
+                                        int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::send({"MPI_Ssend", buf, count, datatype, dest, tag, comm, send_mode::synchronous});
+}
 TELPHER_MPI(Ssend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
-  if (!entry::active()) return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf) && mpi::may_block())
+  if (mpi::may_stay_on_host(buf)) [[likely]]
     return pmpi::Ssend(buf, count, datatype, dest, tag, comm);
-  return pt2pt::send({"MPI_Ssend", buf, count, datatype, dest, tag, comm, send_mode::synchronous});
+  return slow_Ssend(buf, count, datatype, dest, tag, comm);
 }
 
 // 3.4 Communication modes
+[[gnu::noinline]] static int slow_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest,
+                                        int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::send({"MPI_Rsend", buf, count, datatype, dest, tag, comm, send_mode::ready});
+}
 TELPHER_MPI(Rsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm),
             (buf, count, datatype, dest, tag, comm)) {
-  if (!entry::active()) return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf) && mpi::may_block())
+  if (mpi::may_stay_on_host(buf)) [[likely]]
     return pmpi::Rsend(buf, count, datatype, dest, tag, comm);
-  return pt2pt::send({"MPI_Rsend", buf, count, datatype, dest, tag, comm, send_mode::ready});
+  return slow_Rsend(buf, count, datatype, dest, tag, comm);
 }
 
 // 3.6 Buffer allocation and usage
@@ -85,58 +104,84 @@ TELPHER_MPI(Buffer_detach, (void* buffer_addr, int* size), (buffer_addr, size)) 
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Isend(const void* buf, int count, MPI_Datatype datatype, int dest,
+                                        int tag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::isend({"MPI_Isend", buf, count, datatype, dest, tag, comm}, request);
+}
 TELPHER_MPI(Isend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
-  if (!entry::active()) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf)) return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
-  return pt2pt::isend({"MPI_Isend", buf, count, datatype, dest, tag, comm}, request);
+  if (mpi::stays_on_host(buf)) [[likely]]
+    return pmpi::Isend(buf, count, datatype, dest, tag, comm, request);
+  return slow_Isend(buf, count, datatype, dest, tag, comm, request);
 }
 
 // 3.7 Nonblocking communication
-TELPHER_MPI(Ibsend,
-            (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-             MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
+[[gnu::noinline]] static int slow_Ibsend(const void* buf, int count, MPI_Datatype datatype,
+                                         int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active()) return pmpi::Ibsend(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (mpi::stays_on_host(buf)) return pmpi::Ibsend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Ibsend", buf, count, datatype, dest, tag, comm, send_mode::buffered},
                       request);
 }
-
-// 3.7 Nonblocking communication
-TELPHER_MPI(Issend,
+TELPHER_MPI(Ibsend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
+  if (mpi::stays_on_host(buf)) [[likely]]
+    return pmpi::Ibsend(buf, count, datatype, dest, tag, comm, request);
+  return slow_Ibsend(buf, count, datatype, dest, tag, comm, request);
+}
+
+// 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Issend(const void* buf, int count, MPI_Datatype datatype,
+                                         int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active()) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf)) return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
   return pt2pt::isend({"MPI_Issend", buf, count, datatype, dest, tag, comm, send_mode::synchronous},
                       request);
 }
-
-// 3.7 Nonblocking communication
-TELPHER_MPI(Irsend,
+TELPHER_MPI(Issend,
             (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
-  if (!entry::active()) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf)) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
-  return pt2pt::isend({"MPI_Irsend", buf, count, datatype, dest, tag, comm, send_mode::ready},
-                      request);
+  if (mpi::stays_on_host(buf)) [[likely]]
+    return pmpi::Issend(buf, count, datatype, dest, tag, comm, request);
+  return slow_Issend(buf, count, datatype, dest, tag, comm, request);
 }
 
 // 3.7 Nonblocking communication
-TELPHER_MPI(Irecv,
-            (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-             MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
+[[gnu::noinline]] static int slow_Irsend(const void* buf, int count, MPI_Datatype datatype,
+                                         int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::isend({"MPI_Irsend", buf, count, datatype, dest, tag, comm, send_mode::ready},
+                      request);
+}
+TELPHER_MPI(Irsend,
+            (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+             MPI_Request* request), (buf, count, datatype, dest, tag, comm, request)) {
+  if (mpi::stays_on_host(buf)) [[likely]]
+    return pmpi::Irsend(buf, count, datatype, dest, tag, comm, request);
+  return slow_Irsend(buf, count, datatype, dest, tag, comm, request);
+}
+
+// 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Irecv(void* buf, int count, MPI_Datatype datatype, int source,
+                                        int tag, MPI_Comm comm, MPI_Request* request) {
   if (!entry::active()) return pmpi::Irecv(buf, count, datatype, source, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   if (int code = 0; mpi::post_plain({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request,
                                     &code))
     return code;
   return pt2pt::irecv({"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
+}
+TELPHER_MPI(Irecv,
+            (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+             MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
+  if (mpi::posts_plain(buf, count, datatype, tag)) [[likely]]
+    return mpi::post_at_once(buf, count, datatype, source, tag, comm, request);
+  return slow_Irecv(buf, count, datatype, source, tag, comm, request);
 }
 
 // 3.8 Probe and cancel
@@ -230,24 +275,30 @@ TELPHER_MPI(Recv_init,
 }
 
 // 3.10 Send-receive
+[[gnu::noinline]] static int slow_Sendrecv(const void* sendbuf, int sendcount,
+                                           MPI_Datatype sendtype, int dest, int sendtag,
+                                           void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                           int source, int recvtag, MPI_Comm comm,
+                                           MPI_Status* status) {
+  if (!entry::active())
+    return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                          source, recvtag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  return pt2pt::sendrecv({"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                         {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm},
+                         status);
+}
 TELPHER_MPI(Sendrecv,
             (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
              void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status),
             (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
              recvtag, comm, status)) {
-  if (!entry::active())
-    return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
-                          source, recvtag, comm, status);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; mpi::exchange_at_once({"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest,
-                                           sendtag, comm},
-                                          {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source,
-                                           recvtag, comm}, status, &code))
-    return code;
-  return pt2pt::sendrecv({"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
-                         {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm},
-                         status);
+  if (mpi::exchanges_plain(sendbuf, sendcount, recvbuf, recvcount, recvtag)) [[likely]]
+    return mpi::exchange_at_once(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                                 recvtype, source, recvtag, comm, status);
+  return slow_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                       source, recvtag, comm, status);
 }
 
 // 3.10 Send-receive
@@ -259,8 +310,8 @@ TELPHER_MPI(Sendrecv_replace,
     return pmpi::Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                   status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (int code = 0; mpi::replace_at_once({"MPI_Sendrecv_replace", buf, count, datatype, dest,
-                                          sendtag, source, recvtag, comm}, status, &code))
+  if (int code = 0; mpi::replace_plain({"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag,
+                                        source, recvtag, comm}, status, &code))
     return code;
   return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag,
                                   source, recvtag, comm}, status);
@@ -359,60 +410,79 @@ TELPHER_MPI(Session_flush_buffer, (MPI_Session session), (session)) {
 #if TELPHER_HOST_HAS_Send_c  // large counts, MPI 4.0
 
 // 3.2 Blocking send and receive operations
+[[gnu::noinline]] static int slow_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                         int dest, int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::send({"MPI_Send_c", buf, count, datatype, dest, tag, comm});
+}
 TELPHER_MPI(Send_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
-  if (!entry::active()) return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf) && mpi::may_block())
+  if (mpi::may_stay_on_host(buf)) [[likely]]
     return pmpi::Send_c(buf, count, datatype, dest, tag, comm);
-  return pt2pt::send({"MPI_Send_c", buf, count, datatype, dest, tag, comm});
+  return slow_Send_c(buf, count, datatype, dest, tag, comm);
 }
 
 // 3.2 Blocking send and receive operations
+[[gnu::noinline]] static int slow_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype,
+                                         int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active()) return pmpi::Recv_c(buf, count, datatype, source, tag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  return pt2pt::recv({"MPI_Recv_c", buf, count, datatype, source, tag, comm}, status);
+}
 TELPHER_MPI(Recv_c,
             (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Status* status), (buf, count, datatype, source, tag, comm, status)) {
-  if (!entry::active()) return pmpi::Recv_c(buf, count, datatype, source, tag, comm, status);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (int code = 0; mpi::receive_at_once({"MPI_Recv_c", buf, count, datatype, source, tag, comm},
-                                         status, &code))
-    return code;
-  return pt2pt::recv({"MPI_Recv_c", buf, count, datatype, source, tag, comm}, status);
+  if (mpi::receives_plain(buf, count, tag)) [[likely]]
+    return mpi::receive_at_once(buf, count, datatype, source, tag, comm, status);
+  return slow_Recv_c(buf, count, datatype, source, tag, comm, status);
 }
 
 // 3.4 Communication modes
+[[gnu::noinline]] static int slow_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                          int dest, int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Bsend_c(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  return pt2pt::send({"MPI_Bsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered});
+}
 TELPHER_MPI(Bsend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
-  if (!entry::active()) return pmpi::Bsend_c(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (mpi::stays_on_host(buf) && mpi::may_block())
+  if (mpi::may_stay_on_host(buf)) [[likely]]
     return pmpi::Bsend_c(buf, count, datatype, dest, tag, comm);
-  return pt2pt::send({"MPI_Bsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered});
+  return slow_Bsend_c(buf, count, datatype, dest, tag, comm);
 }
 
 // 3.4 Communication modes
-TELPHER_MPI(Ssend_c,
-            (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
+[[gnu::noinline]] static int slow_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                          int dest, int tag, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf) && mpi::may_block())
-    return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
   return pt2pt::send({"MPI_Ssend_c", buf, count, datatype, dest, tag, comm,
                       send_mode::synchronous});
 }
+TELPHER_MPI(Ssend_c,
+            (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+             MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
+  if (mpi::may_stay_on_host(buf)) [[likely]]
+    return pmpi::Ssend_c(buf, count, datatype, dest, tag, comm);
+  return slow_Ssend_c(buf, count, datatype, dest, tag, comm);
+}
 
 // 3.4 Communication modes
+[[gnu::noinline]] static int slow_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                          int dest, int tag, MPI_Comm comm) {
+  if (!entry::active()) return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::send({"MPI_Rsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready});
+}
 TELPHER_MPI(Rsend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm), (buf, count, datatype, dest, tag, comm)) {
-  if (!entry::active()) return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf) && mpi::may_block())
+  if (mpi::may_stay_on_host(buf)) [[likely]]
     return pmpi::Rsend_c(buf, count, datatype, dest, tag, comm);
-  return pt2pt::send({"MPI_Rsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready});
+  return slow_Rsend_c(buf, count, datatype, dest, tag, comm);
 }
 
 // 3.6 Buffer allocation and usage
@@ -462,65 +532,89 @@ TELPHER_MPI(Session_detach_buffer_c, (MPI_Session session, void* buffer_addr, MP
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                          int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::isend({"MPI_Isend_c", buf, count, datatype, dest, tag, comm}, request);
+}
 TELPHER_MPI(Isend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
-  if (!entry::active()) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf)) return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
-  return pt2pt::isend({"MPI_Isend_c", buf, count, datatype, dest, tag, comm}, request);
+  if (mpi::stays_on_host(buf)) [[likely]]
+    return pmpi::Isend_c(buf, count, datatype, dest, tag, comm, request);
+  return slow_Isend_c(buf, count, datatype, dest, tag, comm, request);
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                           int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Ibsend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
+  return pt2pt::isend({"MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered},
+                      request);
+}
 TELPHER_MPI(Ibsend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
-  if (!entry::active()) return pmpi::Ibsend_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (mpi::stays_on_host(buf))
+  if (mpi::stays_on_host(buf)) [[likely]]
     return pmpi::Ibsend_c(buf, count, datatype, dest, tag, comm, request);
-  return pt2pt::isend({"MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, send_mode::buffered},
-                      request);
+  return slow_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                           int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::isend({"MPI_Issend_c", buf, count, datatype, dest, tag, comm,
+                       send_mode::synchronous}, request);
+}
 TELPHER_MPI(Issend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
-  if (!entry::active()) return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf))
+  if (mpi::stays_on_host(buf)) [[likely]]
     return pmpi::Issend_c(buf, count, datatype, dest, tag, comm, request);
-  return pt2pt::isend({"MPI_Issend_c", buf, count, datatype, dest, tag, comm,
-                       send_mode::synchronous}, request);
+  return slow_Issend_c(buf, count, datatype, dest, tag, comm, request);
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                           int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (!entry::active()) return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
+  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
+  return pt2pt::isend({"MPI_Irsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready},
+                      request);
+}
 TELPHER_MPI(Irsend_c,
             (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
              MPI_Comm comm, MPI_Request* request),
             (buf, count, datatype, dest, tag, comm, request)) {
-  if (!entry::active()) return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
-  if (stream::must_settle()) [[unlikely]] stream::settle_send(comm, buf);
-  if (mpi::stays_on_host(buf))
+  if (mpi::stays_on_host(buf)) [[likely]]
     return pmpi::Irsend_c(buf, count, datatype, dest, tag, comm, request);
-  return pt2pt::isend({"MPI_Irsend_c", buf, count, datatype, dest, tag, comm, send_mode::ready},
-                      request);
+  return slow_Irsend_c(buf, count, datatype, dest, tag, comm, request);
 }
 
 // 3.7 Nonblocking communication
-TELPHER_MPI(Irecv_c,
-            (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-             MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
+[[gnu::noinline]] static int slow_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype,
+                                          int source, int tag, MPI_Comm comm,
+                                          MPI_Request* request) {
   if (!entry::active()) return pmpi::Irecv_c(buf, count, datatype, source, tag, comm, request);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
   if (int code = 0; mpi::post_plain({"MPI_Irecv_c", buf, count, datatype, source, tag, comm},
                                     request, &code))
     return code;
   return pt2pt::irecv({"MPI_Irecv_c", buf, count, datatype, source, tag, comm}, request);
+}
+TELPHER_MPI(Irecv_c,
+            (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+             MPI_Request* request), (buf, count, datatype, source, tag, comm, request)) {
+  if (mpi::posts_plain(buf, count, datatype, tag)) [[likely]]
+    return mpi::post_at_once(buf, count, datatype, source, tag, comm, request);
+  return slow_Irecv_c(buf, count, datatype, source, tag, comm, request);
 }
 
 // 3.8 Probe and cancel
@@ -589,24 +683,30 @@ TELPHER_MPI(Recv_init_c,
 }
 
 // 3.10 Send-receive
+[[gnu::noinline]] static int slow_Sendrecv_c(const void* sendbuf, MPI_Count sendcount,
+                                             MPI_Datatype sendtype, int dest, int sendtag,
+                                             void* recvbuf, MPI_Count recvcount,
+                                             MPI_Datatype recvtype, int source, int recvtag,
+                                             MPI_Comm comm, MPI_Status* status) {
+  if (!entry::active())
+    return pmpi::Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                            recvtype, source, recvtag, comm, status);
+  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
+  return pt2pt::sendrecv({"MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                         {"MPI_Sendrecv_c", recvbuf, recvcount, recvtype, source, recvtag, comm},
+                         status);
+}
 TELPHER_MPI(Sendrecv_c,
             (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status),
             (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
              recvtag, comm, status)) {
-  if (!entry::active())
-    return pmpi::Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                            recvtype, source, recvtag, comm, status);
-  if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; mpi::exchange_at_once({"MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest,
-                                           sendtag, comm},
-                                          {"MPI_Sendrecv_c", recvbuf, recvcount, recvtype, source,
-                                           recvtag, comm}, status, &code))
-    return code;
-  return pt2pt::sendrecv({"MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, comm},
-                         {"MPI_Sendrecv_c", recvbuf, recvcount, recvtype, source, recvtag, comm},
-                         status);
+  if (mpi::exchanges_plain(sendbuf, sendcount, recvbuf, recvcount, recvtag)) [[likely]]
+    return mpi::exchange_at_once(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                                 recvtype, source, recvtag, comm, status);
+  return slow_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                         source, recvtag, comm, status);
 }
 
 // 3.10 Send-receive
@@ -618,8 +718,8 @@ TELPHER_MPI(Sendrecv_replace_c,
     return pmpi::Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
                                     status);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buf});
-  if (int code = 0; mpi::replace_at_once({"MPI_Sendrecv_replace_c", buf, count, datatype, dest,
-                                          sendtag, source, recvtag, comm}, status, &code))
+  if (int code = 0; mpi::replace_plain({"MPI_Sendrecv_replace_c", buf, count, datatype, dest,
+                                        sendtag, source, recvtag, comm}, status, &code))
     return code;
   return pt2pt::sendrecv_replace({"MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag,
                                   source, recvtag, comm}, status);

@@ -2,6 +2,7 @@
 // generated from api.toml by generate.py; do not edit
 // Completion of requests (chapter 3),
 // in the sections of MPI 4.0.
+#include "mpi/completion.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/names.hpp"
 #include "mpi/requests.hpp"
@@ -12,17 +13,27 @@ using namespace telpher;
 extern "C" {
 
 // 3.7 Nonblocking communication
-TELPHER_MPI_OF_REQUESTS(Wait, (MPI_Request* request, MPI_Status* status), (request, status),
-                        (1, request)) {
+[[gnu::noinline]] static int slow_Wait(MPI_Request* request, MPI_Status* status) {
   if (!entry::active()) return pmpi::Wait(request, status);
   return requests::wait(request, status);
 }
+TELPHER_MPI_OF_REQUESTS(Wait, (MPI_Request* request, MPI_Status* status), (request, status),
+                        (1, request)) {
+  if (requests::none_of_ours()) [[likely]]
+    return requests::wait_at_once(request, status);
+  return slow_Wait(request, status);
+}
 
 // 3.7 Nonblocking communication
-TELPHER_MPI_OF_REQUESTS(Test, (MPI_Request* request, int* flag, MPI_Status* status),
-                        (request, flag, status), (1, request)) {
+[[gnu::noinline]] static int slow_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!entry::active()) return pmpi::Test(request, flag, status);
   return requests::test(request, flag, status);
+}
+TELPHER_MPI_OF_REQUESTS(Test, (MPI_Request* request, int* flag, MPI_Status* status),
+                        (request, flag, status), (1, request)) {
+  if (requests::none_of_ours()) [[likely]]
+    return requests::test_at_once(request, flag, status);
+  return slow_Test(request, flag, status);
 }
 
 // 3.7 Nonblocking communication
@@ -50,22 +61,34 @@ TELPHER_MPI_OF_REQUESTS(Testany,
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Waitall(int count, MPI_Request array_of_requests[],
+                                          MPI_Status array_of_statuses[]) {
+  if (!entry::active()) return pmpi::Waitall(count, array_of_requests, array_of_statuses);
+  return requests::waitall(count, array_of_requests, array_of_statuses);
+}
 TELPHER_MPI_OF_REQUESTS(Waitall,
                         (int count, MPI_Request array_of_requests[],
                          MPI_Status array_of_statuses[]),
                         (count, array_of_requests, array_of_statuses), (count, array_of_requests)) {
-  if (!entry::active()) return pmpi::Waitall(count, array_of_requests, array_of_statuses);
-  return requests::waitall(count, array_of_requests, array_of_statuses);
+  if (requests::none_of_ours()) [[likely]]
+    return requests::waitall_at_once(count, array_of_requests, array_of_statuses);
+  return slow_Waitall(count, array_of_requests, array_of_statuses);
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Testall(int count, MPI_Request array_of_requests[], int* flag,
+                                          MPI_Status array_of_statuses[]) {
+  if (!entry::active()) return pmpi::Testall(count, array_of_requests, flag, array_of_statuses);
+  return requests::testall(count, array_of_requests, flag, array_of_statuses);
+}
 TELPHER_MPI_OF_REQUESTS(Testall,
                         (int count, MPI_Request array_of_requests[], int* flag,
                          MPI_Status array_of_statuses[]),
                         (count, array_of_requests, flag, array_of_statuses),
                         (count, array_of_requests)) {
-  if (!entry::active()) return pmpi::Testall(count, array_of_requests, flag, array_of_statuses);
-  return requests::testall(count, array_of_requests, flag, array_of_statuses);
+  if (requests::none_of_ours()) [[likely]]
+    return requests::testall_at_once(count, array_of_requests, flag, array_of_statuses);
+  return slow_Testall(count, array_of_requests, flag, array_of_statuses);
 }
 
 // 3.7 Nonblocking communication
