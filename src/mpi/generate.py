@@ -282,11 +282,17 @@ def requests_of(function):
 
 
 def quick_body(function):
-    """What comes before all else, where a row says so; the rest is in another function then."""
+    """What comes before all else, where a row says so or the call may be a collective of host memory alone;
+    the rest is in another function then."""
     rest = f"return slow_{function.name}({', '.join(p.name for p in function.parameters)});"
     for _, text in function.words_of("quick"):
         test, _, run = text.partition(" => ")
         return [f"if ({test}) [[likely]]", f"  return {run or host_call(function)};", rest]
+    among_devices = for_devices(function) and communicator_of(function) == "comm" and not by_messages(function)
+    if function.form == "blocking" and among_devices:
+        buffers = ", ".join(p.name for p in function.parameters if p.kind == "BUFFER")
+        return [f"if (coll::exchange::left_to_host(comm, {{{buffers}}})) [[likely]] {{",
+                "  entry::blocking_call guard;", f"  return {host_call(function)};", "}", rest]
     return []
 
 

@@ -14,8 +14,8 @@ class blocking_call {
  public:
   blocking_call() noexcept : active_(job().any_device) {
     if (!active_) return;
-    auto held = progress().lock();
-    progress().detach(held);
+    if (progress().threaded() || !progress().idle() || memory::allocations::instance().due())
+      prepare();
     count(1);
   }
   ~blocking_call() {
@@ -25,6 +25,10 @@ class blocking_call {
   blocking_call& operator=(const blocking_call&) = delete;
 
  private:
+  [[gnu::noinline]] static void prepare() noexcept {
+    auto held = progress().lock();
+    progress().detach(held);
+  }
   // Only this process writes the count. A process with one thread needs no atomic addition.
   static void count(int by) noexcept {
     std::atomic<std::uint32_t>& blocked = peers().own().header().blocked;

@@ -36,7 +36,7 @@ void agreement::begin(std::uint64_t call) noexcept {
   devices_ = 0;
 }
 
-bool agreement::may_propose() noexcept {
+bool agreement::all_have_read() noexcept {
   unread& slot = unread_[call_ % agreement_line::slots];
   for (int r = 0; r < ranks_; ++r) {
     if (!(slot.readers >> r & 1)) continue;

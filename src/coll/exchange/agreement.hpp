@@ -128,10 +128,21 @@ class agreement {
 
   /// Takes the number of the next call.
   std::uint64_t next_call() noexcept { return ++taken_; }
+  /// Takes it and proposes the host MPI for the call. False: the slot may not be written yet, and
+  /// nothing was done.
+  bool leave_next_to_host() noexcept {
+    begin(taken_ + 1);
+    if (!may_propose()) return false;
+    propose(proposal::host);
+    ++taken_;
+    return true;
+  }
 
   /// Begins a call. Then poll may_propose() until the slot may be written, and propose.
   void begin(std::uint64_t call) noexcept;
-  bool may_propose() noexcept;
+  bool may_propose() noexcept {
+    return unread_[call_ % agreement_line::slots].readers == 0 || all_have_read();
+  }
   /// The description to fill before proposing device.
   description& own_description() noexcept { return own_slot().what; }
 
@@ -173,6 +184,8 @@ class agreement {
   void fail_call() noexcept { own().failed.store(call_, std::memory_order_release); }
 
  private:
+  /// Whether those who proposed device in the call of our slot have read it.
+  bool all_have_read() noexcept;
   agreement_slot& slot_of(int rank) const noexcept {
     return line(rank).slot[call_ % agreement_line::slots];
   }

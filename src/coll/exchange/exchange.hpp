@@ -6,14 +6,29 @@
 // every collective that may run among devices, whatever its buffers.
 #pragma once
 
+#include <initializer_list>
+
+#include "base/short_way.hpp"
 #include "coll/exchange/channel_matching.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/exchange/launch.hpp"
+#include "memory/surely_host.hpp"
 
 namespace telpher::coll::exchange {
 
 /// Whether such calls are attempted at all.
 bool enabled() noexcept;
+
+/// Whether a blocking call with these buffers, all that it was given, is the host MPI's for sure:
+/// in host memory, on a communicator of one node. This rank has said so to the others then. False:
+/// it is not known, and nothing was done.
+inline bool left_to_host(MPI_Comm comm, std::initializer_list<const void*> buffers) noexcept {
+  if (!short_way::open_to_all_threads() || !enabled()) return false;
+  for (const void* const b : buffers)
+    if (b != MPI_IN_PLACE && !memory::known_host(b)) return false;
+  communicator* const c = communicator::ready(comm);
+  return c && c->protocol.leave_next_to_host();
+}
 
 /// A blocking call on a communicator that may do it (call.cpp).
 bool run_blocking(const char* name, communicator& c, arguments&& a, int* code) noexcept;

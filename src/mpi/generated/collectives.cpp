@@ -17,8 +17,8 @@ using namespace telpher;
 extern "C" {
 
 // 6.4 Broadcast
-TELPHER_MPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
-            (buffer, count, datatype, root, comm)) {
+[[gnu::noinline]] static int slow_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                                        MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   if (int code = 0; coll::exchange::call_blocking("MPI_Bcast", comm,
@@ -35,12 +35,19 @@ TELPHER_MPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MP
       : call.output(buffer, root >= 0 ? data : coll::nothing());
   return call.run([&] { return pmpi::Bcast(b, count, datatype, root, comm); });
 }
+TELPHER_MPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
+            (buffer, count, datatype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {buffer})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Bcast(buffer, count, datatype, root, comm);
+  }
+  return slow_Bcast(buffer, count, datatype, root, comm);
+}
 
 // 6.5 Gather
-TELPHER_MPI(Gather,
-            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                         void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                         int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -60,13 +67,21 @@ TELPHER_MPI(Gather,
     return pmpi::Gather(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Gather,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  }
+  return slow_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
 
 // 6.5 Gather
-TELPHER_MPI(Gatherv,
-            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-             const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-             MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, const int recvcounts[], const int displs[],
+                                          MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                          comm);
@@ -87,12 +102,24 @@ TELPHER_MPI(Gatherv,
     return pmpi::Gatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Gatherv,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+             MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                         comm);
+  }
+  return slow_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                      comm);
+}
 
 // 6.6 Scatter
-TELPHER_MPI(Scatter,
-            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                          int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -111,12 +138,22 @@ TELPHER_MPI(Scatter,
     return pmpi::Scatter(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Scatter,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  }
+  return slow_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
 
 // 6.6 Scatter
-TELPHER_MPI(Scatterv,
-            (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Scatterv(const void* sendbuf, const int sendcounts[],
+                                           const int displs[], MPI_Datatype sendtype, void* recvbuf,
+                                           int recvcount, MPI_Datatype recvtype, int root,
+                                           MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                           comm);
@@ -137,12 +174,23 @@ TELPHER_MPI(Scatterv,
     return pmpi::Scatterv(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Scatterv,
+            (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                          comm);
+  }
+  return slow_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                       comm);
+}
 
 // 6.7 Gather-to-all
-TELPHER_MPI(Allgather,
-            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-             int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+[[gnu::noinline]] static int slow_Allgather(const void* sendbuf, int sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                            MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -165,12 +213,22 @@ TELPHER_MPI(Allgather,
     return pmpi::Allgather(s, sendcount, sendtype, r, recvcount, recvtype, comm);
   });
 }
+TELPHER_MPI(Allgather,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  }
+  return slow_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
 
 // 6.7 Gather-to-all
-TELPHER_MPI(Allgatherv,
-            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)) {
+[[gnu::noinline]] static int slow_Allgatherv(const void* sendbuf, int sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf,
+                                             const int recvcounts[], const int displs[],
+                                             MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm);
@@ -194,12 +252,22 @@ TELPHER_MPI(Allgatherv,
     return pmpi::Allgatherv(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm);
   });
 }
+TELPHER_MPI(Allgatherv,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                            comm);
+  }
+  return slow_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
 
 // 6.8 All-to-all scatter/gather
-TELPHER_MPI(Alltoall,
-            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-             int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+[[gnu::noinline]] static int slow_Alltoall(const void* sendbuf, int sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                           MPI_Datatype recvtype, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -222,14 +290,23 @@ TELPHER_MPI(Alltoall,
     return pmpi::Alltoall(s, sendcount, sendtype, r, recvcount, recvtype, comm);
   });
 }
+TELPHER_MPI(Alltoall,
+            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  }
+  return slow_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
 
 // 6.8 All-to-all scatter/gather
-TELPHER_MPI(Alltoallv,
-            (const void* sendbuf, const int sendcounts[], const int sdispls[],
-             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-             MPI_Datatype recvtype, MPI_Comm comm),
-            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-             comm)) {
+[[gnu::noinline]] static int slow_Alltoallv(const void* sendbuf, const int sendcounts[],
+                                            const int sdispls[], MPI_Datatype sendtype,
+                                            void* recvbuf, const int recvcounts[],
+                                            const int rdispls[], MPI_Datatype recvtype,
+                                            MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm);
@@ -255,6 +332,20 @@ TELPHER_MPI(Alltoallv,
     return pmpi::Alltoallv(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
                            comm);
   });
+}
+TELPHER_MPI(Alltoallv,
+            (const void* sendbuf, const int sendcounts[], const int sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+             MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+             comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                           recvtype, comm);
+  }
+  return slow_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                        recvtype, comm);
 }
 
 // 6.8 All-to-all scatter/gather
@@ -286,9 +377,8 @@ TELPHER_MPI(Alltoallw,
 #if TELPHER_HOST_HAS_Bcast_c  // large counts, MPI 4.0
 
 // 6.4 Broadcast
-TELPHER_MPI(Bcast_c,
-            (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm),
-            (buffer, count, datatype, root, comm)) {
+[[gnu::noinline]] static int slow_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                          int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
   if (int code = 0; coll::exchange::call_blocking("MPI_Bcast_c", comm,
@@ -305,12 +395,21 @@ TELPHER_MPI(Bcast_c,
       : call.output(buffer, root >= 0 ? data : coll::nothing());
   return call.run([&] { return pmpi::Bcast_c(b, count, datatype, root, comm); });
 }
+TELPHER_MPI(Bcast_c,
+            (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm),
+            (buffer, count, datatype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {buffer})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Bcast_c(buffer, count, datatype, root, comm);
+  }
+  return slow_Bcast_c(buffer, count, datatype, root, comm);
+}
 
 // 6.5 Gather
-TELPHER_MPI(Gather_c,
-            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Gather_c(const void* sendbuf, MPI_Count sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf,
+                                           MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                           MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -330,13 +429,22 @@ TELPHER_MPI(Gather_c,
     return pmpi::Gather_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Gather_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  }
+  return slow_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
 
 // 6.5 Gather
-TELPHER_MPI(Gatherv_c,
-            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-             MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Gatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf,
+                                            const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                            MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            root, comm);
@@ -357,12 +465,25 @@ TELPHER_MPI(Gatherv_c,
     return pmpi::Gatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Gatherv_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+             MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           root, comm);
+  }
+  return slow_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                        comm);
+}
 
 // 6.6 Scatter
-TELPHER_MPI(Scatter_c,
-            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Scatter_c(const void* sendbuf, MPI_Count sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf,
+                                            MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                            MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -381,13 +502,22 @@ TELPHER_MPI(Scatter_c,
     return pmpi::Scatter_c(s, sendcount, sendtype, r, recvcount, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Scatter_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  }
+  return slow_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
 
 // 6.6 Scatter
-TELPHER_MPI(Scatterv_c,
-            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-             MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-             int root, MPI_Comm comm),
-            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+[[gnu::noinline]] static int slow_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                             const MPI_Aint displs[], MPI_Datatype sendtype,
+                                             void* recvbuf, MPI_Count recvcount,
+                                             MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                             root, comm);
@@ -408,12 +538,25 @@ TELPHER_MPI(Scatterv_c,
     return pmpi::Scatterv_c(s, sendcounts, displs, sendtype, r, recvcount, recvtype, root, comm);
   });
 }
+TELPHER_MPI(Scatterv_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+             MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+             int root, MPI_Comm comm),
+            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                            root, comm);
+  }
+  return slow_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                         comm);
+}
 
 // 6.7 Gather-to-all
-TELPHER_MPI(Allgather_c,
-            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+[[gnu::noinline]] static int slow_Allgather_c(const void* sendbuf, MPI_Count sendcount,
+                                              MPI_Datatype sendtype, void* recvbuf,
+                                              MPI_Count recvcount, MPI_Datatype recvtype,
+                                              MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -436,13 +579,23 @@ TELPHER_MPI(Allgather_c,
     return pmpi::Allgather_c(s, sendcount, sendtype, r, recvcount, recvtype, comm);
   });
 }
+TELPHER_MPI(Allgather_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  }
+  return slow_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
 
 // 6.7 Gather-to-all
-TELPHER_MPI(Allgatherv_c,
-            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-             MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)) {
+[[gnu::noinline]] static int slow_Allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                               MPI_Datatype sendtype, void* recvbuf,
+                                               const MPI_Count recvcounts[],
+                                               const MPI_Aint displs[], MPI_Datatype recvtype,
+                                               MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm);
@@ -466,12 +619,25 @@ TELPHER_MPI(Allgatherv_c,
     return pmpi::Allgatherv_c(s, sendcount, sendtype, r, recvcounts, displs, recvtype, comm);
   });
 }
+TELPHER_MPI(Allgatherv_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+             MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                              comm);
+  }
+  return slow_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           comm);
+}
 
 // 6.8 All-to-all scatter/gather
-TELPHER_MPI(Alltoall_c,
-            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+[[gnu::noinline]] static int slow_Alltoall_c(const void* sendbuf, MPI_Count sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf,
+                                             MPI_Count recvcount, MPI_Datatype recvtype,
+                                             MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -494,14 +660,23 @@ TELPHER_MPI(Alltoall_c,
     return pmpi::Alltoall_c(s, sendcount, sendtype, r, recvcount, recvtype, comm);
   });
 }
+TELPHER_MPI(Alltoall_c,
+            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  }
+  return slow_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
 
 // 6.8 All-to-all scatter/gather
-TELPHER_MPI(Alltoallv_c,
-            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm),
-            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-             comm)) {
+[[gnu::noinline]] static int slow_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                              const MPI_Aint sdispls[], MPI_Datatype sendtype,
+                                              void* recvbuf, const MPI_Count recvcounts[],
+                                              const MPI_Aint rdispls[], MPI_Datatype recvtype,
+                                              MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm);
@@ -527,6 +702,20 @@ TELPHER_MPI(Alltoallv_c,
     return pmpi::Alltoallv_c(s, sendcounts, sdispls, sendtype, r, recvcounts, rdispls, recvtype,
                              comm);
   });
+}
+TELPHER_MPI(Alltoallv_c,
+            (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+             comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm);
+  }
+  return slow_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                          recvtype, comm);
 }
 
 // 6.8 All-to-all scatter/gather

@@ -16,9 +16,9 @@ using namespace telpher;
 extern "C" {
 
 // 6.9 Global reduction operations
-TELPHER_MPI(Reduce,
-            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
+[[gnu::noinline]] static int slow_Reduce(const void* sendbuf, void* recvbuf, int count,
+                                         MPI_Datatype datatype, MPI_Op op, int root,
+                                         MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce", comm,
@@ -36,11 +36,19 @@ TELPHER_MPI(Reduce,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
   return call.run([&] { return pmpi::Reduce(s, r, count, datatype, op, root, comm); });
 }
+TELPHER_MPI(Reduce,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+  }
+  return slow_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
 
 // 6.9 Global reduction operations
-TELPHER_MPI(Allreduce,
-            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Allreduce(const void* sendbuf, void* recvbuf, int count,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce", comm,
@@ -55,6 +63,15 @@ TELPHER_MPI(Allreduce,
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce(s, r, count, datatype, op, comm); });
+}
+TELPHER_MPI(Allreduce,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+  }
+  return slow_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 // 6.9 Global reduction operations
@@ -72,9 +89,9 @@ TELPHER_MPI(Reduce_local,
 }
 
 // 6.10 Reduce-scatter
-TELPHER_MPI(Reduce_scatter_block,
-            (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Reduce_scatter_block(const void* sendbuf, void* recvbuf,
+                                                       int recvcount, MPI_Datatype datatype,
+                                                       MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -101,11 +118,20 @@ TELPHER_MPI(Reduce_scatter_block,
     return pmpi::Reduce_scatter_block(s, r, recvcount, datatype, op, comm);
   });
 }
+TELPHER_MPI(Reduce_scatter_block,
+            (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  }
+  return slow_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
 
 // 6.10 Reduce-scatter
-TELPHER_MPI(Reduce_scatter,
-            (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Reduce_scatter(const void* sendbuf, void* recvbuf,
+                                                 const int recvcounts[], MPI_Datatype datatype,
+                                                 MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -129,11 +155,19 @@ TELPHER_MPI(Reduce_scatter,
                                       : local_group::own(comm, recvcounts), datatype));
   return call.run([&] { return pmpi::Reduce_scatter(s, r, recvcounts, datatype, op, comm); });
 }
+TELPHER_MPI(Reduce_scatter,
+            (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  }
+  return slow_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
 
 // 6.11 Scan
-TELPHER_MPI(Scan,
-            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Scan(const void* sendbuf, void* recvbuf, int count,
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scan", comm,
@@ -145,11 +179,19 @@ TELPHER_MPI(Scan,
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Scan(s, r, count, datatype, op, comm); });
 }
-
-// 6.11 Scan
-TELPHER_MPI(Exscan,
+TELPHER_MPI(Scan,
             (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Scan(sendbuf, recvbuf, count, datatype, op, comm);
+  }
+  return slow_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+// 6.11 Scan
+[[gnu::noinline]] static int slow_Exscan(const void* sendbuf, void* recvbuf, int count,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Exscan", comm,
@@ -163,13 +205,22 @@ TELPHER_MPI(Exscan,
                        ? coll::uniform(count, datatype) : coll::nothing());
   return call.run([&] { return pmpi::Exscan(s, r, count, datatype, op, comm); });
 }
+TELPHER_MPI(Exscan,
+            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+  }
+  return slow_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+}
 
 #if TELPHER_HOST_HAS_Reduce_c  // large counts, MPI 4.0
 
 // 6.9 Global reduction operations
-TELPHER_MPI(Reduce_c,
-            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-             int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
+[[gnu::noinline]] static int slow_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                           MPI_Datatype datatype, MPI_Op op, int root,
+                                           MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_c", comm,
@@ -187,11 +238,19 @@ TELPHER_MPI(Reduce_c,
                         call.at_root(root) ? coll::uniform(count, datatype) : coll::nothing());
   return call.run([&] { return pmpi::Reduce_c(s, r, count, datatype, op, root, comm); });
 }
+TELPHER_MPI(Reduce_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+  }
+  return slow_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
 
 // 6.9 Global reduction operations
-TELPHER_MPI(Allreduce_c,
-            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce_c", comm,
@@ -206,6 +265,15 @@ TELPHER_MPI(Allreduce_c,
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Allreduce_c(s, r, count, datatype, op, comm); });
+}
+TELPHER_MPI(Allreduce_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+  }
+  return slow_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 // 6.9 Global reduction operations
@@ -223,9 +291,9 @@ TELPHER_MPI(Reduce_local_c,
 }
 
 // 6.10 Reduce-scatter
-TELPHER_MPI(Reduce_scatter_block_c,
-            (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf,
+                                                         MPI_Count recvcount, MPI_Datatype datatype,
+                                                         MPI_Op op, MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -252,12 +320,21 @@ TELPHER_MPI(Reduce_scatter_block_c,
     return pmpi::Reduce_scatter_block_c(s, r, recvcount, datatype, op, comm);
   });
 }
+TELPHER_MPI(Reduce_scatter_block_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+             MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+  }
+  return slow_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
 
 // 6.10 Reduce-scatter
-TELPHER_MPI(Reduce_scatter_c,
-            (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
-            (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
+                                                   const MPI_Count recvcounts[],
+                                                   MPI_Datatype datatype, MPI_Op op,
+                                                   MPI_Comm comm) {
   if (!entry::active())
     return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
@@ -281,11 +358,20 @@ TELPHER_MPI(Reduce_scatter_c,
                                       : local_group::own(comm, recvcounts), datatype));
   return call.run([&] { return pmpi::Reduce_scatter_c(s, r, recvcounts, datatype, op, comm); });
 }
+TELPHER_MPI(Reduce_scatter_c,
+            (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
+            (sendbuf, recvbuf, recvcounts, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  }
+  return slow_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
 
 // 6.11 Scan
-TELPHER_MPI(Scan_c,
-            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+[[gnu::noinline]] static int slow_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Scan_c", comm,
@@ -297,11 +383,19 @@ TELPHER_MPI(Scan_c,
   void* r = call.output(recvbuf, coll::uniform(count, datatype));
   return call.run([&] { return pmpi::Scan_c(s, r, count, datatype, op, comm); });
 }
-
-// 6.11 Scan
-TELPHER_MPI(Exscan_c,
+TELPHER_MPI(Scan_c,
             (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
              MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  }
+  return slow_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+// 6.11 Scan
+[[gnu::noinline]] static int slow_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
   if (int code = 0; coll::exchange::call_blocking("MPI_Exscan_c", comm,
@@ -314,6 +408,15 @@ TELPHER_MPI(Exscan_c,
                        sendbuf == MPI_IN_PLACE || local_group::rank(comm) > 0
                        ? coll::uniform(count, datatype) : coll::nothing());
   return call.run([&] { return pmpi::Exscan_c(s, r, count, datatype, op, comm); });
+}
+TELPHER_MPI(Exscan_c,
+            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm)) {
+  if (coll::exchange::left_to_host(comm, {sendbuf, recvbuf})) [[likely]] {
+    entry::blocking_call guard;
+    return pmpi::Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+  }
+  return slow_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 #endif  // TELPHER_HOST_HAS_Reduce_c
