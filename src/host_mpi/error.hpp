@@ -87,7 +87,7 @@ int raise(const error_owner& owner, int code) noexcept;
 /// The error code of a call that should have made `request`. If the program's error handler
 /// returned, MPICH returns MPI_SUCCESS but makes no request; waiting for it would never end. This
 /// returns MPI_ERR_OTHER then.
-inline int started(int code, MPI_Request request) noexcept {
+[[gnu::always_inline]] inline int started(int code, MPI_Request request) noexcept {
   return code == MPI_SUCCESS && request == MPI_REQUEST_NULL ? MPI_ERR_OTHER : code;
 }
 

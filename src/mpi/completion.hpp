@@ -66,6 +66,22 @@ inline int testall_at_once(int count, MPI_Request* requests, int* flag,
                           [=] { return pmpi::Testall(count, requests, flag, statuses); });
 }
 
+inline int waitany_at_once(int count, MPI_Request* requests, int* index,
+                           MPI_Status* status) noexcept {
+  return by_host(
+      "MPI_Waitany", count, requests, [=] { return pmpi::Waitany(count, requests, index, status); },
+      mpi::the_one_at{index});
+}
+inline int testany_at_once(int count, MPI_Request* requests, int* index, int* flag,
+                           MPI_Status* status) noexcept {
+  return by_host(
+      "MPI_Testany", count, requests,
+      [=] { return pmpi::Testany(count, requests, index, flag, status); },
+      [=](const auto& look) {
+        if (*flag) mpi::the_one_at{index}(look);
+      });
+}
+
 // --- slow path ---
 
 struct scope : ticket::visit {

@@ -38,9 +38,8 @@ inline bool fits(MPI_Count count) noexcept {
 /// Whether MPI_Irecv may be the host MPI's own: then post_at_once() is.
 [[gnu::always_inline]] inline bool posts_plain(const void* buffer, MPI_Count count,
                                                MPI_Datatype type, int tag) noexcept {
-  return ticket::plain().knows(type) && ticket::plain().has_room() &&
-         stays_plain(buffer, count, tag) && !ticket::receives().written().any_exposed() &&
-         !host_mpi::memory_is_short();
+  return ticket::plain().knows(type) && stays_plain(buffer, count, tag) &&
+         !ticket::receives().written().any_exposed() && !host_mpi::memory_is_short();
 }
 inline int post_at_once(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag,
                         MPI_Comm comm, MPI_Request* request) noexcept {

@@ -244,10 +244,13 @@ int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status
 int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
   trace::span traced("MPI_Waitsome", [&] { return trace::facts().add("requests", incount); });
+  const auto by_waitsome = [&] {
+    return pmpi::Waitsome(incount, requests, outcount, indices, statuses);
+  };
+  if (all_native()) return by_host("MPI_Waitsome", incount, requests, by_waitsome);
   scope s;
   if (s.e.idle() && !s.held && !any_ours(incount, requests))
-    return by_host("MPI_Waitsome", incount, requests,
-                   [&] { return pmpi::Waitsome(incount, requests, outcount, indices, statuses); });
+    return by_host("MPI_Waitsome", incount, requests, by_waitsome);
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Waitsome", incount, requests, &rc);
   if (!list) return rc;
@@ -263,11 +266,13 @@ int waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
 
 int testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
              MPI_Status statuses[]) noexcept {
+  const auto by_testsome = [&] {
+    return pmpi::Testsome(incount, requests, outcount, indices, statuses);
+  };
+  if (all_native()) return by_host("MPI_Testsome", incount, requests, by_testsome);
   scope s;
   s.e.poll();
-  if (!any_ours(incount, requests))
-    return by_host("MPI_Testsome", incount, requests,
-                   [&] { return pmpi::Testsome(incount, requests, outcount, indices, statuses); });
+  if (!any_ours(incount, requests)) return by_host("MPI_Testsome", incount, requests, by_testsome);
   int rc = MPI_SUCCESS;
   auto list = split_of("MPI_Testsome", incount, requests, &rc);
   if (!list) return rc;

@@ -21,7 +21,7 @@ status start(bool threaded, MPI_Comm world) noexcept {
   the_progress_engine.make(peers());
   the_send_list.make(peers(), progress());
   the_receive_list.make(peers(), progress());
-  the_plain_receives.make(peers());
+  the_plain_receives.make();
   the_stash.make(receives());
   progress().start(threaded);
   if (config().enable) device::discover();

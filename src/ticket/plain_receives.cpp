@@ -8,7 +8,7 @@ namespace telpher::ticket {
 // A class's bit is kept when its last receive ends, because the next one mostly comes soon. It is
 // taken back when a ticket is wanted.
 void plain_receives::give_way(std::uint64_t classes) noexcept {
-  path::own_segment& own = peers_.own();
+  path::own_segment& own = peers().own();
   if ((classes &= own.plain_tags()) == 0 || blocking_ > 0) return;
   for (std::uint64_t left = classes; left != 0; left &= left - 1)
     if (filed_[static_cast<std::size_t>(std::countr_zero(left))] > 0) classes &= ~(left & -left);

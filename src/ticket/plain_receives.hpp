@@ -33,37 +33,30 @@ namespace telpher::ticket {
 
 class plain_receives {
  public:
-  explicit plain_receives(peer_table& known) noexcept : peers_(known) {}
-
   /// No request is known.
   bool empty() const noexcept { return first_ == end_ && filed_requests_.size() == 0; }
 
   /// Whether a receive with this tag may be posted as a plain one. Must not be called while other
   /// threads may be in the library.
   bool may_begin(int tag) noexcept {
-    if (tag < 0 || !peers_.all_near()) return false;
-    if (peers_.own().begin_plain(tag)) return true;
+    if (tag < 0 || !peers().all_near()) return false;
+    if (peers().own().begin_plain(tag)) return true;
     give_way(path::tag_class(tag));
     return false;
   }
   /// A fast check that reads two words only: true if may_begin() would say yes without a change.
   /// Where receives are plain it is mostly true.
-  bool has_begun(int tag) const noexcept { return tag >= 0 && peers_.own().has_begun_plain(tag); }
+  bool has_begun(int tag) const noexcept { return tag >= 0 && peers().own().has_begun_plain(tag); }
   /// A plain receive was posted.
   void enter(MPI_Request request, int tag, const written_ranges::range& r) noexcept {
-    if (!has_room()) [[unlikely]]
+    if (end_ == row_size) [[unlikely]]
       make_room();
-    enter_at_once(request, tag, r);
-  }
-  /// The same where the caller has seen that there is room.
-  bool has_room() const noexcept { return end_ != row_size; }
-  void enter_at_once(MPI_Request request, int tag, const written_ranges::range& r) noexcept {
     handles_[end_] = request;
     rest_[end_++] = {r, tag};
   }
   /// A request has ended, or does not belong to the program any more. It may be any request: one
   /// that is not a plain receive is ignored.
-  void ended(MPI_Request request) noexcept {
+  [[gnu::always_inline]] void ended(MPI_Request request) noexcept {
     if (first_ != end_ && handles_[first_] == request) [[likely]]
       drop(1);
     else if (!empty())
@@ -144,7 +137,7 @@ class plain_receives {
     ++changes_;
   }
   void look_at_wanted() noexcept {
-    if (const std::uint64_t wanted = peers_.own().wanted_tags()) [[unlikely]]
+    if (const std::uint64_t wanted = peers().own().wanted_tags()) [[unlikely]]
       give_way(wanted);
   }
   /// Ends those of these classes of which no receive is under way.
@@ -158,7 +151,6 @@ class plain_receives {
   void cover_row() noexcept;
   bool some_write_to(const written_ranges::range& r) noexcept;
 
-  peer_table& peers_;
   std::size_t first_ = 0, end_ = 0;  // of the row
   std::uint64_t changes_ = 0;        // of the row, other than new ones at its end
   std::size_t blocking_ = 0;

@@ -43,21 +43,33 @@ TELPHER_MPI_OF_REQUESTS(Request_free, (MPI_Request* request), (request), (1, req
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Waitany(int count, MPI_Request array_of_requests[], int* index,
+                                          MPI_Status* status) {
+  if (!entry::active()) return pmpi::Waitany(count, array_of_requests, index, status);
+  return requests::waitany(count, array_of_requests, index, status);
+}
 TELPHER_MPI_OF_REQUESTS(Waitany,
                         (int count, MPI_Request array_of_requests[], int* index,
                          MPI_Status* status), (count, array_of_requests, index, status),
                         (count, array_of_requests)) {
-  if (!entry::active()) return pmpi::Waitany(count, array_of_requests, index, status);
-  return requests::waitany(count, array_of_requests, index, status);
+  if (requests::none_of_ours()) [[likely]]
+    return requests::waitany_at_once(count, array_of_requests, index, status);
+  return slow_Waitany(count, array_of_requests, index, status);
 }
 
 // 3.7 Nonblocking communication
+[[gnu::noinline]] static int slow_Testany(int count, MPI_Request array_of_requests[], int* index,
+                                          int* flag, MPI_Status* status) {
+  if (!entry::active()) return pmpi::Testany(count, array_of_requests, index, flag, status);
+  return requests::testany(count, array_of_requests, index, flag, status);
+}
 TELPHER_MPI_OF_REQUESTS(Testany,
                         (int count, MPI_Request array_of_requests[], int* index, int* flag,
                          MPI_Status* status), (count, array_of_requests, index, flag, status),
                         (count, array_of_requests)) {
-  if (!entry::active()) return pmpi::Testany(count, array_of_requests, index, flag, status);
-  return requests::testany(count, array_of_requests, index, flag, status);
+  if (requests::none_of_ours()) [[likely]]
+    return requests::testany_at_once(count, array_of_requests, index, flag, status);
+  return slow_Testany(count, array_of_requests, index, flag, status);
 }
 
 // 3.7 Nonblocking communication
