@@ -38,6 +38,7 @@ class made_at_start {
     if (!std::exchange(made_, true)) new (place_) T(std::forward<Arguments>(arguments)...);
   }
   T& operator*() noexcept { return *std::launder(reinterpret_cast<T*>(place_)); }
+  T* operator->() noexcept { return &**this; }
 
  private:
   alignas(T) std::byte place_[sizeof(T)]{};

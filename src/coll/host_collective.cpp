@@ -2,19 +2,23 @@
 // See host_collective.hpp: what happens once a buffer has turned out to be device memory.
 #include "coll/host_collective.hpp"
 
+#include <algorithm>
 #include <mutex>
-#include <unordered_map>
+#include <vector>
+
+#include "base/lasting.hpp"
 
 namespace telpher::coll {
 
 namespace {
 
-// How many collectives this rank has called on groups of each key.
+// How many collectives this rank has called on groups of a key.
+struct calls_of_group {
+  std::uint64_t key;
+  long long calls;
+};
 std::mutex counts_guard;
-std::unordered_map<std::uint64_t, long long>& counts() {
-  static auto* one = new std::unordered_map<std::uint64_t, long long>;
-  return *one;
-}
+lasting<std::vector<calls_of_group>> calls_by_group;
 
 }  // namespace
 
@@ -26,7 +30,9 @@ trace::facts host_collective::traced_facts(MPI_Comm comm) noexcept {
   trace::facts f;
   f.add("group", static_cast<long long>(key)).add("size", size);
   std::lock_guard lock(counts_guard);
-  f.add("number", counts()[key]++);
+  auto at = std::ranges::find(*calls_by_group, key, &calls_of_group::key);
+  if (at == calls_by_group->end()) at = calls_by_group->insert(at, {key, 0});
+  f.add("number", at->calls++);
   return f;
 }
 

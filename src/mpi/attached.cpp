@@ -3,23 +3,22 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <mutex>
+#include <vector>
+
+#include "base/lasting.hpp"
 
 namespace telpher::mpi {
 namespace {
 
-// The program's buffer by the one that stands for it. One that is never detached stays until the
+// The program's buffer and the one that stands for it. One that is never detached stays until the
 // process ends: the host MPI may use it until its own end.
-struct stand_ins {
-  std::mutex mutex;
-  std::map<void*, void*> buffers;
+struct replaced {
+  void* stand_in;
+  void* programs;
 };
-
-stand_ins& all() {
-  static auto* const one = new stand_ins;
-  return *one;
-}
+std::mutex attached_guard;
+lasting<std::vector<replaced>> attached_buffers;
 
 }  // namespace
 
@@ -29,18 +28,18 @@ int stand_in(MPI_Comm comm, const char* call, void*& buffer, MPI_Count bytes) no
   if (!made)
     return entry::fail(comm, call, status::out_of_memory,
                        "host memory in place of a buffer in device memory");
-  std::lock_guard lock(all().mutex);
-  all().buffers[made] = buffer;
+  std::lock_guard lock(attached_guard);
+  attached_buffers->push_back({made, buffer});
   buffer = made;
   return MPI_SUCCESS;
 }
 
 void* take_back(void* buffer) noexcept {
-  std::lock_guard lock(all().mutex);
-  const auto at = all().buffers.find(buffer);
-  if (at == all().buffers.end()) return buffer;
-  void* const own = at->second;
-  all().buffers.erase(at);
+  std::lock_guard lock(attached_guard);
+  const auto at = std::ranges::find(*attached_buffers, buffer, &replaced::stand_in);
+  if (at == attached_buffers->end()) return buffer;
+  void* const own = at->programs;
+  attached_buffers->erase(at);
   std::free(buffer);
   return own;
 }

@@ -81,7 +81,7 @@ int telpher_stream_get(MPI_Comm comm, void** native, int* flag) {
 
 // The proxy knows no MPI: negative is work of the stream that failed before the operation.
 int telpher_stream_status(void* native) {
-  const int code = stream::take_failure(native);
+  const int code = entry::active() ? stream::take_failure(native) : 0;
   return code < 0 ? MPI_ERR_OTHER : code;
 }
 

@@ -73,7 +73,9 @@ void start(bool threaded, MPI_Comm world) noexcept {
     mpi::begin_handles();
     mpi::lineage::start();
     mpi::by_messages::start();
+    coll::exchange::communicator::start();
     partitioned::start();
+    stream::start();
     stream::begin_settling();
     short_way::set(short_way::inactive, false);
   }

@@ -7,9 +7,10 @@
 #include <new>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "base/lasting.hpp"
 #include "coll/pending.hpp"
 #include "coll/host_images.hpp"
 #include "datatype/datatype.hpp"
@@ -232,10 +233,21 @@ class pipeline {
 // --- split collectives ---
 
 // Between its halves; a file has at most one at a time.
+struct half {
+  MPI_File file;
+  std::unique_ptr<image> begun;
+};
 std::mutex guard;
-std::unordered_map<MPI_File, std::unique_ptr<image>>& split() noexcept {
-  static auto* one = new std::unordered_map<MPI_File, std::unique_ptr<image>>;
-  return *one;
+lasting<std::vector<half>> halves;
+
+/// Null: the file has none.
+std::unique_ptr<image> take_half(MPI_File file) noexcept {
+  const std::lock_guard lock(guard);
+  const auto found = std::ranges::find(*halves, file, &half::file);
+  if (found == halves->end()) return nullptr;
+  auto taken = std::move(found->begun);
+  halves->erase(found);
+  return taken;
 }
 
 }  // namespace
@@ -295,29 +307,21 @@ int access::begin(const host_start& f) const noexcept {
   if (!made) return fail(*this, made.error());
   path::count(path::kind::file, (*made)->bytes());
   void* const stand_in = (*made)->data();
+  static_cast<void>(take_half(file));  // of a collective that never ended
   try {
     const std::lock_guard lock(guard);
-    split()[file] = std::move(*made);
+    halves->push_back({file, std::move(*made)});
   } catch (const std::bad_alloc&) {
     return fail(*this, status::out_of_memory);
   }
   const int code = f(stand_in);
-  if (code == MPI_SUCCESS) return MPI_SUCCESS;
-  const std::lock_guard lock(guard);
-  split().erase(file);
+  if (code != MPI_SUCCESS) static_cast<void>(take_half(file));
   return code;
 }
 
 int end(const char* call, MPI_File file, void* buffer, MPI_Status* status,
         const host_end& f) noexcept {
-  std::unique_ptr<image> begun;
-  {
-    const std::lock_guard lock(guard);
-    if (auto found = split().find(file); found != split().end()) {
-      begun = std::move(found->second);
-      split().erase(found);
-    }
-  }
+  const auto begun = take_half(file);
   if (!begun) return f(buffer, status);
   MPI_Status seen;
   MPI_Status* const last = status == MPI_STATUS_IGNORE ? &seen : status;

@@ -76,24 +76,13 @@ int wait(int count, void** states, double, MPI_Status*) noexcept {
   return MPI_SUCCESS;
 }
 
-grequest_start* start_with_poll() noexcept {
-#ifdef OPEN_MPI
-  return nullptr;
-#else
-  static auto* const found = [] {
-    void* f = host_mpi::find("PMPIX_Grequest_start");
-    return reinterpret_cast<grequest_start*>(f ? f : host_mpi::find("MPIX_Grequest_start"));
-  }();
-  return found;
-#endif
-}
+grequest_start* start_with_poll = nullptr;  // null: the host MPI has none
 
 int make_handle(MPI_Request* request) noexcept {
   auto* const h = new handle;
   fill_empty(&h->status);
-  auto* const start = start_with_poll();
-  const int code = start ? start(query, end, cancel, poll, wait, h, request)
-                         : pmpi::Grequest_start(query, end, cancel, h, request);
+  const int code = start_with_poll ? start_with_poll(query, end, cancel, poll, wait, h, request)
+                                   : pmpi::Grequest_start(query, end, cancel, h, request);
   h->request = *request;
   if (code == MPI_SUCCESS)
     all_handles->push_back(h);
@@ -149,6 +138,10 @@ void give_handle(MPI_Request request) noexcept {
 void begin_handles() noexcept {
 #ifdef OPEN_MPI
   register_with_progress("opal_progress_register");
+#else
+  void* const f = host_mpi::find("PMPIX_Grequest_start");
+  start_with_poll =
+      reinterpret_cast<grequest_start*>(f ? f : host_mpi::find("MPIX_Grequest_start"));
 #endif
 }
 

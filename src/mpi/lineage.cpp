@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "host_mpi/error.hpp"
 #include "ticket/progress.hpp"
 
@@ -84,10 +85,7 @@ std::uint64_t members_of(MPI_Comm comm) noexcept {
 std::mutex guard;
 
 // How often the same ranks made a communicator from the same seed.
-std::map<std::uint64_t, std::uint64_t>& made_before() {
-  static auto* const one = new std::map<std::uint64_t, std::uint64_t>;
-  return *one;
-}
+made_at_start<std::map<std::uint64_t, std::uint64_t>> made_before;
 
 }  // namespace
 
@@ -106,6 +104,7 @@ std::uint64_t of_text(const char* text) noexcept {
 }
 
 void start() noexcept {
+  made_before.make();
   if (pmpi::Comm_create_keyval(name_duplicate, delete_mark, &key, nullptr) != MPI_SUCCESS) {
     key = MPI_KEYVAL_INVALID;
     return;
@@ -128,7 +127,7 @@ void stop() noexcept {
   pmpi::Comm_free_keyval(&key);
   key = MPI_KEYVAL_INVALID;
   const std::lock_guard lock(guard);
-  made_before().clear();
+  made_before->clear();
 }
 
 std::uint64_t name_of(MPI_Comm comm) noexcept {
@@ -150,7 +149,7 @@ void made_among(std::uint64_t seed, MPI_Comm made) noexcept {
   std::uint64_t before = 0;
   {
     const std::lock_guard lock(guard);
-    before = made_before()[what]++;
+    before = (*made_before)[what]++;
   }
   name(made, mix(what, before));
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/lasting.hpp"
 #include "base/settings.hpp"
 #include "mpi/deferred.hpp"
 #include "mpi/entry.hpp"
@@ -29,21 +30,18 @@ struct card {
 using card_key = std::tuple<channel, role, std::int32_t>;
 
 /// Cards that have come and are not used yet.
-std::map<card_key, card>& cards() {
-  static auto* const one = new std::map<card_key, card>;
-  return *one;
-}
+made_at_start<std::map<card_key, card>> cards;
 
 void listen() noexcept {
   for (card c; take_note(&c, sizeof c, card_tag());)
-    cards().insert_or_assign({c.of, c.as, c.receiver}, c);
+    cards->insert_or_assign({c.of, c.as, c.receiver}, c);
 }
 
 bool take(const channel& of, role as, int receiver, card& out) noexcept {
-  const auto found = cards().find({of, as, receiver});
-  if (found == cards().end()) return false;
+  const auto found = cards->find({of, as, receiver});
+  if (found == cards->end()) return false;
   out = found->second;
-  cards().erase(found);
+  cards->erase(found);
   return true;
 }
 
@@ -247,8 +245,11 @@ int match(const char* call, int count, const MPI_Request requests[]) noexcept {
   return MPI_SUCCESS;
 }
 
+void start_cards() noexcept {
+  cards.make();
+}
 void forget_cards() noexcept {
-  cards().clear();
+  cards->clear();
 }
 
 }  // namespace telpher::partitioned

@@ -40,7 +40,8 @@ int ready_in_stream(const char* call, int partition, MPI_Request request, void* 
 /// What kernels get of a partitioned request that was matched.
 int handle_for_kernels(const char* call, MPI_Request request, const void** handle) noexcept;
 
-/// Before the host MPI's end.
+/// When the job starts, and before the host MPI's end.
+void start_cards() noexcept;
 void forget_cards() noexcept;
 
 }  // namespace telpher::partitioned

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/lasting.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/lineage.hpp"
 #include "mpi/matching.hpp"
@@ -84,17 +85,13 @@ struct parts {
   std::map<std::tuple<bool, bool, std::uint64_t, int, int>, std::uint64_t> calls;
 };
 
-// Made at its first use: no host MPI is asked at load.
-parts& all() noexcept {
-  static auto* const one = new parts;
-  return *one;
-}
+made_at_start<parts> the_parts;
 
 // --- which of our ends a call is for ---
 
 // The n-th of its kind at this rank. Those that telpher_match may match are a kind of their own.
 std::uint64_t next_number(const init_args& a, bool sends, std::uint64_t comm, int peer) noexcept {
-  return all().calls[{a.whole, sends, comm, peer, a.tag}]++ | std::uint64_t{a.whole} << 63;
+  return the_parts->calls[{a.whole, sends, comm, peer, a.tag}]++ | std::uint64_t{a.whole} << 63;
 }
 
 int refuse_matched(const end& e, const char* call, const char* other) noexcept {
@@ -126,7 +123,7 @@ int make_place(const init_args& a, bool sends, MPI_Request* place) noexcept {
 
 /// Whether the communicator is one on which we serve both ends.
 bool is_ours(MPI_Comm comm) noexcept {
-  return all().control != MPI_COMM_NULL && comm != MPI_COMM_NULL &&
+  return the_parts->control != MPI_COMM_NULL && comm != MPI_COMM_NULL &&
          host_mpi::is_ours(ticket::job(), comm) && mpi::lineage::name_of(comm) != 0;
 }
 
@@ -181,7 +178,7 @@ int ready(const char* call, MPI_Request request, const host_call& host, const Li
 }  // namespace
 
 MPI_Comm own_comm() noexcept {
-  return all().control;
+  return the_parts->control;
 }
 
 // The highest tags: messages have those below.
@@ -199,7 +196,7 @@ int answer_tag() noexcept {
 }
 
 int take_tags(int peer, int messages) noexcept {
-  tags_to_peer& t = all().tags[peer];
+  tags_to_peer& t = the_parts->tags[peer];
   const int count = std::max(messages, 1);
   for (int turns = 0; turns < 2; ++turns, t.next = 0) {
     for (int first = t.next; first <= answer_tag() - count;) {
@@ -216,28 +213,30 @@ int take_tags(int peer, int messages) noexcept {
 }
 
 void give_tags(int peer, int first) noexcept {
-  all().tags[peer].taken.erase(first);
+  the_parts->tags[peer].taken.erase(first);
 }
 
 void await_hello(receiver& r) noexcept {
-  all().hellos.add(r);
+  the_parts->hellos.add(r);
 }
 
 void await_no_more(receiver& r) noexcept {
-  all().hellos.remove(r);
+  the_parts->hellos.remove(r);
 }
 
 int start() noexcept {
-  const int rc = pmpi::Comm_dup(ticket::job().control, &all().control);
-  if (rc == MPI_SUCCESS) pmpi::Comm_set_errhandler(all().control, MPI_ERRORS_RETURN);
+  the_parts.make();
+  start_cards();
+  const int rc = pmpi::Comm_dup(ticket::job().control, &the_parts->control);
+  if (rc == MPI_SUCCESS) pmpi::Comm_set_errhandler(the_parts->control, MPI_ERRORS_RETURN);
   return rc;
 }
 
 void stop() noexcept {
-  if (all().control == MPI_COMM_NULL) return;
-  all().hellos.clear();
+  if (the_parts->control == MPI_COMM_NULL) return;
+  the_parts->hellos.clear();
   forget_cards();
-  pmpi::Comm_free(&all().control);
+  pmpi::Comm_free(&the_parts->control);
 }
 
 int send_init(const init_args& a, MPI_Request* request, const host_call& host) noexcept {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "path/inbox.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,10 +34,7 @@ struct own_inbox {
   std::shared_ptr<matched_room> room;
   inbox seen{};
 };
-std::map<std::size_t, own_inbox>& own_inboxes() {
-  static auto* const one = new std::map<std::size_t, own_inbox>;
-  return *one;
-}
+lasting<std::array<std::optional<own_inbox>, most_inboxes>> own_inboxes;
 
 // What a sender knows of an inbox of a receiver.
 struct outbox {
@@ -51,10 +49,7 @@ struct outbox {
     return ((std::uint64_t{1} << count) - 1) << first;
   }
 };
-std::map<int, outbox>& outboxes() {
-  static auto* const one = new std::map<int, outbox>;
-  return *one;
-}
+made_at_start<std::map<int, outbox>> outboxes;  // by the receiver's rank
 
 own_inbox make(inbox_card& card, const memory::place& where) noexcept {
   auto room = matched_room::make(where, cells * cell_bytes, 0);
@@ -138,19 +133,19 @@ class cell_copy final : public transfer {
 
 const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place& where) noexcept {
   if (sender >= most_inboxes) return nullptr;
-  auto [at, added] = own_inboxes().try_emplace(sender);
-  if (added) at->second = make(own.inbox(sender), where);
-  const own_inbox& found = at->second;
-  return found.room && found.seen.where == where ? &found.seen : nullptr;
+  std::optional<own_inbox>& known = (*own_inboxes)[sender];
+  if (!known) known = make(own.inbox(sender), where);
+  return known->room && known->seen.where == where ? &known->seen : nullptr;
 }
 
 result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbox_take::arrival& a,
                                                   const region& to) noexcept {
-  const auto found = own_inboxes().find(sender);
-  if (found == own_inboxes().end() || !found->second.room || a.cell + cells_for(a.bytes) > cells)
+  if (sender >= most_inboxes || a.cell + cells_for(a.bytes) > cells)
     return status::corrupt;
+  const std::optional<own_inbox>& known = (*own_inboxes)[sender];
+  if (!known || !known->room) return status::corrupt;
   auto made = std::make_unique<cell_copy>(to);
-  TELPHER_TRY(made->start(found->second.seen, a));
+  TELPHER_TRY(made->start(known->seen, a));
   return std::unique_ptr<transfer>(std::move(made));
 }
 
@@ -159,11 +154,11 @@ result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbo
 std::optional<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t own,
                                       const memory::place& where, std::size_t bytes) noexcept {
   if (own >= most_inboxes) return std::nullopt;
-  auto found = outboxes().find(peer);
-  if (found == outboxes().end()) {
+  auto found = outboxes->find(peer);
+  if (found == outboxes->end()) {
     auto opened = open(receiver.inbox(own), peer, where);
     if (!opened) return std::nullopt;
-    found = outboxes().emplace(peer, std::move(*opened)).first;
+    found = outboxes->emplace(peer, std::move(*opened)).first;
   }
   outbox& to = found->second;
   const auto count = static_cast<std::uint32_t>(cells_for(bytes));
@@ -179,7 +174,7 @@ std::optional<inbox_cells> take_cells(const segment& receiver, int peer, std::si
 }
 
 void give_cells(int peer, const inbox_cells& c) noexcept {
-  if (const auto found = outboxes().find(peer); found != outboxes().end())
+  if (const auto found = outboxes->find(peer); found != outboxes->end())
     found->second.free |= outbox::row(c.first, c.count);
 }
 
@@ -194,9 +189,13 @@ int inbox_threads(std::size_t bytes) noexcept {
   return static_cast<int>(std::min((bytes / bytes_each / 32 + 1) * 32, most));
 }
 
+void start_inboxes() noexcept {
+  outboxes.make();
+}
+
 void close_inboxes() noexcept {
-  outboxes().clear();
-  own_inboxes().clear();
+  outboxes->clear();
+  for (auto& one : *own_inboxes) one.reset();
 }
 
 }  // namespace telpher::path

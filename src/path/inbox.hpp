@@ -61,7 +61,8 @@ void give_cells(int peer, const inbox_cells& cells) noexcept;
 int inbox_blocks(std::size_t bytes) noexcept;
 int inbox_threads(std::size_t bytes) noexcept;
 
-/// At the end of the job.
+/// At the job's start and end.
+void start_inboxes() noexcept;
 void close_inboxes() noexcept;
 
 }  // namespace telpher::path

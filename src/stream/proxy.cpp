@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "memory/held_streams.hpp"
 #include "stream/health.hpp"
@@ -81,10 +82,7 @@ class proxy {
   std::uint64_t looks_ = 0;
 };
 
-proxy& the_proxy() {
-  static auto* const one = new proxy;
-  return *one;
-}
+made_at_start<proxy> the_proxy;
 
 thread_local bool is_proxy = false;
 
@@ -297,8 +295,7 @@ void proxy::report(double seconds) const noexcept {
   oldest.what.op->describe(what, sizeof what);
   TELPHER_WARN(
       "%zu enqueued operations are under way and none has ended for %.0f s; the oldest is of "
-      "stream "
-      "%p%s%s",
+      "stream %p%s%s",
       running_.size(), seconds, oldest.of->id.native, *what ? ": " : "", what);
 }
 
@@ -357,43 +354,47 @@ bool proxy::stop() noexcept {
 }  // namespace
 
 queue* find_queue(const stream_id& id, const memory::place& where) noexcept {
-  return the_proxy().find(id, where);
+  return the_proxy->find(id, where);
 }
 
 queue* add_queue(const stream_id& id, const memory::place& where) noexcept {
-  return the_proxy().add_queue(id, where);
+  return the_proxy->add_queue(id, where);
 }
 
 status hand_over(queue& q, item&& i) noexcept {
-  return the_proxy().add(q, std::move(i));
+  return the_proxy->add(q, std::move(i));
 }
 
 status hand_over(replayed&& r) noexcept {
-  return the_proxy().add(std::move(r));
+  return the_proxy->add(std::move(r));
 }
 
 int take_failure(const stream_id& id) noexcept {
-  return the_proxy().take_failure(id);
+  return the_proxy->take_failure(id);
 }
 
 bool idle() noexcept {
-  return the_proxy().idle();
+  return the_proxy->idle();
 }
 
 bool any_graphs() noexcept {
-  return the_proxy().any_graphs();
+  return the_proxy->any_graphs();
 }
 
 std::uint64_t looks() noexcept {
-  return the_proxy().looks();
+  return the_proxy->looks();
 }
 
 bool in_proxy() noexcept {
   return is_proxy;
 }
 
+void start() noexcept {
+  the_proxy.make();
+}
+
 void stop() noexcept {
-  if (the_proxy().stop()) release_words();
+  if (the_proxy->stop()) release_words();
 }
 
 }  // namespace telpher::stream

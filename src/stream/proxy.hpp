@@ -113,6 +113,8 @@ int take_failure(void* native) noexcept;
 /// True in the proxy's thread.
 bool in_proxy() noexcept;
 
+/// When the job starts. The thread starts with the first operation.
+void start() noexcept;
 /// Ends the thread. To be called when all operations are over.
 void stop() noexcept;
 

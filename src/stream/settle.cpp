@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "device/adopted_stream.hpp"
@@ -30,24 +30,24 @@ int& key_of(role r) noexcept {
 }
 
 std::mutex guard;
-// How many communicators name a stream that their ordinary calls wait for.
-std::map<void*, int>& settled() {
-  static auto* const one = new std::map<void*, int>;
-  return *one;
-}
-std::vector<memory::place>& seen_places() {
-  static auto* const one = new std::vector<memory::place>;
-  return *one;
-}
+// A stream that ordinary calls wait for, and how many communicators name it.
+struct settled_stream {
+  void* native;
+  int users;
+};
+lasting<std::vector<settled_stream>> settled;
+lasting<std::vector<memory::place>> seen_places;
 
 void update() noexcept {
   short_way::set(short_way::settling, chosen == mode::stream || chosen == mode::device ||
-                                          (chosen == mode::automatic && !settled().empty()));
+                                          (chosen == mode::automatic && !settled->empty()));
 }
 
 void count(void* native, int by) noexcept {
   std::lock_guard lock(guard);
-  if ((settled()[native] += by) <= 0) settled().erase(native);
+  auto at = std::ranges::find(*settled, native, &settled_stream::native);
+  if (at == settled->end()) at = settled->insert(at, {native, 0});
+  if ((at->users += by) <= 0) settled->erase(at);
   update();
 }
 
@@ -97,9 +97,8 @@ std::vector<memory::place> places_of(std::initializer_list<const void*> buffers)
       found.push_back(p);
   std::lock_guard lock(guard);
   for (const memory::place& p : found)
-    if (std::find(seen_places().begin(), seen_places().end(), p) == seen_places().end())
-      seen_places().push_back(p);
-  return buffers.size() == 0 ? seen_places() : found;
+    if (std::ranges::find(*seen_places, p) == seen_places->end()) seen_places->push_back(p);
+  return buffers.size() == 0 ? *seen_places : found;
 }
 
 void say_once_unserved(const device::backend& owner) noexcept {
@@ -127,7 +126,7 @@ std::vector<void*> streams_for(MPI_Comm comm) noexcept {
     return stream_of(comm, role::settles, own) ? std::vector{own.native} : std::vector<void*>();
   std::vector<void*> all;
   std::lock_guard lock(guard);
-  for (const auto& [native, users] : settled()) all.push_back(native);
+  for (const auto& [native, users] : *settled) all.push_back(native);
   return all;
 }
 

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/lasting.hpp"
+
 namespace telpher::stream {
 namespace {
 
@@ -25,20 +27,14 @@ struct free_word {
 };
 
 std::mutex guard;
-std::vector<free_word>& free_words() {
-  static auto* const one = new std::vector<free_word>;
-  return *one;
-}
-std::vector<page>& pages() {
-  static auto* const one = new std::vector<page>;
-  return *one;
-}
+lasting<std::vector<free_word>> free_words;
+lasting<std::vector<page>> pages;
 
 }  // namespace
 
 result<std::uint32_t*> take_word(device::backend* owner) noexcept {
   std::lock_guard lock(guard);
-  auto& free = free_words();
+  auto& free = *free_words;
   if (const auto found = std::find_if(free.begin(), free.end(),
                                       [&](const free_word& f) { return f.owner == owner; });
       found != free.end()) {
@@ -47,7 +43,7 @@ result<std::uint32_t*> take_word(device::backend* owner) noexcept {
     *word = 0;
     return word;
   }
-  for (page& p : pages()) {
+  for (page& p : *pages) {
     if (p.owner != owner || p.used == page_bytes) continue;
     auto* const word = reinterpret_cast<std::uint32_t*>(p.bytes + p.used);
     p.used += line_bytes;
@@ -56,20 +52,20 @@ result<std::uint32_t*> take_word(device::backend* owner) noexcept {
   const auto memory = owner->allocate_pinned(page_bytes);
   TELPHER_TRY(memory);
   std::memset(*memory, 0, page_bytes);
-  pages().push_back({owner, static_cast<std::byte*>(*memory), line_bytes});
+  pages->push_back({owner, static_cast<std::byte*>(*memory), line_bytes});
   return static_cast<std::uint32_t*>(*memory);
 }
 
 void give_word(device::backend* owner, std::uint32_t* word) noexcept {
   std::lock_guard lock(guard);
-  free_words().push_back({owner, word});
+  free_words->push_back({owner, word});
 }
 
 void release_words() noexcept {
   std::lock_guard lock(guard);
-  free_words().clear();
-  for (const page& p : pages()) static_cast<void>(p.owner->release_pinned(p.bytes));
-  pages().clear();
+  free_words->clear();
+  for (const page& p : *pages) static_cast<void>(p.owner->release_pinned(p.bytes));
+  pages->clear();
 }
 
 }  // namespace telpher::stream

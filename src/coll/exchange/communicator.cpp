@@ -25,10 +25,7 @@ struct entry {
   std::unique_ptr<communicator> made;
   host_mpi::lifetime life;
 };
-std::unordered_map<MPI_Comm, entry>& table() {
-  static auto* one = new std::unordered_map<MPI_Comm, entry>;
-  return *one;
-}
+made_at_start<std::unordered_map<MPI_Comm, entry>> by_comm;
 
 lasting<std::vector<std::unique_ptr<communicator>>> channels;
 
@@ -75,10 +72,14 @@ bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
 
 // --- life ---
 
+void communicator::start() noexcept {
+  by_comm.make();
+}
+
 communicator* communicator::find(MPI_Comm comm, bool& known) noexcept {
   std::lock_guard lock(guard);
-  const auto found = table().find(comm);
-  known = found != table().end() && !found->second.life.over();
+  const auto found = by_comm->find(comm);
+  known = found != by_comm->end() && !found->second.life.over();
   return known ? found->second.made.get() : nullptr;
 }
 
@@ -95,7 +96,7 @@ communicator* communicator::get(MPI_Comm of_comm) noexcept {
     const host_mpi::lifetime life(of_comm);
     auto fresh = make(of_comm, true);
     std::lock_guard lock(guard);
-    entry& e = table()[of_comm];
+    entry& e = (*by_comm)[of_comm];
     keep_orphan(std::move(e.made));
     e = {std::move(fresh), life};
     return e.made.get();
@@ -276,11 +277,11 @@ void communicator::forget(MPI_Comm freed) noexcept {
   std::unique_ptr<communicator> gone;
   {
     std::lock_guard lock(guard);
-    const auto found = table().find(freed);
-    if (found == table().end()) return;
+    const auto found = by_comm->find(freed);
+    if (found == by_comm->end()) return;
     const bool over = found->second.life.over();
     gone = std::move(found->second.made);
-    table().erase(found);
+    by_comm->erase(found);
     last_ = {};
     if (over) return keep_orphan(std::move(gone));
   }
@@ -292,14 +293,14 @@ void communicator::forget(MPI_Comm freed) noexcept {
 }
 
 void communicator::shut_down() noexcept {
-  for (auto& [comm, one] : table())
+  for (auto& [comm, one] : *by_comm)
     if (one.made) one.made->settle();
   for (auto& one : *channels) one->settle();
   for (auto& one : *orphans) one->settle();
   ticket::progress().meet_node("MPI_Finalize");  // no rank is in a collective
   {
     std::lock_guard lock(guard);
-    table().clear();
+    by_comm->clear();
     channels->clear();
     orphans->clear();
     last_ = {};

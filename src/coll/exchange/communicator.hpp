@@ -63,6 +63,8 @@ class communicator {
   static void keep_order(MPI_Comm comm) noexcept;
   /// Collective, before the communicator is freed.
   static void forget(MPI_Comm comm) noexcept;
+  /// When the job starts, before any other.
+  static void start() noexcept;
   /// Collective over the job: gives all back.
   static void shut_down() noexcept;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/vendor/library.hpp"
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <vector>
 
+#include "base/lasting.hpp"
 #include "base/library.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -14,6 +15,13 @@ namespace telpher::coll::vendor {
 namespace {
 
 constexpr int oldest = 21000;  // 2.10, the first with bfloat16
+
+struct opened_file {
+  std::string name;
+  std::unique_ptr<library> made;  // null: it cannot be used
+};
+std::mutex guard;
+lasting<std::vector<opened_file>> files;
 
 /// The file to open, or "".
 std::string wanted(device::backend& owner) {
@@ -45,26 +53,25 @@ bool library::open(std::string& why) {
 }
 
 const library* library::for_backend(device::backend& owner) noexcept {
-  static std::mutex guard;
-  static auto* opened = new std::map<std::string, std::unique_ptr<library>>;
   try {
     const std::string file = wanted(owner);
     if (file.empty()) return nullptr;
     const std::lock_guard lock(guard);
-    const auto [at, fresh] = opened->try_emplace(file);
-    if (!fresh) return at->second.get();
+    for (const opened_file& one : *files)
+      if (one.name == file) return one.made.get();
+    opened_file& fresh = files->emplace_back(opened_file{file, nullptr});
     auto made = std::make_unique<library>();
     made->file = file;
     std::string why;
     if (made->open(why)) {
       TELPHER_INFO("%s, version %d, for collectives", file.c_str(), made->version);
-      at->second = std::move(made);
+      fresh.made = std::move(made);
     } else if (config().ccl == "auto") {
       TELPHER_INFO("%s is not used for collectives: %s", file.c_str(), why.c_str());
     } else {
       TELPHER_WARN("%s is not used for collectives: %s", file.c_str(), why.c_str());
     }
-    return at->second.get();
+    return fresh.made.get();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
