@@ -57,6 +57,11 @@ class [[nodiscard]] result {
   T* operator->() noexcept { return &value_; }
   const T* operator->() const noexcept { return &value_; }
   T value_or(T fallback) const { return has_value() ? value_ : std::move(fallback); }
+  /// Moves the value to where it is to be, if there is one.
+  status into(T& to) && {
+    if (has_value()) to = std::move(value_);
+    return status_;
+  }
 
  private:
   union {

@@ -6,15 +6,9 @@
 namespace telpher::codec {
 
 status encoder::start(const void* from, device::stream s) noexcept {
-  auto output = memory::buffer::device(where_, most_bytes(plan_));
-  TELPHER_TRY(output);
-  auto workspace = memory::buffer::device(where_, workspace_bytes(plan_));
-  TELPHER_TRY(workspace);
-  auto written = memory::buffer::host(sizeof(report), where_.owner, true);
-  TELPHER_TRY(written);
-  output_ = std::move(*output);
-  workspace_ = std::move(*workspace);
-  report_ = std::move(*written);
+  TELPHER_TRY(memory::buffer::device(where_, most_bytes(plan_)).into(output_));
+  TELPHER_TRY(memory::buffer::device(where_, workspace_bytes(plan_)).into(workspace_));
+  TELPHER_TRY(memory::buffer::host(sizeof(report), where_.owner, true).into(report_));
   return encode(*where_.owner, s, plan_, from, output_.data(), workspace_.data(),
                 static_cast<report*>(report_.data()));
 }

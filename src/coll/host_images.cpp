@@ -138,9 +138,8 @@ status host_images::place_image(image& to, const bounds& b) noexcept {
     to.host += image_alignment;
   to.memory = std::move(*memory);
   for (strided& s : to.pieces) {
-    auto packed = memory::buffer::host(packed_bytes(*s.type, s.count), s.where.owner, true);
-    TELPHER_TRY(packed);
-    s.packed = std::move(*packed);
+    TELPHER_TRY(
+        memory::buffer::host(packed_bytes(*s.type, s.count), s.where.owner, true).into(s.packed));
   }
   return status::ok;
 }

@@ -283,9 +283,7 @@ status join(MPI_Comm world, bool has_device, bool enabled, std::size_t (*segment
   const bool one_table = drop_unequal_tables(all, j.world_rank);
   TELPHER_TRY(make_control(world, whole_world, one_table && all.mark == -all.mark_negated, j));
   j.peers.resize(static_cast<std::size_t>(j.size));
-  auto own_memory = shared_memory::create(segment_bytes(), "telpher");
-  TELPHER_TRY(own_memory);
-  j.own = std::move(*own_memory);
+  TELPHER_TRY(shared_memory::create(segment_bytes(), "telpher").into(j.own));
   return meet_node(j);
 }
 

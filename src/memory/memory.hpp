@@ -80,6 +80,10 @@ class buffer {
   static result<buffer> host(std::size_t bytes, device::backend* owner,
                              bool pinned = false) noexcept;
   static result<buffer> device(const place& p, std::size_t bytes) noexcept;
+  /// Device memory there, or host memory that is not pinned.
+  static result<buffer> in(const place& p, std::size_t bytes) noexcept {
+    return p.on_device() ? device(p, bytes) : host(bytes, nullptr);
+  }
 
   explicit operator bool() const noexcept { return address_ != nullptr; }
   void* data() const noexcept { return address_; }

@@ -168,10 +168,9 @@ class pipeline {
     TELPHER_TRY(s);
     stream_ = *s;
     for (memory::buffer& b : blocks_) {
-      auto made = memory::buffer::host(static_cast<std::uint64_t>(cut_.elements) * cut_.element,
-                                       cut_.where.owner, true);
-      TELPHER_TRY(made);
-      b = std::move(*made);
+      TELPHER_TRY(memory::buffer::host(static_cast<std::uint64_t>(cut_.elements) * cut_.element,
+                                       cut_.where.owner, true)
+                      .into(b));
     }
     return status::ok;
   }

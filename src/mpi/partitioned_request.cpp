@@ -269,10 +269,7 @@ status receiver::prepare_packed() noexcept {
   if (way_ == way::packed)
     where_ = memory::classify(static_cast<const std::byte*>(args_.buffer) +
                               layout_->blocks.front().offset);
-  auto memory = where_.on_device() ? memory::buffer::device(where_, hello_.bytes)
-                                   : memory::buffer::host(hello_.bytes, nullptr);
-  TELPHER_TRY(memory);
-  packed_ = std::move(*memory);
+  TELPHER_TRY(memory::buffer::in(where_, hello_.bytes).into(packed_));
   return status::ok;
 }
 

@@ -91,21 +91,15 @@ class aside final : public stream::operation {
 
   status prepare() noexcept {
     const memory::place& where = of_->replay->where();
-    auto made = memory::own_stream::make(where);
-    TELPHER_TRY(made);
-    stream_ = std::move(*made);
-    auto end = memory::pooled_event::acquire(where);
-    TELPHER_TRY(end);
-    end_ = std::move(*end);
+    TELPHER_TRY(memory::own_stream::make(where).into(stream_));
+    TELPHER_TRY(memory::pooled_event::acquire(where).into(end_));
     if (!packs_) return status::ok;
     TELPHER_TRY(take(from_, of_->in_place ? of_->kind.bytes : in_.bytes));
     return take(to_, of_->in_place ? 0 : out_.bytes);
   }
   status take(memory::buffer& into, std::uint64_t bytes) const noexcept {
     if (bytes == 0 || into) return status::ok;
-    auto taken = memory::buffer::device(of_->replay->where(), bytes);
-    TELPHER_TRY(taken);
-    into = std::move(*taken);
+    TELPHER_TRY(memory::buffer::device(of_->replay->where(), bytes).into(into));
     return status::ok;
   }
 

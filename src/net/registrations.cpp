@@ -34,10 +34,9 @@ result<std::unique_ptr<facet>> enrol(fabric& f, const memory::place& where,
     made->window = *window;
     made->base = static_cast<std::byte*>(*window);
   }
-  auto held =
-      f.enrol(made->base, info.bytes, direct ? info.owner : device::vendor::none, where.device);
-  TELPHER_TRY(held);
-  made->held = std::move(*held);
+  TELPHER_TRY(
+      f.enrol(made->base, info.bytes, direct ? info.owner : device::vendor::none, where.device)
+          .into(made->held));
   return std::unique_ptr<facet>(std::move(made));
 }
 

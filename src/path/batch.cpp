@@ -28,19 +28,15 @@ constexpr std::size_t capacity = kernel::copy_batch::capacity;
 status batched_copier::prepare() noexcept {
   if (!slots_.empty()) return status::ok;
   constexpr std::size_t bytes = slot_count * capacity * sizeof(std::uint32_t);
-  auto flags = memory::buffer::host(bytes, where_.owner, true);
-  TELPHER_TRY(flags);
-  auto counters = memory::buffer::device(where_, bytes);
-  TELPHER_TRY(counters);
+  TELPHER_TRY(memory::buffer::host(bytes, where_.owner, true).into(flags_));
+  TELPHER_TRY(memory::buffer::device(where_, bytes).into(counters_));
   auto s = memory::stream(where_, memory::stream_role::kernel);
   TELPHER_TRY(s);
-  TELPHER_TRY(where_.owner->fill(counters->data(), 0, bytes, *s));
+  TELPHER_TRY(where_.owner->fill(counters_.data(), 0, bytes, *s));
   TELPHER_TRY(where_.owner->synchronise(*s));  // launches go to several streams
   device::device_properties properties;
   TELPHER_TRY(where_.owner->properties(where_.device, properties));
   processors_ = std::max(1, properties.processors);
-  flags_ = std::move(*flags);
-  counters_ = std::move(*counters);
   std::memset(flags_.data(), 0, bytes);
   for (std::size_t i = 0; i < slot_count; ++i)
     slots_.push_back({static_cast<std::uint32_t*>(flags_.data()) + i * capacity,

@@ -21,10 +21,7 @@ result<compressed_payload> compress(const region& from, const codec::plan& p) no
 }
 
 status compressed_receive::start(const wire& w, std::size_t bytes) noexcept {
-  auto data = to_.where.on_device() ? memory::buffer::device(to_.where, bytes)
-                                    : memory::buffer::host(bytes, nullptr);
-  TELPHER_TRY(data);
-  data_ = std::move(*data);
+  TELPHER_TRY(memory::buffer::in(to_.where, bytes).into(data_));
   arriving_ = {to_.where, static_cast<std::byte*>(data_.data()), bytes};
   bytes_.emplace(w, arriving_, false);
   return status::ok;
@@ -47,10 +44,7 @@ bool compressed_receive::aligned() const noexcept {
 status compressed_receive::decode() noexcept {
   void* to = to_.data;
   if (!aligned()) {
-    auto b = to_.where.on_device() ? memory::buffer::device(to_.where, to_.bytes)
-                                   : memory::buffer::host(to_.bytes, nullptr);
-    TELPHER_TRY(b);
-    aligned_ = std::move(*b);
+    TELPHER_TRY(memory::buffer::in(to_.where, to_.bytes).into(aligned_));
     to = aligned_.data();
   }
   if (to_.where.on_device()) return decode_on_device(to);

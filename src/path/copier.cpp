@@ -246,9 +246,7 @@ void copier::start_engine(copy_job& job) noexcept {
   job.engine_ = first != second ? first > second : static_cast<int>(next_engine_++ % 2);
   const auto role = job.engine_ ? memory::stream_role::in : memory::stream_role::copy;
   const status s = [&]() -> status {
-    auto e = memory::pooled_event::acquire(where_);
-    TELPHER_TRY(e);
-    job.event_ = std::move(*e);
+    TELPHER_TRY(memory::pooled_event::acquire(where_).into(job.event_));
     auto stream = memory::stream(where_, role);
     TELPHER_TRY(stream);
     TELPHER_TRY(where_.owner->copy(job.to, job.from, job.bytes, *stream));

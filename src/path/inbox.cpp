@@ -84,9 +84,8 @@ class cell_copy final : public transfer {
   status start(const inbox& from, const inbox_take::arrival& a) noexcept {
     where_ = from.where;
     const bool aside = to_.where != where_;
-    auto words = memory::buffer::host(header + (aside ? a.bytes : 0), where_.owner, true);
-    TELPHER_TRY(words);
-    words_ = std::move(*words);
+    TELPHER_TRY(
+        memory::buffer::host(header + (aside ? a.bytes : 0), where_.owner, true).into(words_));
     auto* const word = static_cast<std::uint64_t*>(words_.data());
     word[0] = inbox_take::order_for(a);
     if (aside) landed_ = static_cast<std::byte*>(words_.data()) + header;

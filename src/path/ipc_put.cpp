@@ -32,9 +32,7 @@ status put_copy::open(const region& from, int receiver) noexcept {
   if (!to.holds(from.bytes)) return status::corrupt;
   auto importer = importer_for(to, from.where);
   TELPHER_TRY(importer);
-  auto mapping = open_exported(receiver, to, *importer);
-  TELPHER_TRY(mapping);
-  mapping_ = std::move(*mapping);
+  TELPHER_TRY(open_exported(receiver, to, *importer).into(mapping_));
   job_.to = mapping_.base() + (to.address - to.base);
   job_.from = from.data;
   job_.bytes = from.bytes;

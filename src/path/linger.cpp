@@ -60,9 +60,7 @@ void burst::permit(bool permitted) noexcept {
 
 status lingering_copier::prepare() noexcept {
   if (mailbox_) return status::ok;
-  auto m = memory::buffer::host(memory_bytes, where_.owner, true);
-  TELPHER_TRY(m);
-  memory_ = std::move(*m);
+  TELPHER_TRY(memory::buffer::host(memory_bytes, where_.owner, true).into(memory_));
   std::memset(memory_.data(), 0, memory_bytes);
   auto* base = static_cast<std::byte*>(memory_.data());
   mailbox_ = reinterpret_cast<kernel::linger_command*>(base);

@@ -16,9 +16,7 @@ status mapped_send(send_end& e) noexcept {
     e.bytes = e.window.data();
     e.keep = std::move(*e.packed);
   } else {
-    auto copy = memory::buffer::host(e.from.bytes, e.from.where.owner);
-    TELPHER_TRY(copy);
-    e.keep = std::move(*copy);
+    TELPHER_TRY(memory::buffer::host(e.from.bytes, e.from.where.owner).into(e.keep));
     e.window.load(e.keep.data(), e.from.bytes);
     e.bytes = e.keep.data();
   }

@@ -218,9 +218,7 @@ status pipelined_send::push() noexcept {
   if (pushes_) return status::ok;
   rest_at_ = copies_.started() < plan_.count() ? plan_.offset(copies_.started()) : from_.bytes;
   if (rest_at_ < from_.bytes) {
-    auto rest = memory::buffer::host(from_.bytes - rest_at_, from_.where.owner);
-    TELPHER_TRY(rest);
-    rest_ = std::move(*rest);
+    TELPHER_TRY(memory::buffer::host(from_.bytes - rest_at_, from_.where.owner).into(rest_));
     rest_.filled();
     held_bytes_ += rest_.size();
   }

@@ -42,13 +42,9 @@ class operand {
     operand o(e);
     if (e.one_run() && e.at.where == device && aligned(run_of(e), alignment)) return o;
     if (!e.at.where.on_device() && e.bytes() <= config().landing_pinned_limit) {
-      auto pinned = memory::buffer::host(e.bytes(), device.owner, true);
-      TELPHER_TRY(pinned);
-      o.stand_in_ = std::move(*pinned);
+      TELPHER_TRY(memory::buffer::host(e.bytes(), device.owner, true).into(o.stand_in_));
     } else {
-      auto scratch = memory::buffer::device(device, e.bytes());
-      TELPHER_TRY(scratch);
-      o.stand_in_ = std::move(*scratch);
+      TELPHER_TRY(memory::buffer::device(device, e.bytes()).into(o.stand_in_));
       o.where_ = device;
     }
     return o;

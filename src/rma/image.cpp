@@ -23,9 +23,7 @@ status image::start(const memory::place& where, std::byte* device, std::size_t b
   where_ = where, device_ = device, bytes_ = bytes, public_ = public_copy;
   last_ = static_cast<std::byte*>(std::malloc(bytes));
   if (!last_) return status::out_of_memory;
-  auto block = memory::buffer::host(std::min(bytes, block_bytes), where.owner, true);
-  TELPHER_TRY(block);
-  block_ = std::move(*block);
+  TELPHER_TRY(memory::buffer::host(std::min(bytes, block_bytes), where.owner, true).into(block_));
   TELPHER_TRY(memory::copy_and_wait(where, public_, device, bytes));
   std::memcpy(last_, public_, bytes);
   return status::ok;

@@ -69,9 +69,7 @@ status relay::prepare() noexcept {
   for (std::size_t i = 0; i < arrival_count; ++i)
     arrivals_[i].message = slots_ + (slot_count + i) * message_bytes;
 
-  auto stream = memory::own_stream::make(here_);
-  TELPHER_TRY(stream);
-  stream_ = std::move(*stream);
+  TELPHER_TRY(memory::own_stream::make(here_).into(stream_));
   auto queue = memory::buffer::device(here_, sizeof(telpher_device_queue));
   TELPHER_TRY(queue);
   telpher_device_queue q{};

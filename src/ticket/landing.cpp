@@ -43,9 +43,7 @@ status receive::prepare(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Co
   if (capacity_ <= ticket_bytes) return status::ok;  // saved_ is large enough
   const std::size_t room =
       capacity_ <= INT_MAX ? capacity_ : landing_blocks(capacity_) * landing_block;
-  auto landing = memory::buffer::host(room, where_.owner);
-  TELPHER_TRY(landing);
-  more().landing = std::move(*landing);
+  TELPHER_TRY(memory::buffer::host(room, where_.owner).into(more().landing));
   return status::ok;
 }
 

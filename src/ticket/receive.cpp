@@ -107,10 +107,7 @@ result<path::region> receive::destination() noexcept {
   if (!entered_ && !where_.on_device() && capacity_ > 0) enter_range(false);
   const bool aside = entered_ && all_.written().exposed(range());
   if (one_run() && !aside) return path::region{where_, contiguous_data(), bytes_};
-  auto b = where_.on_device() ? memory::buffer::device(where_, bytes_)
-                              : memory::buffer::host(bytes_, nullptr);
-  TELPHER_TRY(b);
-  more().packed = std::move(*b);
+  TELPHER_TRY(memory::buffer::in(where_, bytes_).into(more().packed));
   return path::region{where_, static_cast<std::byte*>(more_->packed.data()), bytes_};
 }
 

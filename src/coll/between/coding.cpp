@@ -33,10 +33,8 @@ std::uint64_t coding::travels(std::uint64_t bytes) const noexcept {
 
 result<std::shared_ptr<coded_form>> coded_form::landing(const memory::place& where,
                                                         const codec::plan& p) {
-  auto data = memory::buffer::device(where, codec::most_bytes(p));
-  TELPHER_TRY(data);
   std::shared_ptr<coded_form> one(new coded_form(where, p));
-  one->data_ = std::move(*data);
+  TELPHER_TRY(memory::buffer::device(where, codec::most_bytes(p)).into(one->data_));
   return one;
 }
 
@@ -44,13 +42,9 @@ result<std::shared_ptr<coded_form>> coded_form::made(const memory::place& where,
                                                      const codec::plan& p, const void* from) {
   auto one = landing(where, p);
   TELPHER_TRY(one);
-  auto workspace = memory::buffer::device(where, codec::workspace_bytes(p));
-  TELPHER_TRY(workspace);
-  auto report = memory::buffer::host(sizeof(codec::report), where.owner, true);
-  TELPHER_TRY(report);
   coded_form& f = **one;
-  f.workspace_ = std::move(*workspace);
-  f.report_ = std::move(*report);
+  TELPHER_TRY(memory::buffer::device(where, codec::workspace_bytes(p)).into(f.workspace_));
+  TELPHER_TRY(memory::buffer::host(sizeof(codec::report), where.owner, true).into(f.report_));
   TELPHER_TRY(codec::encode(*where.owner, s, p, from, f.data(), f.workspace_.data(),
                             static_cast<codec::report*>(f.report_.data())));
   return one;

@@ -45,9 +45,7 @@ status images::prepare() noexcept {
 status images::image::make(std::uint64_t low, std::uint64_t high) noexcept {
   host = of.at;
   if (!of.where.on_device() || high <= low) return status::ok;
-  auto taken = memory::buffer::host(high - low, of.where.owner, true);
-  TELPHER_TRY(taken);
-  memory = std::move(*taken);
+  TELPHER_TRY(memory::buffer::host(high - low, of.where.owner, true).into(memory));
   memory.filled();
   host = static_cast<std::byte*>(memory.data()) - low;
   return status::ok;
@@ -73,9 +71,7 @@ status images::move(copying& c, const image& i, const std::vector<piece>& pieces
   }
   const std::uint64_t bytes = bytes_of(pieces);
   if (bytes <= waited_for) return status::ok;
-  auto event = memory::pooled_event::acquire(i.of.where);
-  TELPHER_TRY(event);
-  c.end = std::move(*event);
+  TELPHER_TRY(memory::pooled_event::acquire(i.of.where).into(c.end));
   return c.end.record(*s);
 }
 

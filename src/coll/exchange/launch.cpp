@@ -66,25 +66,13 @@ std::mutex guard;
 lasting<std::vector<std::unique_ptr<context_state>>> contexts;
 
 status prepare(context_state& s) noexcept {
-  auto words = memory::buffer::host(context_state::words_bytes, s.where.owner, true);
-  TELPHER_TRY(words);
-  auto arrivals = memory::buffer::device(s.where, sizeof(std::uint32_t));
-  TELPHER_TRY(arrivals);
-  auto places = memory::buffer::device(
-      s.where, sizeof(kernel::exchange_place) * kernel::exchange::most_blocks);
-  TELPHER_TRY(places);
-  auto relay = memory::buffer::device(s.where, sizeof(kernel::exchange_command));
-  TELPHER_TRY(relay);
-  auto stream = memory::own_stream::make(s.where);
-  TELPHER_TRY(stream);
-  auto staying = memory::own_stream::make(s.where);
-  TELPHER_TRY(staying);
-  s.stream = std::move(*stream);
-  s.staying = std::move(*staying);
-  s.words = std::move(*words);
-  s.arrivals = std::move(*arrivals);
-  s.places = std::move(*places);
-  s.relay = std::move(*relay);
+  constexpr std::size_t places = sizeof(kernel::exchange_place) * kernel::exchange::most_blocks;
+  TELPHER_TRY(memory::buffer::host(context_state::words_bytes, s.where.owner, true).into(s.words));
+  TELPHER_TRY(memory::buffer::device(s.where, sizeof(std::uint32_t)).into(s.arrivals));
+  TELPHER_TRY(memory::buffer::device(s.where, places).into(s.places));
+  TELPHER_TRY(memory::buffer::device(s.where, sizeof(kernel::exchange_command)).into(s.relay));
+  TELPHER_TRY(memory::own_stream::make(s.where).into(s.stream));
+  TELPHER_TRY(memory::own_stream::make(s.where).into(s.staying));
   std::memset(s.words.data(), 0, context_state::words_bytes);
   device::backend& owner = *s.where.owner;
   TELPHER_TRY(owner.fill(s.relay.data(), 0, sizeof(kernel::exchange_command), s.stream.get()));
@@ -187,9 +175,7 @@ workspace& launch_context::space(workspace_kind kind) const noexcept {
 
 status launch_context::make_space(workspace_kind kind) const noexcept {
   if (space(kind)) return status::ok;
-  auto made = workspace::make(kind, state_->where);
-  TELPHER_TRY(made);
-  space(kind) = std::move(*made);
+  TELPHER_TRY(workspace::make(kind, state_->where).into(space(kind)));
   return status::ok;
 }
 
@@ -223,9 +209,7 @@ status place_program(kernel::exchange& p, const std::vector<std::uint64_t>& prog
   }
   const std::size_t bytes = program.size() * sizeof(std::uint64_t);
   if (!memory) {
-    auto code = memory::buffer::host(bytes, owner, true);
-    TELPHER_TRY(code);
-    taken = std::move(*code);
+    TELPHER_TRY(memory::buffer::host(bytes, owner, true).into(taken));
     memory = taken.data();
   }
   std::memcpy(memory, program.data(), bytes);

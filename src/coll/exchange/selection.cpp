@@ -347,9 +347,8 @@ status chooser::choose(problem& p, const facts& f, int me, const memory::place& 
     a.made.program = std::make_shared<program_memory>();
     a.made.program->words.reserve(most);
     if (most > kernel::exchange::code_capacity) {
-      auto pinned = memory::buffer::host(most * sizeof(std::uint64_t), where.owner, true);
-      TELPHER_TRY(pinned);
-      a.made.program->pinned = std::move(*pinned);
+      TELPHER_TRY(memory::buffer::host(most * sizeof(std::uint64_t), where.owner, true)
+                      .into(a.made.program->pinned));
     }
   }
   a.known = true;

@@ -41,9 +41,7 @@ status stepped::settle() noexcept {
   if (!dirty_) return status::ok;
   if (!recorded_) {
     if (!event_) {
-      auto e = memory::pooled_event::acquire(t_.where);
-      TELPHER_TRY(e);
-      event_ = std::move(*e);
+      TELPHER_TRY(memory::pooled_event::acquire(t_.where).into(event_));
     }
     TELPHER_TRY(event_.record(context_.stream()));
     recorded_ = true;

@@ -100,9 +100,7 @@ status make_segment(const memory::place& where, registered_segment& made,
   const std::size_t bytes = registered_segment::data_at + workspace_bytes();
   auto memory = shared_memory::create(bytes, "telpher-coll");
   TELPHER_TRY(memory);
-  auto segment = registered_segment::of(std::move(*memory), where);
-  TELPHER_TRY(segment);
-  made = std::move(*segment);
+  TELPHER_TRY(registered_segment::of(std::move(*memory), where).into(made));
   device::pointer_info info;
   info.device = static_cast<std::int16_t>(where.device);
   info.owner = where.owner->owner();
@@ -200,9 +198,7 @@ result<mapped_workspace> mapped_workspace::open(workspace_kind kind, int process
   if (kind == workspace_kind::host) {
     shared_memory_name name;
     std::memcpy(&name, there.handle.bytes, sizeof name);
-    auto segment = open_peer_segment(name, where);
-    TELPHER_TRY(segment);
-    w.segment_ = std::move(*segment);
+    TELPHER_TRY(open_peer_segment(name, where).into(w.segment_));
     w.base_ = w.segment_->data();
     return w;
   }

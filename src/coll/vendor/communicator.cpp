@@ -196,9 +196,7 @@ void communicator::abort() noexcept {
 
 status communicator::start(const call& c, device::stream s) noexcept {
   if (!event_) {
-    auto e = memory::pooled_event::acquire(where_);
-    TELPHER_TRY(e);
-    event_ = std::move(*e);
+    TELPHER_TRY(memory::pooled_event::acquire(where_).into(event_));
   }
   int code = success;
   void* stream = where_.owner->native_stream(s);

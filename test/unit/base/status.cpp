@@ -75,3 +75,11 @@ TEST_CASE(try_returns_the_first_failure) {
   CHECK_EQ(twice(status::peer_lost, output), status::peer_lost);
   CHECK_EQ(output, 8);
 }
+
+TEST_CASE(into_moves_a_value_and_leaves_the_rest) {
+  std::unique_ptr<int> place = std::make_unique<int>(1);
+  CHECK_EQ(result<std::unique_ptr<int>>(status::would_block).into(place), status::would_block);
+  CHECK_EQ(*place, 1);
+  CHECK_EQ(result<std::unique_ptr<int>>(std::make_unique<int>(2)).into(place), status::ok);
+  CHECK_EQ(*place, 2);
+}
