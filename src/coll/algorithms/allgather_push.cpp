@@ -10,12 +10,11 @@ schedule allgather_push(const problem& p, std::int32_t rank) {
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   const span own = b.input(b.input_block(rank, rank));
   const piece slot = slot_at(rank, stride, own.count);
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  for (const std::int32_t peer : b.others()) {
     b.copy(b.scratch_of(peer, slot), own);
     b.signal(peer);
   }
-  b.copy(b.output(b.output_block(rank, rank)), own);
+  b.copy_own_block();
   b.take_blocks(stride);
   return b.take();
 }

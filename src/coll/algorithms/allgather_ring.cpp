@@ -16,9 +16,8 @@ schedule one_piece(const problem& p, std::int32_t rank) {
   const std::int32_t before = (rank - 1 + p.ranks) % p.ranks;
   const auto slot = [&](std::int32_t r) { return slot_at(r, stride, block_count(p, r, r)); };
 
-  const span own = b.input(b.input_block(rank, rank));
-  if (p.ranks > 1) b.copy(b.scratch(slot(rank)), own);
-  b.copy(b.output(b.output_block(rank, rank)), own);
+  if (p.ranks > 1) b.copy(b.scratch(slot(rank)), b.input(b.input_block(rank, rank)));
+  b.copy_own_block();
   for (std::int32_t stage = 0; stage + 1 < p.ranks; ++stage) {
     const std::int32_t leaving = (rank - stage + p.ranks) % p.ranks;
     const std::int32_t coming = (leaving - 1 + p.ranks) % p.ranks;

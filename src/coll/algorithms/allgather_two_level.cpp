@@ -14,14 +14,13 @@ schedule one_piece(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = slot_stride(p);
   const std::uint64_t published = stride * static_cast<std::uint64_t>(p.ranks);
   builder b(p, rank, published + stride);
-  const rail own = {map, map.local_of(rank), map.node_of(rank)};
-  const auto& members = map.members_of(own.node);
-  const bool leads = own.number < map.rails;
+  const rail own(map, rank);
+  const auto& members = own.members();
+  const bool leads = own.leads();
   const auto slot = [&](std::int32_t r) { return slot_at(r, stride, block_count(p, r, r)); };
   const auto contribution = [&](std::int32_t r) {
     return b.contribution(r, b.input_block(r, r), {published, block_count(p, r, r)});
   };
-  const auto carried = [&](std::int32_t r) { return map.local_of(r) % map.rails == own.number; };
 
   if (members.size() > 1 && (map.nodes() == 1 || map.carrier(rank) != rank))
     b.publish(b.input_block(rank, rank), {published, block_count(p, rank, rank)});
@@ -29,7 +28,7 @@ schedule one_piece(const problem& p, std::int32_t rank) {
   b.wait(members);
   for (const std::int32_t r : members) {
     if (map.nodes() == 1) b.copy(b.output(b.output_block(rank, r)), contribution(r));
-    if (leads && carried(r) && map.nodes() > 1) b.copy(b.scratch(slot(r)), contribution(r));
+    if (leads && own.carries(r) && map.nodes() > 1) b.copy(b.scratch(slot(r)), contribution(r));
   }
   // Blocks of the own node too come from the leaders: if messages round values, all ranks have what
   // was sent.
@@ -37,15 +36,15 @@ schedule one_piece(const problem& p, std::int32_t rank) {
     if (stage > 0) b.next_stage();
     const auto& from = map.members_of((own.node - stage + map.nodes()) % map.nodes());
     for (const std::int32_t r : from) {
-      if (!leads || !carried(r)) continue;
+      if (!leads || !own.carries(r)) continue;
       if (stage > 0) b.receive(own.after(-1), b.scratch(slot(r)));
       if (stage + 1 < map.nodes()) b.send(own.after(1), b.scratch(slot(r)));
     }
     if (leads) b.signal(members);
-    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(map.leader(own.node, j));
+    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(own.leader(j));
     for (const std::int32_t r : from)
       b.copy(b.output(b.output_block(rank, r)),
-             b.scratch_of(map.leader(own.node, map.local_of(r) % map.rails), slot(r)));
+             b.scratch_of(own.leader(map.local_of(r) % map.rails), slot(r)));
   }
   b.signal(members);
   b.wait(members);

@@ -10,8 +10,7 @@ schedule allreduce_push(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = aligned(p, p.count);
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   const piece slot = slot_at(rank, stride, p.count);
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  for (const std::int32_t peer : b.others()) {
     b.copy(b.scratch_of(peer, slot), b.input(all));
     b.signal(peer);
   }

@@ -14,9 +14,7 @@ schedule allreduce_ring(const problem& p, std::int32_t rank) {
   const std::int32_t next = (rank + 1) % p.ranks;
   const std::int32_t before = (rank - 1 + p.ranks) % p.ranks;
   const bool reads = map.same_node(rank, before);  // else it receives
-  const auto part = [&](std::int32_t i) {
-    return share_of({0, p.count}, (i + 2 * p.ranks) % p.ranks, p.ranks, p.granule);
-  };
+  const auto part = [&](std::int32_t i) { return share_of(p, (i + 2 * p.ranks) % p.ranks); };
   if (p.ranks == 1) b.copy(b.output(part(0)), b.input(part(0)));
 
   for (std::int32_t stage = 0; stage < 2 * (p.ranks - 1); ++stage) {

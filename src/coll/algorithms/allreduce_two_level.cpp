@@ -17,8 +17,8 @@ class frame {
       : p_(p),
         map_(map_of(p)),
         among_(among),
-        own_{map_, map_.local_of(rank), map_.node_of(rank)},
-        members_(map_.members_of(own_.node)),
+        own_(map_, rank),
+        members_(own_.members()),
         stages_(among.stages(map_.nodes())),
         lag_(stages_ <= most_with_lag ? 2 : 1),
         ring_(p, lag_ * stages_ + 1),
@@ -51,8 +51,8 @@ class frame {
       if (const std::int32_t c = slot - lag_ * stage; c >= 0 && c < ring_.chunks)
         verb(b_, own_, stage, share(c, own_.number));
   }
-  bool leads() const { return own_.number < map_.rails; }
-  std::int32_t leader(std::int32_t j) const { return map_.leader(own_.node, j); }
+  bool leads() const { return own_.leads(); }
+  std::int32_t leader(std::int32_t j) const { return own_.leader(j); }
 
   piece cut(piece whole, std::int32_t rail_number) const {
     return share_of(whole, rail_number, map_.rails, p_.granule);

@@ -11,30 +11,27 @@ namespace {
 /// Nobody else reads a rank's share of any input, so it may be overwritten as soon as it is read.
 schedule into_outputs(const problem& p, std::int32_t rank) {
   builder b(p, rank, 0);
-  const piece share = share_of({0, p.count}, rank, p.ranks, p.granule);
+  const piece share = share_of(p, rank);
   b.reduce(b.output(share), b.contributions(p.ranks, share));
-  for (std::int32_t i = 1; i < p.ranks; ++i)
-    b.copy(b.output_of((rank + i) % p.ranks, share), b.output(share));
+  for (const std::int32_t peer : b.others()) b.copy(b.output_of(peer, share), b.output(share));
   b.meet();
   return b.take();
 }
 
 schedule through_scratch(const problem& p, std::int32_t rank) {
   builder b(p, rank, 2 * aligned(p, p.count));
-  const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
   const auto reduced = [&](std::int32_t r) {
-    return b.scratch_of(r, {aligned(p, p.count) + share(r).offset, share(r).count});
+    return b.scratch_of(r, {aligned(p, p.count) + share_of(p, r).offset, share_of(p, r).count});
   };
   for (std::int32_t r = 0; r < p.ranks; ++r)
-    if (r != rank) b.publish(share(r));
+    if (r != rank) b.publish(share_of(p, r));
   b.meet();
-  b.reduce(reduced(rank), b.contributions(p.ranks, share(rank)));
+  b.reduce(reduced(rank), b.contributions(p.ranks, share_of(p, rank)));
   b.signal_others();
-  b.copy(b.output(share(rank)), reduced(rank));
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  b.copy(b.output(share_of(p, rank)), reduced(rank));
+  for (const std::int32_t peer : b.others()) {
     b.wait(peer);
-    b.copy(b.output(share(peer)), reduced(peer));
+    b.copy(b.output(share_of(p, peer)), reduced(peer));
   }
   b.meet();
   return b.take();

@@ -8,30 +8,27 @@
 namespace telpher::coll {
 
 schedule allreduce_two_shot_push(const problem& p, std::int32_t rank) {
-  const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
-  const std::uint64_t stride = aligned(p, share(0).count);  // the largest
+  const std::uint64_t stride = aligned(p, share_of(p, 0).count);  // the largest
   builder b(p, rank, 2 * stride * static_cast<std::uint64_t>(p.ranks));
   const auto slot_of_sum = [&](std::int32_t r) {
-    return slot_at(p.ranks + r, stride, share(r).count);
+    return slot_at(p.ranks + r, stride, share_of(p, r).count);
   };
 
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
-    b.copy(b.scratch_of(peer, slot_at(rank, stride, share(peer).count)), b.input(share(peer)));
+  for (const std::int32_t peer : b.others()) {
+    b.copy(b.scratch_of(peer, slot_at(rank, stride, share_of(p, peer).count)),
+           b.input(share_of(p, peer)));
     b.signal(peer);
   }
   b.wait_others();
-  const span sum = b.output(share(rank));
-  b.reduce(sum, b.slots_and(share(rank), stride));
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  const span sum = b.output(share_of(p, rank));
+  b.reduce(sum, b.slots_and(share_of(p, rank), stride));
+  for (const std::int32_t peer : b.others()) {
     b.copy(b.scratch_of(peer, slot_of_sum(rank)), sum);
     b.signal(peer);
   }
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  for (const std::int32_t peer : b.others()) {
     b.wait(peer);
-    b.copy(b.output(share(peer)), b.scratch(slot_of_sum(peer)));
+    b.copy(b.output(share_of(p, peer)), b.scratch(slot_of_sum(peer)));
   }
   return b.take();
 }

@@ -11,10 +11,9 @@ namespace {
 
 schedule into_outputs(const problem& p, std::int32_t rank) {
   builder b(p, rank, 0);
-  for (std::int32_t i = 0; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  b.copy_own_block();
+  for (const std::int32_t peer : b.others())
     b.copy(b.output_of(peer, b.output_block(peer, rank)), b.input(b.input_block(rank, peer)));
-  }
   b.meet();
   return b.take();
 }
@@ -31,10 +30,8 @@ schedule alltoall_one_shot(const problem& p, std::int32_t rank) {
   for (std::int32_t to = 0; to < p.ranks; ++to)
     if (to != rank) b.publish(b.input_block(rank, to), slot(rank, to));
   b.offer_inputs();
-  b.copy(b.output(b.output_block(rank, rank)),
-         b.input({input_offset(p, rank, rank), block_count(p, rank, rank)}));
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  b.copy_own_block();
+  for (const std::int32_t peer : b.others()) {
     b.await_input(peer);
     b.copy(b.output(b.output_block(rank, peer)),
            b.contribution(peer, b.input_block(peer, rank), slot(peer, rank)));

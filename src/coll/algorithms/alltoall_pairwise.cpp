@@ -22,7 +22,7 @@ schedule one_piece(const problem& p, std::int32_t rank) {
     if (to != rank && (p.in_place || map.same_node(rank, to)))
       b.publish(b.input_block(rank, to), slot(rank, to));
   b.signal(members);
-  b.copy(b.output(b.output_block(rank, rank)), b.input(b.input_block(rank, rank)));
+  b.copy_own_block();
   const auto to = [&](std::int32_t i) { return (rank + i) % p.ranks; };
   const auto from = [&](std::int32_t i) { return (rank - i + p.ranks) % p.ranks; };
   const auto place_of = [&](std::int32_t r) { return b.output(b.output_block(rank, r)); };

@@ -10,7 +10,7 @@ schedule alltoall_push(const problem& p, std::int32_t rank) {
   const std::uint64_t stride = aligned(p, largest_block(p));
   builder b(p, rank, stride * static_cast<std::uint64_t>(p.ranks));
   b.push_blocks(stride);
-  b.copy(b.output(b.output_block(rank, rank)), b.input(b.input_block(rank, rank)));
+  b.copy_own_block();
   b.take_blocks(stride);
   return b.take();
 }

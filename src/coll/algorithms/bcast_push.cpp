@@ -9,8 +9,7 @@ schedule bcast_push(const problem& p, std::int32_t rank) {
   const piece all = {0, p.count};
   builder b(p, rank, p.count);
   if (b.is_root()) {
-    for (std::int32_t i = 1; i < p.ranks; ++i) {
-      const std::int32_t peer = (rank + i) % p.ranks;
+    for (const std::int32_t peer : b.others()) {
       b.copy(b.scratch_of(peer, all), b.input(all));
       b.signal(peer);
     }

@@ -11,11 +11,11 @@ namespace telpher::coll {
 
 schedule bcast_two_level(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const rail own = {map, map.local_of(rank), map.node_of(rank)};
-  const auto& members = map.members_of(own.node);
+  const rail own(map, rank);
+  const auto& members = own.members();
   const std::int32_t root_node = map.node_of(p.root);
   const std::int32_t place = (own.node - root_node + map.nodes()) % map.nodes();  // in the tree
-  const bool leads = own.number < map.rails;
+  const bool leads = own.leads();
   const chunk_ring ring(p, chunks_under_way);
   builder b(p, rank, 2 * ring.room());
   std::int32_t top = 1;  // the distance to the parent; at the top of the tree, beyond all nodes
@@ -32,12 +32,11 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
     const bool again = ring.again(c);
     // What was in the chunk's place before has been read: first the root's, then the leaders'.
     if (leads && place == 0 && !p.mapped && again) b.signal(p.root);
-    for (std::int32_t j = 0; !b.is_root() && again && j < map.rails; ++j)
-      b.signal(map.leader(own.node, j));
+    for (std::int32_t j = 0; !b.is_root() && again && j < map.rails; ++j) b.signal(own.leader(j));
     for (std::int32_t j = 0; b.is_root() && j < map.rails; ++j) {
-      if (!p.mapped && again) b.wait(map.leader(own.node, j));
+      if (!p.mapped && again) b.wait(own.leader(j));
       if (j != own.number) b.publish(share(j), published(j));
-      if (opens) b.signal(map.leader(own.node, j));
+      if (opens) b.signal(own.leader(j));
     }
     if (leads) {
       const span at = b.scratch(held(own.number));
@@ -55,17 +54,17 @@ schedule bcast_two_level(const problem& p, std::int32_t rank) {
     }
     for (std::int32_t i = 0; !b.is_root() && i < map.rails; ++i) {
       const std::int32_t j = (own.number + i) % map.rails;
-      b.wait(map.leader(own.node, j));
-      b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), held(j)));
+      b.wait(own.leader(j));
+      b.copy(b.output(share(j)), b.scratch_of(own.leader(j), held(j)));
     }
   }
   if (p.count == 0) return b.take();
-  for (std::int32_t j = 0; !b.is_root() && j < map.rails; ++j) b.signal(map.leader(own.node, j));
+  for (std::int32_t j = 0; !b.is_root() && j < map.rails; ++j) b.signal(own.leader(j));
   for (const std::int32_t r : members)
     if (leads && r != p.root) b.wait(r);
   if (leads && place == 0) b.signal(p.root);
   if (b.is_root())
-    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(map.leader(own.node, j));
+    for (std::int32_t j = 0; j < map.rails; ++j) b.wait(own.leader(j));
   return b.take();
 }
 

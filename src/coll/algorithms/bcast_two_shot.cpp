@@ -26,8 +26,7 @@ schedule bcast_two_shot(const problem& p, std::int32_t rank) {
   b.copy(held(rank), b.contribution(p.root, share(rank)));
   b.signal_others();
   b.copy(b.output(share(rank)), held(rank));
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  for (const std::int32_t peer : b.others()) {
     if (peer == p.root) continue;
     b.wait(peer);
     b.copy(b.output(share(peer)), held(peer));

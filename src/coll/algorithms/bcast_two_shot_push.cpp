@@ -15,8 +15,8 @@ schedule bcast_two_shot_push(const problem& p, std::int32_t rank) {
       p.mapped ? static_cast<std::int32_t>(std::clamp<std::uint64_t>(p.count >> 16, 1, 8)) : 1;
   builder b(p, rank, p.mapped ? 0 : p.count);
   const auto others = [&](const auto& act) {  // but the root
-    for (std::int32_t i = 1; i < p.ranks; ++i)
-      if (const std::int32_t peer = (rank + i) % p.ranks; peer != p.root) act(peer);
+    for (const std::int32_t peer : b.others())
+      if (peer != p.root) act(peer);
   };
   const auto share = [&](std::int32_t part, std::int32_t r) {
     const std::int32_t index = (r - p.root - 1 + p.ranks) % p.ranks;

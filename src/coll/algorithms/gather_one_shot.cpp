@@ -24,16 +24,14 @@ schedule gather_one_shot(const problem& p, std::int32_t rank) {
   if (p.mapped && !is_v_form(p.what)) return into_output(p, rank);
   builder b(p, rank, aligned(p, largest_block(p)));
   const auto slot = [&](std::int32_t r) { return piece{0, block_count(p, r, r)}; };
-  const piece own = b.input_block(rank, rank);
   if (!b.is_root()) {
-    b.publish(own, slot(rank));
+    b.publish(b.input_block(rank, rank), slot(rank));
     b.offer_input(p.root);
     b.wait(p.root);
     return b.take();
   }
-  b.copy(b.output(b.output_block(rank, rank)), b.input(own));
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  b.copy_own_block();
+  for (const std::int32_t peer : b.others()) {
     b.await_input(peer);
     b.copy(b.output(b.output_block(rank, peer)),
            b.contribution(peer, b.input_block(peer, peer), slot(peer)));

@@ -15,7 +15,7 @@ schedule gather_push(const problem& p, std::int32_t rank) {
     b.signal(p.root);
     return b.take();
   }
-  b.copy(b.output(b.output_block(rank, rank)), own);
+  b.copy_own_block();
   b.take_blocks(stride);
   return b.take();
 }

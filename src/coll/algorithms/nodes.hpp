@@ -40,12 +40,21 @@ struct node_map {
 /// other, good until this thread asks for other nodes.
 const node_map& map_of(const problem& p);
 
-/// One of the leaders of a rail, and the others.
+/// A rank's place in its node, and the leaders of the rail of that number, if there is one.
 struct rail {
+  rail(const node_map& m, std::int32_t rank)
+      : map(m), number(m.local_of(rank)), node(m.node_of(rank)) {}
+
   const node_map& map;
   std::int32_t number;
-  std::int32_t node;  // this leader's
+  std::int32_t node;  // this rank's
 
+  bool leads() const { return number < map.rails; }
+  /// Whether this rank, a leader, carries the blocks of a rank.
+  bool carries(std::int32_t rank) const { return map.local_of(rank) % map.rails == number; }
+  const std::vector<std::int32_t>& members() const { return map.members_of(node); }
+  /// The leaders of this node.
+  std::int32_t leader(std::int32_t j) const { return map.leader(node, j); }
   std::int32_t nodes() const noexcept { return map.nodes(); }
   /// The leader `distance` nodes on, round the ring.
   std::int32_t after(std::int32_t distance) const {

@@ -11,9 +11,9 @@ namespace {
 
 schedule one_piece(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const rail own = {map, map.local_of(rank), map.node_of(rank)};
-  const auto& members = map.members_of(own.node);
-  const bool leads = own.number < map.rails;
+  const rail own(map, rank);
+  const auto& members = own.members();
+  const bool leads = own.leads();
   const std::uint64_t stride = slot_stride(p);
   const auto ranks = static_cast<std::uint64_t>(p.ranks);
   // Scratch: sums of this node by block, published blocks, sums of other nodes for carried blocks.
@@ -29,16 +29,15 @@ schedule one_piece(const problem& p, std::int32_t rank) {
     const auto index = static_cast<std::uint64_t>(map.local_of(d)) * row;
     return piece{landings + (index + static_cast<std::uint64_t>(node)) * stride, sum(d).count};
   };
-  const auto carried = [&](std::int32_t d) { return map.local_of(d) % map.rails == own.number; };
 
   for (std::int32_t d = 0; d < p.ranks; ++d)
-    if (map.local_of(d) % map.rails != own.number) b.publish(b.input_block(rank, d), copy_of(d));
+    if (!own.carries(d)) b.publish(b.input_block(rank, d), copy_of(d));
   b.signal(members);
   b.wait(members);
   for (std::int32_t i = 1; leads && i <= map.nodes(); ++i) {  // this node's own blocks last
     const std::int32_t to = (own.node + i) % map.nodes();
     for (const std::int32_t d : map.members_of(to)) {
-      if (!carried(d)) continue;
+      if (!own.carries(d)) continue;
       b.reduce(b.scratch(sum(d)), b.contributions(members, b.input_block(rank, d), copy_of(d)));
       if (to != own.node) b.send(own.at(to), b.scratch(sum(d)));
     }
@@ -47,10 +46,10 @@ schedule one_piece(const problem& p, std::int32_t rank) {
   for (std::int32_t i = 1; leads && i < map.nodes(); ++i) {
     const std::int32_t from = (own.node - i + map.nodes()) % map.nodes();
     for (const std::int32_t d : members)
-      if (carried(d)) b.receive(own.at(from), b.scratch(landing(d, from)));
+      if (own.carries(d)) b.receive(own.at(from), b.scratch(landing(d, from)));
   }
   for (const std::int32_t d : members) {
-    if (!leads || !carried(d)) continue;
+    if (!leads || !own.carries(d)) continue;
     std::vector<span> sources;
     for (std::int32_t n = 0; n < map.nodes(); ++n)
       sources.push_back(b.scratch(n == own.node ? sum(d) : landing(d, n)));

@@ -12,18 +12,17 @@ namespace telpher::coll {
 namespace {
 
 // Leaders, then the root, tell that they read no more.
-void end(builder& b, const node_map& map, const rail& own, std::int32_t root, bool leads) {
-  const auto& members = map.members_of(own.node);
-  const bool in_root_node = own.node == map.node_of(root);
-  if (leads && !in_root_node) b.signal(members);
+void end(builder& b, const rail& own, std::int32_t root) {
+  const bool leads = own.leads(), in_root_node = own.node == own.map.node_of(root);
+  if (leads && !in_root_node) b.signal(own.members());
   if (leads && in_root_node)
-    for (const std::int32_t r : members)
+    for (const std::int32_t r : own.members())
       if (r != root) b.signal(r);
-  for (std::int32_t j = 0; j < map.rails; ++j)
+  for (std::int32_t j = 0; j < own.map.rails; ++j)
     if (b.is_root())
-      b.signal(map.leader(own.node, j));
+      b.signal(own.leader(j));
     else
-      b.wait(map.leader(own.node, j));
+      b.wait(own.leader(j));
   if (leads && in_root_node) b.wait(root);
 }
 
@@ -31,12 +30,12 @@ void end(builder& b, const node_map& map, const rail& own, std::int32_t root, bo
 
 schedule reduce_two_level(const problem& p, std::int32_t rank) {
   const node_map& map = map_of(p);
-  const rail own = {map, map.local_of(rank), map.node_of(rank)};
-  const auto& members = map.members_of(own.node);
+  const rail own(map, rank);
+  const auto& members = own.members();
   const std::int32_t root_node = map.node_of(p.root);
   const std::int32_t top = p.commutative ? root_node : 0;
   const std::int32_t place = (own.node - top + map.nodes()) % map.nodes();
-  const bool leads = own.number < map.rails;
+  const bool leads = own.leads();
   const chunk_ring ring(p, chunks_under_way);
   builder b(p, rank, 3 * ring.room());
 
@@ -52,12 +51,11 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
     const bool again = ring.again(c);
     // What was in the chunk's place before has been read: what was published, then the sum.
     if (leads && !p.mapped && again) b.signal(members);
-    for (std::int32_t j = 0; b.is_root() && again && j < map.rails; ++j)
-      b.signal(map.leader(own.node, j));
+    for (std::int32_t j = 0; b.is_root() && again && j < map.rails; ++j) b.signal(own.leader(j));
     for (std::int32_t j = 0; j < map.rails; ++j) {
-      if (!p.mapped && again) b.wait(map.leader(own.node, j));
+      if (!p.mapped && again) b.wait(own.leader(j));
       if (j != own.number) b.publish(share(j), held(2, j));
-      if (opens) b.signal(map.leader(own.node, j));
+      if (opens) b.signal(own.leader(j));
     }
     if (leads) {
       const span sum = b.scratch(held(0, own.number));
@@ -79,11 +77,11 @@ schedule reduce_two_level(const problem& p, std::int32_t rank) {
       if (own.node == root_node) b.signal(p.root);
     }
     for (std::int32_t j = 0; b.is_root() && j < map.rails; ++j) {
-      b.wait(map.leader(own.node, j));
-      b.copy(b.output(share(j)), b.scratch_of(map.leader(own.node, j), held(0, j)));
+      b.wait(own.leader(j));
+      b.copy(b.output(share(j)), b.scratch_of(own.leader(j), held(0, j)));
     }
   }
-  if (p.count > 0) end(b, map, own, p.root, leads);
+  if (p.count > 0) end(b, own, p.root);
   return b.take();
 }
 

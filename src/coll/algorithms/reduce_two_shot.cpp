@@ -10,7 +10,7 @@ namespace {
 
 schedule into_output(const problem& p, std::int32_t rank) {
   builder b(p, rank, 0);
-  const piece share = share_of({0, p.count}, rank, p.ranks, p.granule);
+  const piece share = share_of(p, rank);
   b.reduce(b.output_of(p.root, share), b.contributions(p.ranks, share));
   b.meet();
   return b.take();
@@ -18,21 +18,18 @@ schedule into_output(const problem& p, std::int32_t rank) {
 
 schedule through_scratch(const problem& p, std::int32_t rank) {
   builder b(p, rank, 2 * aligned(p, p.count));
-  const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
   const auto reduced = [&](std::int32_t r) {
-    const piece at = share(r);
-    return b.scratch_of(r, {aligned(p, p.count) + at.offset, at.count});
+    return b.scratch_of(r, {aligned(p, p.count) + share_of(p, r).offset, share_of(p, r).count});
   };
   for (std::int32_t r = 0; r < p.ranks; ++r)
-    if (r != rank) b.publish(share(r));
+    if (r != rank) b.publish(share_of(p, r));
   b.meet();
-  b.reduce(b.is_root() ? b.output(share(rank)) : reduced(rank),
-           b.contributions(p.ranks, share(rank)));
+  b.reduce(b.is_root() ? b.output(share_of(p, rank)) : reduced(rank),
+           b.contributions(p.ranks, share_of(p, rank)));
   if (b.is_root()) {
-    for (std::int32_t i = 1; i < p.ranks; ++i) {
-      const std::int32_t peer = (rank + i) % p.ranks;
+    for (const std::int32_t peer : b.others()) {
       b.wait(peer);
-      b.copy(b.output(share(peer)), reduced(peer));
+      b.copy(b.output(share_of(p, peer)), reduced(peer));
     }
     b.signal_others();
   } else {

@@ -8,15 +8,14 @@
 namespace telpher::coll {
 
 schedule scan_two_shot(const problem& p, std::int32_t rank) {
-  const std::uint64_t stride = aligned(p, share_of({0, p.count}, 0, p.ranks, p.granule).count);
+  const std::uint64_t stride = aligned(p, share_of(p, 0).count);
   const auto slots = static_cast<std::uint64_t>(p.ranks) * stride;
   builder b(p, rank, slots + p.count);
-  const auto share = [&](std::int32_t r) { return share_of({0, p.count}, r, p.ranks, p.granule); };
   const auto published = [&](std::int32_t r) {
-    return piece{slots + share(r).offset, share(r).count};
+    return piece{slots + share_of(p, r).offset, share_of(p, r).count};
   };
   const auto prefix = [&](std::int32_t owner, std::int32_t of) {  // reduced over ranks 0 to `of`
-    return b.scratch_of(owner, slot_at(of, stride, share(owner).count));
+    return b.scratch_of(owner, slot_at(of, stride, share_of(p, owner).count));
   };
   // exscan: nobody needs the last rank's vector, and the first rank needs nothing; in place it has
   // its result.
@@ -26,11 +25,11 @@ schedule scan_two_shot(const problem& p, std::int32_t rank) {
 
   if (rank < contributors) {
     for (std::int32_t r = 0; r < p.ranks; ++r)
-      if (r != rank) b.publish(share(r), published(r));
+      if (r != rank) b.publish(share_of(p, r), published(r));
     b.offer_inputs();
   }
   for (std::int32_t r = 0; r < contributors; ++r) {
-    const span next = b.contribution(r, share(rank), published(rank));
+    const span next = b.contribution(r, share_of(p, rank), published(rank));
     b.await_input(r);
     if (r == 0)
       b.copy(prefix(rank, 0), next);
@@ -42,7 +41,7 @@ schedule scan_two_shot(const problem& p, std::int32_t rank) {
     for (std::int32_t i = 0; i < p.ranks; ++i) {
       const std::int32_t owner = (rank + i) % p.ranks;
       b.wait(owner);
-      b.copy(b.output(share(owner)), prefix(owner, rank - behind));
+      b.copy(b.output(share_of(p, owner)), prefix(owner, rank - behind));
     }
     b.signal_others();
   }

@@ -13,8 +13,7 @@ schedule scatter_push(const problem& p, std::int32_t rank) {
     b.copy(b.output(own), b.scratch(own));
     return b.take();
   }
-  for (std::int32_t i = 1; i < p.ranks; ++i) {
-    const std::int32_t peer = (rank + i) % p.ranks;
+  for (const std::int32_t peer : b.others()) {
     const piece block = b.input_block(rank, peer);
     b.copy(b.scratch_of(peer, {0, block.count}), b.input(block));
     b.signal(peer);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The builder's verbs. Peers are visited from the next rank on, so that not all ranks pull at one
-// link at once.
 #include "coll/schedule/builder.hpp"
 
 #include <algorithm>
@@ -65,6 +63,10 @@ void builder::copy(span to, span from) {
   made_.steps.push_back({.kind = step_kind::copy, .to = to, .sources = {from}});
 }
 
+void builder::copy_own_block() {
+  copy(output(output_block(rank(), rank())), input(input_block(rank(), rank())));
+}
+
 void builder::reduce(span to, std::vector<span> sources) {
   const bool as_bytes = !problem_.gaps || to.where == space::scratch;
   if (sources.size() == 1 && (as_bytes || same_place(to, sources[0]))) return copy(to, sources[0]);
@@ -101,16 +103,15 @@ void builder::await_inputs() {
 }
 
 void builder::signal_others() {
-  for (std::int32_t i = 1; i < ranks(); ++i) signal((rank() + i) % ranks());
+  for (const std::int32_t peer : others()) signal(peer);
 }
 
 void builder::wait_others() {
-  for (std::int32_t i = 1; i < ranks(); ++i) wait((rank() + i) % ranks());
+  for (const std::int32_t peer : others()) wait(peer);
 }
 
 void builder::push_blocks(std::uint64_t stride) {
-  for (std::int32_t i = 1; i < ranks(); ++i) {
-    const std::int32_t peer = (rank() + i) % ranks();
+  for (const std::int32_t peer : others()) {
     copy(scratch_of(peer, slot_at(rank(), stride, block_count(problem_, rank(), peer))),
          input(input_block(rank(), peer)));
     signal(peer);
@@ -118,8 +119,7 @@ void builder::push_blocks(std::uint64_t stride) {
 }
 
 void builder::take_blocks(std::uint64_t stride) {
-  for (std::int32_t i = 1; i < ranks(); ++i) {
-    const std::int32_t peer = (rank() + i) % ranks();
+  for (const std::int32_t peer : others()) {
     const piece block = output_block(rank(), peer);
     wait(peer);
     copy(output(block), scratch(slot_at(peer, stride, block.count)));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,10 @@ inline piece slot_at(std::int32_t index, std::uint64_t stride, std::uint64_t cou
 
 /// Piece `index` of `parts` nearly equal ones of the whole, cut at multiples of the granule.
 piece share_of(piece whole, std::int32_t index, std::int32_t parts, std::uint64_t granule);
+/// A rank's share of the vector, of as many as there are ranks.
+inline piece share_of(const problem& p, std::int32_t rank) {
+  return share_of({0, p.count}, rank, p.ranks, p.granule);
+}
 
 class builder {
  public:
@@ -40,6 +45,11 @@ class builder {
   std::int32_t rank() const noexcept { return made_.rank; }
   std::int32_t ranks() const noexcept { return made_.ranks; }
   bool is_root() const noexcept { return rank() == problem_.root; }
+  /// The other ranks, from the next one on, so that not all ranks pull at one link at once.
+  auto others() const {
+    return std::views::iota(1, ranks()) |
+           std::views::transform([this](std::int32_t i) { return (rank() + i) % ranks(); });
+  }
 
   // Spans. Without a rank: own.
   span input(piece at) const { return {rank(), space::input, at.offset, at.count}; }
@@ -64,6 +74,8 @@ class builder {
 
   // Steps.
   void copy(span to, span from);
+  /// From its place in the input to that in the output.
+  void copy_own_block();
   void reduce(span to, std::vector<span> sources);
   void publish(piece at, piece slot);
   void publish(piece at) { publish(at, at); }
