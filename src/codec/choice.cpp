@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/word_hash.hpp"
 
 namespace telpher::codec {
 namespace {
@@ -102,13 +103,11 @@ std::string parse(std::string_view text, choices& out) {
 }
 
 std::uint64_t fingerprint(const choices& c) noexcept {
-  std::uint64_t mark = 1469598103934665603u;  // FNV-1a on words
+  word_hash hash;
   for (const choice* one : {&c.f32, &c.f64, &c.other})
-    for (const std::uint64_t word :
-         {static_cast<std::uint64_t>(one->how), std::bit_cast<std::uint64_t>(one->rate), one->row,
-          one->column, std::uint64_t{one->stride}})
-      mark = (mark ^ word) * 1099511628211u;
-  return mark;
+    hash.add_all({static_cast<std::uint64_t>(one->how), std::bit_cast<std::uint64_t>(one->rate),
+                  one->row, one->column, std::uint64_t{one->stride}});
+  return hash.value();
 }
 
 const choices& configured() noexcept {

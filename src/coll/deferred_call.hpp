@@ -14,6 +14,9 @@
 
 namespace telpher::coll {
 
+/// Initiates a call in the host MPI, on the program's communicator or another with the same ranks.
+using host_form = std::function<int(MPI_Comm, MPI_Request*)>;
+
 class deferred_call {
  public:
   enum class state : std::uint8_t { open, on_host, done };
@@ -33,9 +36,7 @@ class deferred_call {
   deferred_call(const deferred_call&) = delete;
   deferred_call& operator=(const deferred_call&) = delete;
 
-  /// `host` initiates the call in the host MPI, on this communicator.
-  template <class Host>
-  void start_on_host(const Host& host, MPI_Comm on) noexcept {
+  void start_on_host(const host_form& host, MPI_Comm on) noexcept {
     code_ = host(on, &native_);
     state_ = code_ == MPI_SUCCESS ? state::on_host : state::done;
   }
@@ -66,8 +67,7 @@ class persistent_rounds {
 
   /// Starts a round. `host` starts it in the host MPI, if the ranks leave it to that, now or later.
   /// Null: the caller starts it there now.
-  using host_start = std::function<int(MPI_Comm, MPI_Request*)>;
-  virtual started start(ticket::held_lock& held, const char* name, host_start&& host) noexcept = 0;
+  virtual started start(ticket::held_lock& held, const char* name, host_form&& host) noexcept = 0;
   /// Begins the agreement on a replay, while no round is under way. Collective. Null: there is
   /// none, at all ranks alike.
   virtual std::unique_ptr<matching> match([[maybe_unused]] const char* name) noexcept {

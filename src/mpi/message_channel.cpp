@@ -5,6 +5,7 @@
 
 #include "base/settings.hpp"
 #include "device/registry.hpp"
+#include "host_mpi/intracomm.hpp"
 #include "mpi/entry.hpp"
 #include "path/path.hpp"
 #include "ticket/blocking_call.hpp"
@@ -27,10 +28,8 @@ int delete_channel(MPI_Comm, int, void* of, void*) {
 }
 
 bool may_serve(MPI_Comm comm) noexcept {
-  int inter = 0;
-  return key != MPI_KEYVAL_INVALID && comm != MPI_COMM_NULL && config().coll != "staged" &&
-         pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-         host_mpi::is_ours(ticket::job(), comm);
+  return key != MPI_KEYVAL_INVALID && config().coll != "staged" &&
+         host_mpi::is_our_intracomm(ticket::job(), comm);
 }
 
 bool runtime_started() noexcept {

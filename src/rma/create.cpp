@@ -8,6 +8,7 @@
 #include "api/api.hpp"
 #include "base/log.hpp"
 #include "host_mpi/error.hpp"
+#include "host_mpi/intracomm.hpp"
 #include "path/exported.hpp"
 #include "rma/making.hpp"
 #include "ticket/blocking_call.hpp"
@@ -31,9 +32,7 @@ bool all_agree(MPI_Comm comm, bool own) noexcept {
 }  // namespace
 
 bool ours(MPI_Comm comm) noexcept {
-  int inter = 1;
-  return comm != MPI_COMM_NULL && host_mpi::is_ours(job(), comm) &&
-         pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
+  return host_mpi::is_our_intracomm(job(), comm);
 }
 
 int call_host(const host_call& host) noexcept {

@@ -54,7 +54,7 @@ status run_agreed(const char* name, const agreed& way, exchange::arguments& a) n
   if (s.room->abandoned()) return status::peer_lost;
   std::optional<packed_buffers> packed;
   if (!lies_plain(a)) packed.emplace(a, block_bytes(a, way.bytes), way.all.grain);
-  planned p = plan_of(a, s.among, s.plans, way.all, static_cast<bool>(way.how));
+  planned p = plan_of(a, s, way.all, static_cast<bool>(way.how));
   if (p.to_vote && !all_say(s.comm, p.here)) {
     s.plans.forget();
     return status::out_of_memory;
@@ -63,7 +63,7 @@ status run_agreed(const char* name, const agreed& way, exchange::arguments& a) n
   const std::uint64_t volume = p.bytes;
   const status mine = packed ? packed->load() : status::ok;
   const status came =
-      run(s, call_of(name, a, *s.room, std::move(p), way.all, way.how), is_reduction(a.what), mine);
+      run(s, call_of(name, a, s, std::move(p), way.all, way.how), is_reduction(a.what), mine);
   if (failed(came)) return came;
   if (packed) return packed->store();
   path::count(path::kind::coll_levels, volume);
@@ -82,19 +82,26 @@ bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std:
   return true;
 }
 
-// Types and operations of the program's may be gone when the call returns.
-started start(const char* name, site& s, exchange::arguments&& a,
-              exchange::host_form&& host) noexcept {
-  const bool at_once = !a.lasting || !a.possible;
+namespace {
+
+started add_crossing(ticket::held_lock& held, const char* name, site& s, exchange::arguments&& a,
+                     host_form&& host, bool at_once) noexcept {
   try {
-    auto made = std::make_shared<crossing>(name, *s.room, s.among, s.plans, s.past, std::move(a),
-                                           std::move(host));
-    auto held = ticket::progress().lock();
+    auto made = std::make_shared<crossing>(name, s, std::move(a), std::move(host));
     s.crossings.add(held, made, at_once);
     return std::shared_ptr<deferred_call>(std::move(made));
   } catch (const std::bad_alloc&) {
     return status::out_of_memory;
   }
+}
+
+}  // namespace
+
+// Types and operations of the program's may be gone when the call returns.
+started start(const char* name, site& s, exchange::arguments&& a, host_form&& host) noexcept {
+  auto held = ticket::progress().lock();
+  const bool at_once = !a.lasting || !a.possible;
+  return add_crossing(held, name, s, std::move(a), std::move(host), at_once);
 }
 
 namespace {
@@ -107,16 +114,9 @@ class rounds final : public persistent_rounds {
   }
   void use(site& channel) noexcept { channel_ = &channel; }
 
-  started start(ticket::held_lock& held, const char* call, host_start&& host) noexcept override {
-    try {
-      auto made = std::make_shared<crossing>(call, *channel_->room, channel_->among,
-                                             channel_->plans, channel_->past,
-                                             exchange::arguments(arguments_), std::move(host));
-      channel_->crossings.add(held, made, false);
-      return std::shared_ptr<deferred_call>(std::move(made));
-    } catch (const std::bad_alloc&) {
-      return status::out_of_memory;
-    }
+  started start(ticket::held_lock& held, const char* call, host_form&& host) noexcept override {
+    return add_crossing(held, call, *channel_, exchange::arguments(arguments_), std::move(host),
+                        false);
   }
 
  private:

@@ -11,11 +11,22 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "coll/between/ways.hpp"
 #include "coll/exchange/exchange.hpp"
+#include "host_mpi/intracomm.hpp"
 
 namespace telpher::coll::between {
+
+/// The bytes of the longest vector, if such a call may go between nodes. Of an alltoallv no rank
+/// knows them: 0.
+template <class Described>
+std::optional<std::uint64_t> bytes_between(const Described& d, int ranks) noexcept {
+  const std::uint64_t bytes = d.bytes(ranks);
+  const bool may = bytes == 0 ? d.what == operation::alltoallv : worthwhile(d.what, bytes);
+  return may ? std::optional(bytes) : std::nullopt;
+}
 
 bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std::uint64_t bytes,
                   int* code) noexcept;
@@ -23,16 +34,12 @@ bool run_blocking(const char* name, MPI_Comm comm, exchange::arguments&& a, std:
 template <class Described>
 bool call_blocking(const char* name, MPI_Comm comm, const Described& d, int* code) noexcept {
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return false;
-  int ranks = 0, rank = 0;
-  pmpi::Comm_size(comm, &ranks);
-  pmpi::Comm_rank(comm, &rank);
-  const std::uint64_t bytes = d.bytes(ranks);
-  if (bytes == 0 ? d.what != operation::alltoallv : !worthwhile(d.what, bytes)) return false;
-  return run_blocking(name, comm, d.read(ranks, rank, true), bytes, code);
+  const auto [ranks, rank] = host_mpi::place_in(comm);
+  const auto bytes = bytes_between(d, ranks);
+  return bytes && run_blocking(name, comm, d.read(ranks, rank, true), *bytes, code);
 }
 
-started start(const char* name, site& s, exchange::arguments&& a,
-              exchange::host_form&& host) noexcept;
+started start(const char* name, site& s, exchange::arguments&& a, host_form&& host) noexcept;
 
 /// Defers a call if a blocking one of its operation and size could go between nodes, and if the
 /// communicator has a room: since it was made (prepare), or since an earlier blocking call. All
@@ -41,14 +48,9 @@ template <class Described, class Host>
 started defer(const char* name, MPI_Comm comm, const Described& d, const Host& host) noexcept {
   if (!worthwhile(d.what, any_size)) return started(nullptr);
   site* s = begun_site(comm);
-  if (!s) return started(nullptr);
-  const std::uint64_t bytes = d.bytes(s->among.ranks);
-  if (bytes == 0 ? d.what != operation::alltoallv : !worthwhile(d.what, bytes))
-    return started(nullptr);
-  int rank = 0;
-  pmpi::Comm_rank(comm, &rank);
-  exchange::arguments a = d.read(s->among.ranks, rank, true);
-  exchange::host_form own;
+  if (!s || !bytes_between(d, s->among.ranks)) return started(nullptr);
+  exchange::arguments a = d.read(s->among.ranks, host_mpi::place_in(comm).rank, true);
+  host_form own;
   try {
     own = exchange::kept(host, a);
   } catch (const std::bad_alloc&) {  // the host MPI must have it before this returns
@@ -68,12 +70,9 @@ template <class Described>
 std::unique_ptr<persistent_rounds> persistent(const char* name, MPI_Comm comm,
                                               const Described& d) noexcept {
   if (!worthwhile(d.what, any_size) || !spans_nodes(comm)) return nullptr;
-  int ranks = 0, rank = 0;
-  pmpi::Comm_size(comm, &ranks);
-  pmpi::Comm_rank(comm, &rank);
-  const std::uint64_t bytes = d.bytes(ranks);
-  if (bytes == 0 ? d.what != operation::alltoallv : !worthwhile(d.what, bytes)) return nullptr;
-  return make_rounds(name, comm, d.read(ranks, rank, true), bytes);
+  const auto [ranks, rank] = host_mpi::place_in(comm);
+  const auto bytes = bytes_between(d, ranks);
+  return bytes ? make_rounds(name, comm, d.read(ranks, rank, true), *bytes) : nullptr;
 }
 
 }  // namespace telpher::coll::between

@@ -5,24 +5,24 @@
 #include <new>
 #include <utility>
 
-#include "coll/between/plans.hpp"
+#include "coll/between/sites.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/selection.hpp"
 #include "path/path.hpp"
 
 namespace telpher::coll::between {
 
-planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& plans,
-                const terms& all, bool rounds) noexcept {
+planned plan_of(const exchange::arguments& a, site& at, const terms& all, bool rounds) noexcept {
+  kept_plans& plans = at.plans;
   const bool in_place = a.in_place && a.what == operation::reduce;  // at the root
   const kept_plans::entry* found = same_at_all(a.what) ? nullptr : plans.find_parts(all, rounds);
   bool fresh = !found;
   const bool here = found || has_memory_for([&] {  // of a kept plan this takes none
-                      problem_of(a, among, all, plans.at_hand);
+                      problem_of(a, at.among, all, plans.at_hand);
                       if (in_place) plans.at_hand.in_place = false;
                       if (same_at_all(a.what)) found = plans.find(all.grain, rounds);
                       fresh = !found;
-                      if (fresh) found = &plans.make(all, among.rails, a.rank, rounds);
+                      if (fresh) found = &plans.make(all, at.among.rails, a.rank, rounds);
                     });
   planned p{.to_vote = fresh, .here = here};
   if (!found) return p;
@@ -31,9 +31,9 @@ planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& pl
   return p;
 }
 
-call call_of(const char* name, const exchange::arguments& a, const room& r, planned&& p,
+call call_of(const char* name, const exchange::arguments& a, const site& at, planned&& p,
              const terms& all, const coding& how) noexcept {
-  const bool on_host = !all.on_device || !r.equipped() || (!how && fits_the_host(p.bytes));
+  const bool on_host = !all.on_device || !at.room->equipped() || (!how && fits_the_host(p.bytes));
   auto* const input = static_cast<std::byte*>(const_cast<void*>(a.input));
   auto* const output = static_cast<std::byte*>(a.output);
   return {.name = name,
@@ -48,6 +48,13 @@ call call_of(const char* name, const exchange::arguments& a, const room& r, plan
 }
 
 // --- one call ---
+
+crossing::crossing(const char* name, site& at, exchange::arguments&& a, host_form&& host)
+    : deferred_call(name),
+      at_(at),
+      room_(*at.room),
+      arguments_(std::move(a)),
+      host_(std::move(host)) {}
 
 void crossing::finish(status s) noexcept {
   runs_.reset();
@@ -66,9 +73,9 @@ bool crossing::ended(MPI_Request& r) noexcept {
 
 void crossing::begin() noexcept {
   constexpr int most_refusals = 3;
-  auto& known = past_.by_operation[static_cast<std::size_t>(arguments_.what)];
+  auto& known = at_.past.by_operation[static_cast<std::size_t>(arguments_.what)];
   const bool asks = known.devices || std::has_single_bit(++known.calls);
-  if (!asks || past_.refusals == most_refusals) return start_by_host();
+  if (!asks || at_.past.refusals == most_refusals) return start_by_host();
   now_ = stage::gathering;
   if (room_.abandoned())
     finish(status::peer_lost);
@@ -79,7 +86,7 @@ void crossing::begin() noexcept {
 void crossing::promise(bool yes) noexcept {
   terms own = terms_of(arguments_, room_.where);
   own.able = own.able && yes;
-  own.parts = plans_.own_parts(arguments_);
+  own.parts = at_.plans.own_parts(arguments_);
   mine_ = own.as_words();
   now_ = stage::deciding;
   if (pmpi::Iallreduce(mine_.data(), all_.data(), static_cast<int>(mine_.size()), MPI_INT64_T,
@@ -90,7 +97,7 @@ void crossing::promise(bool yes) noexcept {
 void crossing::decide() noexcept {
   const terms all = terms::of(all_);
   if (!all.able || !all.any_device) return start_by_host();
-  past_.by_operation[static_cast<std::size_t>(arguments_.what)].devices = true;
+  at_.past.by_operation[static_cast<std::size_t>(arguments_.what)].devices = true;
   now_ = stage::making;
   make_room();
 }
@@ -99,13 +106,13 @@ void crossing::make_room() noexcept {
   const status came = room_.make();
   if (came == status::would_block) return;
   if (came == status::ok) return plan();
-  ++past_.refusals;
+  ++at_.past.refusals;
   start_by_host();
 }
 
 void crossing::plan() noexcept {
   const terms all = terms::of(all_);
-  plan_ = plan_of(arguments_, among_, plans_, all, false);
+  plan_ = plan_of(arguments_, at_, all, false);
   if (!plan_.to_vote) return equip();
   now_ = stage::planning;
   has_plan_ = plan_.here;
@@ -116,7 +123,7 @@ void crossing::plan() noexcept {
 
 void crossing::see_plans() noexcept {
   if (all_have_plan_) return equip();
-  plans_.forget();
+  at_.plans.forget();
   finish(status::out_of_memory);
 }
 
@@ -131,7 +138,7 @@ void crossing::equip() noexcept {
 
 void crossing::run_planned() noexcept {
   now_ = stage::running;
-  runs_.emplace(room_, call_of(name(), arguments_, room_, std::move(plan_), terms::of(all_), {}));
+  runs_.emplace(room_, call_of(name(), arguments_, at_, std::move(plan_), terms::of(all_), {}));
 }
 
 void crossing::start_by_host() noexcept {

@@ -45,6 +45,8 @@
 
 namespace telpher::coll::between {
 
+struct site;
+
 /// The plan of a call that all ranks have agreed on.
 struct planned {
   std::shared_ptr<const plan> made;  // none, at all ranks alike: no schedule fits
@@ -52,11 +54,10 @@ struct planned {
   bool here = false;                 // this one has
   std::uint64_t bytes = 0;           // of the longest vector
 };
-planned plan_of(const exchange::arguments& a, const shape& among, kept_plans& plans,
-                const terms& all, bool rounds) noexcept;
+planned plan_of(const exchange::arguments& a, site& at, const terms& all, bool rounds) noexcept;
 
 /// That call, for which there is a schedule.
-call call_of(const char* name, const exchange::arguments& a, const room& r, planned&& p,
+call call_of(const char* name, const exchange::arguments& a, const site& at, planned&& p,
              const terms& all, const coding& how) noexcept;
 
 /// What is remembered of a room's earlier calls. It changes only when a call comes to the queue's
@@ -73,15 +74,8 @@ struct past_crossings {
 
 class crossing final : public deferred_call {
  public:
-  crossing(const char* name, room& r, const shape& among, kept_plans& plans, past_crossings& past,
-           exchange::arguments&& a, exchange::host_form&& host)
-      : deferred_call(name),
-        room_(r),
-        among_(among),
-        plans_(plans),
-        past_(past),
-        arguments_(std::move(a)),
-        host_(std::move(host)) {}
+  /// `at` has a room.
+  crossing(const char* name, site& at, exchange::arguments&& a, host_form&& host);
 
  private:
   friend class crossing_queue;
@@ -112,12 +106,10 @@ class crossing final : public deferred_call {
   void finish(status s) noexcept;
   bool ended(MPI_Request& r) noexcept;
 
+  site& at_;
   room& room_;
-  const shape& among_;
-  kept_plans& plans_;
-  past_crossings& past_;
   exchange::arguments arguments_;
-  exchange::host_form host_;
+  host_form host_;
   stage now_ = stage::queued;
   terms::words mine_{}, all_{};
   planned plan_;

@@ -140,6 +140,17 @@ bool messages::reads(const std::byte* at, std::uint64_t bytes) const noexcept {
 
 // --- in ---
 
+/// Receives the next block of a message at `at`, or in the slot.
+void messages::post_block(coming& m, std::byte* at, slot* through) {
+  block& b = append(posted_, through);
+  b.at = through ? static_cast<std::byte*>(through->data.data()) : at;
+  b.bytes = next_block(m.bytes, m.posted);
+  if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=
+      MPI_SUCCESS)
+    fail(status::host_mpi_error);
+  m.posted += b.bytes;
+}
+
 bool messages::post() {
   if (direct_) return false;
   bool moved = false;
@@ -147,13 +158,7 @@ bool messages::post() {
     while (m.posted < m.bytes) {
       slot* const through = room_.in.take();
       if (!through) return moved;
-      block& b = append(posted_, through);
-      b.at = static_cast<std::byte*>(through->data.data());
-      b.bytes = next_block(m.bytes, m.posted);
-      if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=
-          MPI_SUCCESS)
-        fail(status::host_mpi_error);
-      m.posted += b.bytes;
+      post_block(m, nullptr, through);
       moved = true;
     }
   return moved;
@@ -169,16 +174,9 @@ status messages::take(const block& b, std::size_t got, std::byte* to) noexcept {
 status messages::receive(std::byte* to, bool free) {
   coming& m = in_.front();
   if (direct_ && !free) return status::would_block;
-  while (direct_ && m.posted < m.bytes) {
-    block& b = append(posted_, nullptr);
-    // Of a rank that has failed the place may be none that the host MPI can reach.
-    b.at = failed(status_) ? room_.unwanted() : to + m.posted;
-    b.bytes = next_block(m.bytes, m.posted);
-    if (pmpi::Irecv(b.at, as_count(b.bytes), MPI_BYTE, m.peer, tag, room_.wire, &b.request) !=
-        MPI_SUCCESS)
-      fail(status::host_mpi_error);
-    m.posted += b.bytes;
-  }
+  // Of a rank that has failed the place may be none that the host MPI can reach.
+  while (direct_ && m.posted < m.bytes)
+    post_block(m, failed(status_) ? room_.unwanted() : to + m.posted, nullptr);
   while (m.arrived < m.bytes) {
     MPI_Status s;
     if (posted_.empty() || !test(posted_.front(), &s)) return status::would_block;

@@ -93,6 +93,7 @@ class messages {
   bool send_copied() noexcept;
   bool end_sent() noexcept;
   bool post();
+  void post_block(coming& m, std::byte* at, slot* through);
   bool free_landed() noexcept;
   static block& append(std::list<block>& to, slot* through);
   bool test(block& b, MPI_Status* s) noexcept;

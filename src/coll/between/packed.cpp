@@ -5,6 +5,7 @@
 #include <new>
 
 #include "coll/between/votes.hpp"
+#include "coll/exchange/call_problem.hpp"
 
 namespace telpher::coll::between {
 namespace {
@@ -25,15 +26,6 @@ blocks blocks_of(const exchange::arguments& a) {
     default:
       return {1, 1};
   }
-}
-
-bool reads(const exchange::arguments& a) {
-  return a.what != operation::bcast || a.rank == a.root;
-}
-
-bool writes(const exchange::arguments& a) {
-  if (a.what == operation::bcast) return a.rank != a.root;
-  return a.what != operation::reduce || a.rank == a.root;
 }
 
 }  // namespace
@@ -63,12 +55,12 @@ void packed_buffers::make(const exchange::arguments& a, std::uint64_t bytes, std
     output_ = side_of(a.output, a.received, std::max(n.sent, n.received));
     output_.content.resize(std::max(bytes * n.sent, result));
     output_.reads = output_.writes = true;
-  } else if (reads(a)) {
+  } else if (exchange::reads_input(a)) {
     input_ = side_of(a.input, a.sent, n.sent);
     input_.content.resize(bytes * n.sent);
     input_.reads = true;
   }
-  if (!a.in_place && writes(a)) {
+  if (!a.in_place && exchange::writes_output(a)) {
     output_ = side_of(a.output, a.received, n.received);
     if (a.what == operation::reduce_scatter)
       output_.count = static_cast<std::int64_t>(a.common[static_cast<std::size_t>(a.rank)]);

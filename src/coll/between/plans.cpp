@@ -33,10 +33,6 @@ const algorithm* chosen(const problem& p, std::uint64_t unit, bool rounds) {
   return named(rounds || map_of(p).nodes() <= most_at_once ? "two_level_direct" : "two_level_ring");
 }
 
-bool is_made_of_blocks(operation what) {
-  return what != operation::allreduce && what != operation::reduce && what != operation::bcast;
-}
-
 /// Elements of a chunk: a block for each leader, smaller ones where a call would be too few chunks
 /// to overlap. Where the vector is made of blocks: of a piece of each.
 std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t rails) {

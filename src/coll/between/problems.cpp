@@ -59,9 +59,9 @@ bool lies_plain(const exchange::arguments& a) noexcept {
 }
 
 std::uint64_t block_bytes(const exchange::arguments& a, std::uint64_t bytes) noexcept {
-  const bool of_blocks = a.what == operation::allgather || a.what == operation::alltoall ||
-                         a.what == operation::reduce_scatter_block;
-  return of_blocks ? bytes / static_cast<std::uint64_t>(a.ranks) : bytes;
+  return is_made_of_blocks(a.what) && !is_v_form(a.what)
+             ? bytes / static_cast<std::uint64_t>(a.ranks)
+             : bytes;
 }
 
 terms known_terms(const exchange::arguments& a, std::uint64_t bytes) noexcept {

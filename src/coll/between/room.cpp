@@ -6,7 +6,7 @@
 
 #include "base/settings.hpp"
 #include "coll/between/votes.hpp"
-#include "host_mpi/job.hpp"
+#include "host_mpi/intracomm.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll::between {
@@ -80,9 +80,7 @@ room::room(const std::vector<int>& node, int ranks) : node_(node) {
 }
 
 std::unique_ptr<room> room::begin(MPI_Comm comm, const std::vector<int>& node) noexcept {
-  int ranks = 0, rank = 0;
-  pmpi::Comm_size(comm, &ranks);
-  pmpi::Comm_rank(comm, &rank);
+  const auto [ranks, rank] = host_mpi::place_in(comm);
   std::unique_ptr<room> begun;
   if (!all_say(comm, has_memory_for([&] { begun.reset(new room(node, ranks)); }))) return nullptr;
   begun->own_ = begun->index_of(rank);

@@ -53,22 +53,13 @@ std::byte* runner::at(const span& s) const noexcept {
 
 // --- in host memory ---
 
-/// A rank that has failed moves nothing.
-status runner::load() noexcept {
-  if (loaded_) return status::ok;
-  const status s = failing() ? status::ok : images_->load();
+/// Loads or stores them, once. A rank that has failed moves nothing.
+status runner::move_images(bool& done, status (images::*act)() noexcept) noexcept {
+  if (done) return status::ok;
+  const status s = failing() ? status::ok : ((*images_).*act)();
   if (s == status::would_block) return s;
   keep(s);
-  loaded_ = true;
-  return status::ok;
-}
-
-status runner::store() noexcept {
-  if (stored_) return status::ok;
-  const status s = failing() ? status::ok : images_->store();
-  if (s == status::would_block) return s;
-  keep(s);
-  stored_ = true;
+  done = true;
   return status::ok;
 }
 
@@ -241,9 +232,9 @@ status runner::take_step(const step& s) {
 
 /// Goes as far as it can; would_block: a step could not be taken yet.
 status runner::walk() {
-  TELPHER_TRY(load());
+  TELPHER_TRY(move_images(loaded_, &images::load));
   for (; next_ < steps().size(); ++next_) TELPHER_TRY(take_step(steps()[next_]));
-  return store();
+  return move_images(stored_, &images::store);
 }
 
 bool runner::all_done() const noexcept {

@@ -93,8 +93,7 @@ class runner final : public ticket::worker {
 
   void start_on_device() noexcept;
   void expect();
-  status load() noexcept;
-  status store() noexcept;
+  status move_images(bool& done, status (images::*act)() noexcept) noexcept;
   status walk();
   status take_step(const step& s);
   status move(const step& s);

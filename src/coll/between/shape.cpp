@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/word_hash.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/agreement.hpp"
-#include "host_mpi/job.hpp"
+#include "host_mpi/intracomm.hpp"
 #include "ticket/blocking_call.hpp"
 #include "ticket/peers.hpp"
 
@@ -23,9 +24,7 @@ struct card {
 };
 
 card card_of(const std::vector<int>& node) {
-  std::uint64_t mark = 1469598103934665603u;
-  for (const int r : node) mark = (mark ^ static_cast<std::uint64_t>(r)) * 1099511628211u;
-  return {node.front(), static_cast<int>(node.size()), mark};
+  return {node.front(), static_cast<int>(node.size()), word_hash().add_all(node).value()};
 }
 
 std::vector<int> ranks_here(MPI_Comm comm, int ranks) {
@@ -60,9 +59,7 @@ shape shape_from(const std::vector<card>& cards, int own_rank) {
 }  // namespace
 
 result<shape> shape_of(MPI_Comm comm) noexcept {
-  int ranks = 0, own_rank = 0;
-  pmpi::Comm_size(comm, &ranks);
-  pmpi::Comm_rank(comm, &own_rank);
+  const auto [ranks, own_rank] = host_mpi::place_in(comm);
   card own{};
   std::vector<card> cards;
   const bool can_begin = has_memory_for([&] {

@@ -9,7 +9,7 @@
 #include "base/lasting.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/between/ways.hpp"
-#include "host_mpi/job.hpp"
+#include "host_mpi/intracomm.hpp"
 #include "ticket/peers.hpp"
 
 namespace telpher::coll::between {
@@ -60,12 +60,8 @@ constexpr std::size_t most_prepared = 64;  // each takes a communicator of the h
 
 /// The same at all ranks.
 bool crosses_nodes(MPI_Comm comm) noexcept {
-  int inter = 0, ranks = 0;
-  if (comm == MPI_COMM_NULL || pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
-      !host_mpi::is_ours(ticket::job(), comm))
-    return false;
-  pmpi::Comm_size(comm, &ranks);
-  for (int r = 0; r < ranks; ++r)
+  if (!host_mpi::is_our_intracomm(ticket::job(), comm)) return false;
+  for (int r = 0, ranks = host_mpi::place_in(comm).ranks; r < ranks; ++r)
     if (!ticket::peers().shares_node(host_mpi::world_rank(ticket::job(), comm, r))) return true;
   return false;
 }

@@ -10,12 +10,13 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/word_hash.hpp"
 #include "coll/algorithms/catalogue.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "coll/exchange/selection.hpp"
-#include "host_mpi/job.hpp"
+#include "host_mpi/intracomm.hpp"
 #include "path/compression.hpp"
 
 namespace telpher::coll::between {
@@ -52,13 +53,12 @@ std::uint64_t least_bytes(const row& r) {
 
 /// Takes no memory, as a whole vote of a known kind of call.
 std::int64_t settings_mark(const codec::choices& compression) noexcept {
-  std::uint64_t mark = std::hash<std::string_view>()(config().coll_algorithm);
-  for (const std::uint64_t word :
-       {codec::fingerprint(compression), std::uint64_t{config().compression_threshold},
-        std::uint64_t{config().compression_link}, std::uint64_t{config().compression_codec},
-        std::uint64_t{config().compression_force}, std::uint64_t{config().coll_block}})
-    mark = (mark ^ word) * 1099511628211u;  // FNV-1a on words
-  return static_cast<std::int64_t>(mark >> 2);
+  const settings& s = config();
+  word_hash hash;
+  hash.add_all({std::hash<std::string_view>()(s.coll_algorithm), codec::fingerprint(compression),
+                s.compression_threshold, s.compression_link, s.compression_codec,
+                s.compression_force, s.coll_block});
+  return static_cast<std::int64_t>(hash.value() >> 2);
 }
 
 /// A call that is decided on.
@@ -195,10 +195,8 @@ bool any_worthwhile() noexcept {
 }
 
 bool spans_nodes(MPI_Comm comm) noexcept {
-  if (exchange::communicator::surely_ready(comm)) return false;
-  int inter = 0;
-  return comm != MPI_COMM_NULL && pmpi::Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-         host_mpi::is_ours(ticket::job(), comm) && !exchange::communicator::ready(comm);
+  return !exchange::communicator::surely_ready(comm) &&
+         host_mpi::is_our_intracomm(ticket::job(), comm) && !exchange::communicator::ready(comm);
 }
 
 // Memory for the site and the record is taken at the first call only, which votes in any case.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/settings.hpp"
+#include "base/word_hash.hpp"
 #include "coll/exchange/selection.hpp"
 #include "path/exported.hpp"
 
@@ -55,21 +56,6 @@ extents extents_of(const arguments& a) {
   return e;
 }
 
-bool needs_input(const arguments& a) {
-  const bool from_root =
-      a.what == operation::bcast || a.what == operation::scatter || a.what == operation::scatterv;
-  return !from_root || a.rank == a.root;
-}
-
-bool needs_output(const arguments& a) {
-  if (a.what == operation::reduce || a.what == operation::gather || a.what == operation::gatherv)
-    return a.rank == a.root;
-  if (a.what == operation::bcast) return a.rank != a.root;
-  if (a.what == operation::exscan) return a.rank > 0;
-  const bool scattered = a.what == operation::scatter || a.what == operation::scatterv;
-  return !(scattered && a.in_place);
-}
-
 bool describe_one(const arguments& a, const void* address, const device::pointer_info& info,
                   std::uint64_t bytes, bool worth_mapping, path::exported_memory& out,
                   std::uint8_t& has) {
@@ -84,16 +70,15 @@ bool describe_one(const arguments& a, const void* address, const device::pointer
 }
 
 std::uint64_t signature_of(const arguments& a) {
-  std::uint64_t mark = 1469598103934665603u;
-  const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
-  mix(static_cast<std::uint64_t>(a.what));
-  if (is_rooted(a.what)) mix(static_cast<std::uint64_t>(a.root));
-  if (!is_rooted(a.what)) mix(a.in_place);
-  if (!is_v_form(a.what)) mix(a.bytes);
-  for (const std::uint64_t n : a.common) mix(n);
+  word_hash all;
+  all.add(static_cast<std::uint64_t>(a.what));
+  all.add(is_rooted(a.what) ? static_cast<std::uint64_t>(a.root) : a.in_place);
+  if (!is_v_form(a.what)) all.add(a.bytes);
+  all.add_all(a.common);
   if (a.reduce.known)
-    mix(static_cast<std::uint64_t>(a.reduce.op) << 8 | static_cast<std::uint64_t>(a.reduce.type));
-  return mark;
+    all.add(static_cast<std::uint64_t>(a.reduce.op) << 8 |
+            static_cast<std::uint64_t>(a.reduce.type));
+  return all.value();
 }
 
 std::size_t index(int r) {
@@ -165,10 +150,25 @@ void describe_v_form(const arguments& a, const agreement& protocol, problem& p,
 
 }  // namespace
 
+bool reads_input(const arguments& a) noexcept {
+  const bool from_root =
+      a.what == operation::bcast || a.what == operation::scatter || a.what == operation::scatterv;
+  return !from_root || a.rank == a.root;
+}
+
+bool writes_output(const arguments& a) noexcept {
+  if (a.what == operation::reduce || a.what == operation::gather || a.what == operation::gatherv)
+    return a.rank == a.root;
+  if (a.what == operation::bcast) return a.rank != a.root;
+  if (a.what == operation::exscan) return a.rank > 0;
+  const bool scattered = a.what == operation::scatter || a.what == operation::scatterv;
+  return !(scattered && a.in_place);
+}
+
 bool has_buffers(const arguments& a) noexcept {
   const extents e = extents_of(a);
-  return (a.input || e.input == 0 || !needs_input(a)) &&
-         (a.output || e.output == 0 || !needs_output(a));
+  return (a.input || e.input == 0 || !reads_input(a)) &&
+         (a.output || e.output == 0 || !writes_output(a));
 }
 
 bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept {
@@ -193,8 +193,7 @@ void describe_call(const arguments& a, description& d) noexcept {
     d.block_offsets[i] = a.own_offsets[i];
   }
   for (std::size_t i = 0; i < a.output_counts.size(); ++i) d.room[i] = a.output_counts[i];
-  d.places = 1469598103934665603u;
-  for (const std::uint64_t n : a.output_offsets) d.places = (d.places ^ n) * 1099511628211u;
+  d.places = word_hash().add_all(a.output_offsets).value();
 }
 
 void reserve_problem(const arguments& a, problem& p) {

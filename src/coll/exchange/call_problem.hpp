@@ -8,6 +8,10 @@
 
 namespace telpher::coll::exchange {
 
+/// Whether the call reads its input, and writes its output, at this rank.
+bool reads_input(const arguments& a) noexcept;
+bool writes_output(const arguments& a) noexcept;
+
 /// No buffer that holds bytes is missing (MPI_BOTTOM, or the program's mistake).
 bool has_buffers(const arguments& a) noexcept;
 

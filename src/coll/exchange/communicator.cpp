@@ -13,8 +13,9 @@
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/word_hash.hpp"
 #include "coll/exchange/launch.hpp"
-#include "host_mpi/job.hpp"
+#include "host_mpi/intracomm.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll::exchange {
@@ -45,17 +46,13 @@ void keep_orphan(std::unique_ptr<communicator> one) noexcept {
 // Settings by which all ranks must choose alike.
 std::uint64_t settings_mark() {
   const settings& s = config();
-  std::uint64_t mark = 1469598103934665603u;
-  const auto mix = [&](std::uint64_t n) { mark = (mark ^ n) * 1099511628211u; };
-  const std::hash<std::string_view> hash;
-  mix(hash(s.coll_algorithm));
-  mix(hash(s.ccl.text()));
-  for (const int n :
-       {s.coll_transport.position(), s.test_coll_buffers.position(), s.coll_workspace.position()})
-    mix(static_cast<std::uint64_t>(n));
-  for (const std::uint64_t n : {s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox}) mix(n);
-  mix(static_cast<std::uint64_t>(s.coll_blocks));
-  return mark;
+  const std::hash<std::string_view> of_text;
+  word_hash all;
+  all.add_all({of_text(s.coll_algorithm), of_text(s.ccl.text())});
+  all.add_all(std::array{s.coll_transport.position(), s.test_coll_buffers.position(),
+                         s.coll_workspace.position()});
+  all.add_all({s.coll_mapped_threshold, s.coll_scratch, s.coll_inbox});
+  return all.add(static_cast<std::uint64_t>(s.coll_blocks)).value();
 }
 
 bool world_ranks(MPI_Comm comm, int ranks, std::vector<int>& world) {
@@ -106,12 +103,10 @@ communicator* communicator::get(MPI_Comm of_comm) noexcept {
 }
 
 bool communicator::may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept {
-  int inter = 0;
-  if (pmpi::Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
-      !host_mpi::is_ours(ticket::job(), comm))
-    return false;
-  pmpi::Comm_size(comm, &size);
-  pmpi::Comm_rank(comm, &own_rank);
+  if (!host_mpi::is_our_intracomm(ticket::job(), comm)) return false;
+  const host_mpi::place_in own(comm);
+  size = own.ranks;
+  own_rank = own.rank;
   return size >= 2 && size <= most_ranks;
 }
 

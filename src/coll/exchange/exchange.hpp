@@ -59,7 +59,7 @@ class channel_rounds final : public persistent_rounds {
       : channel_(channel), arguments_(std::move(a)) {}
   ~channel_rounds() override { channel_.release(); }
 
-  started start(ticket::held_lock& held, const char* name, host_start&& host) noexcept override {
+  started start(ticket::held_lock& held, const char* name, host_form&& host) noexcept override {
     std::shared_ptr<deferred_call> made =
         channel_.calls.add(held, name, arguments(arguments_), host);
     return made;

@@ -4,16 +4,13 @@
 // count on it (mpi4py frees them then), so a call that is put off copies them.
 #pragma once
 
-#include <functional>
 #include <tuple>
 #include <vector>
 
+#include "coll/deferred_call.hpp"
 #include "coll/exchange/arguments.hpp"
 
 namespace telpher::coll::exchange {
-
-/// Initiates a call in the host MPI, on the program's communicator or another with the same ranks.
-using host_form = std::function<int(MPI_Comm, MPI_Request*)>;
 
 /// `Form` is int(const Element*..., MPI_Comm, MPI_Request*).
 template <class Form, class... Element>
@@ -22,7 +19,9 @@ class with_arrays {
   with_arrays(const Form& form, const Element*... arrays) noexcept
       : form_(form), arrays_(arrays...) {}
 
-  int operator()(MPI_Comm on, MPI_Request* made) const { return call(arrays_, on, made); }
+  int operator()(MPI_Comm on, MPI_Request* made) const {
+    return std::apply([&](const Element*... at) { return form_(at..., on, made); }, arrays_);
+  }
 
   /// The same with copies. Of what the call `a` does not read at this rank there is nothing to
   /// copy: the address may be anything. May throw std::bad_alloc.
@@ -45,10 +44,6 @@ class with_arrays {
   }
 
  private:
-  int call(const std::tuple<const Element*...>& arrays, MPI_Comm on, MPI_Request* made) const {
-    return std::apply([&](const Element*... at) { return form_(at..., on, made); }, arrays);
-  }
-
   Form form_;
   std::tuple<const Element*...> arrays_;
 };

@@ -14,11 +14,11 @@ struct operation_row {
   bool v_form;
   bool rooted;
   bool reduction;
+  bool of_blocks;
 };
 
 constexpr std::array operation_rows = {
-#define TELPHER_OPERATION(name, v_form, rooted, reduction) \
-  operation_row{#name, v_form, rooted, reduction},
+#define TELPHER_OPERATION(name, ...) operation_row{#name, __VA_ARGS__},
 #include "coll/schedule/operations.def"
 #undef TELPHER_OPERATION
 };
@@ -67,6 +67,9 @@ bool is_rooted(operation what) noexcept {
 }
 bool is_reduction(operation what) noexcept {
   return row_of(what).reduction;
+}
+bool is_made_of_blocks(operation what) noexcept {
+  return row_of(what).of_blocks;
 }
 
 void set_dense_offsets(problem& p) {

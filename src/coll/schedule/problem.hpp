@@ -39,6 +39,8 @@ bool from_string(const char* text, operation& what) noexcept;
 bool is_v_form(operation what) noexcept;
 bool is_rooted(operation what) noexcept;
 bool is_reduction(operation what) noexcept;
+/// Of a block for each rank, instead of one vector.
+bool is_made_of_blocks(operation what) noexcept;
 
 struct problem {
   operation what = operation::allreduce;
