@@ -66,6 +66,20 @@ call::then call::go(step_function next, const char* awaited) noexcept {
   return then::next;
 }
 
+call::then call::vote(bool good, step_function if_all, step_function if_not) noexcept {
+  c_.protocol.vote(good);
+  if_all_ = if_all;
+  if_not_ = if_not;
+  return go(&call::await_votes, "has voted");
+}
+
+call::then call::await_votes() noexcept {
+  const agreement::answer all = c_.protocol.result();
+  if (all == agreement::answer::pending) return then::later;
+  step_ = all == agreement::answer::yes ? if_all_ : if_not_;
+  return then::next;
+}
+
 call::then call::stage() noexcept {
   c_.protocol.finish();
   return then::staged;
@@ -150,9 +164,8 @@ std::uint64_t longest(const arguments& a) noexcept {
   const auto sum = [](const std::vector<std::uint64_t>& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   };
-  const bool one_vector = is_reduction(a.what) && a.what != operation::reduce_scatter_block;
-  const bool whole = one_vector || a.what == operation::bcast || is_v_form(a.what);
-  const std::uint64_t known = whole ? a.bytes : a.bytes * static_cast<std::uint64_t>(a.ranks);
+  const bool block = is_made_of_blocks(a.what) && !is_v_form(a.what);
+  const std::uint64_t known = block ? a.bytes * static_cast<std::uint64_t>(a.ranks) : a.bytes;
   return std::max({known, sum(a.own_counts), sum(a.output_counts)});
 }
 

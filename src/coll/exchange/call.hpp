@@ -80,31 +80,36 @@ class call final : public deferred_call {
   then await_proposals() noexcept;
 
   then make_workspace() noexcept;
-  then await_workspaces_made() noexcept;
-  then await_workspaces_mapped() noexcept;
+  then map_workspaces() noexcept;
+  then use_workspaces() noexcept;
   then discard_workspaces() noexcept;
 
   then describe_to_choose() noexcept;
   then choose() noexcept;
-  then await_choice() noexcept;
   then follow_choice() noexcept;
-  then await_mappings() noexcept;
+  then forget_choice() noexcept;
+  then keep_mappings() noexcept;
+  then choose_without_mappings() noexcept;
 
   then commit() noexcept;
   then poll_execution() noexcept;
 
   then make_room() noexcept;
-  then await_rooms_made() noexcept;
-  then await_rooms_opened() noexcept;
+  then open_rooms() noexcept;
+  then keep_replay() noexcept;
+  then drop_replay() noexcept;
 
   then open_library() noexcept;
-  then await_library_opened() noexcept;
+  then join_library() noexcept;
   then poll_joining() noexcept;
-  then await_library_joined() noexcept;
   then go_without_library() noexcept;
   then poll_library() noexcept;
 
   then go(step_function next, const char* awaited) noexcept;
+  /// Votes; when all ranks have, the call goes on with `if_all` if all said yes, else with
+  /// `if_not`.
+  then vote(bool good, step_function if_all, step_function if_not) noexcept;
+  then await_votes() noexcept;
   then stage() noexcept;
   then end(status s) noexcept;
   void release() noexcept;
@@ -114,8 +119,8 @@ class call final : public deferred_call {
   bool agree_on_number() noexcept;
   bool same_call() const noexcept;
   bool find_workspaces() noexcept;
-  bool map_workspaces() noexcept;
-  bool map_workspace(int rank);
+  void compare_devices() noexcept;
+  bool map_workspace(int rank) noexcept;
   bool delivers_lines() const noexcept;
   bool all_exportable() const noexcept;
   bool lost_mappings() noexcept;
@@ -125,7 +130,7 @@ class call final : public deferred_call {
   std::uint64_t volume() const noexcept { return exchange::volume(problem_, facts_.unit); }
   bool may_use_library() noexcept;
   status start_library() noexcept;
-  status open_rooms() noexcept;
+  status open_further_rooms() noexcept;
   bool peer_failed() noexcept;
   void explain() const noexcept;
 
@@ -136,6 +141,7 @@ class call final : public deferred_call {
   std::uint64_t number_ = 0;
 
   step_function step_ = &call::begin;
+  step_function if_all_ = nullptr, if_not_ = nullptr;  // after the vote
   const char* awaited_ = "has read the proposals of an earlier call";
   bool proposed_ = false;
   bool decided_ = false;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/settings.hpp"
+#include "base/word_hash.hpp"
 #include "coll/exchange/call.hpp"
 #include "coll/exchange/call_problem.hpp"
 #include "coll/exchange/communicator.hpp"
@@ -18,9 +19,10 @@ call::then call::describe_to_choose() noexcept {
   facts_.lines = facts_.replayed && c_.delivers_lines;
   facts_.exportable = c_.kind == workspace_kind::device && all_exportable();
   facts_.library = !facts_.replayed && may_use_library();
-  facts_.places = 0;
+  word_hash places;
   for (int r = 0; r < c_.ranks && is_v_form(arguments_.what); ++r)
-    facts_.places = (facts_.places ^ c_.protocol.description_of(r).places) * 1099511628211u;
+    places.add(c_.protocol.description_of(r).places);
+  facts_.places = places.value();
   return choose();
 }
 
@@ -45,14 +47,10 @@ call::then call::choose() noexcept {
     good = c_.choices.choose(problem_, facts_, c_.rank, c_.where, chosen_) == status::ok;
   } catch (const std::bad_alloc&) {
   }
-  c_.protocol.vote(good);
-  return go(&call::await_choice, "has voted");
+  return vote(good, &call::follow_choice, &call::forget_choice);
 }
 
-call::then call::await_choice() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::yes) return follow_choice();
+call::then call::forget_choice() noexcept {
   c_.choices.forget();
   return stage();
 }
@@ -64,8 +62,7 @@ call::then call::follow_choice() noexcept {
   bool fresh = false;
   const bool good = map_buffers(fresh);
   if (!fresh) return commit();
-  c_.protocol.vote(good);
-  return go(&call::await_mappings, "has voted");
+  return vote(good, &call::keep_mappings, &call::choose_without_mappings);
 }
 
 // All ranks are told of the same allocations, so `fresh` is the same everywhere.
@@ -88,14 +85,13 @@ bool call::map_buffers(bool& fresh) noexcept {
   return good;
 }
 
-call::then call::await_mappings() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::yes) {
-    c_.known.drop_old(number_, c_.ranks);
-    return commit();
-  }
-  // Nobody keeps what this call has named: some rank has not got all of it.
+call::then call::keep_mappings() noexcept {
+  c_.known.drop_old(number_, c_.ranks);
+  return commit();
+}
+
+/// Nobody keeps what this call has named: some rank has not got all of it.
+call::then call::choose_without_mappings() noexcept {
   c_.known.forget_named_in(number_);
   facts_.exportable = false;
   return choose();

@@ -42,21 +42,15 @@ call::then call::open_library() noexcept {
   agreement_line& own = c_.protocol.own();
   own.library = c_.library.open(c_.where);
   const bool good = own.library != 0 && (c_.rank != 0 || c_.library.make_id(own.library_id));
-  c_.protocol.vote(good);
-  return go(&call::await_library_opened, "has voted");
+  return vote(good, &call::join_library, &call::go_without_library);
 }
 
-call::then call::await_library_opened() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
+call::then call::join_library() noexcept {
   const agreement_line& first = c_.protocol.line(0);
-  bool good = all == agreement::answer::yes;
-  for (int r = 1; r < c_.ranks; ++r) good = good && c_.protocol.line(r).library == first.library;
-  if (!good) return go_without_library();
-  if (!c_.library.join(first.library_id, c_.ranks, c_.rank)) {
-    c_.protocol.vote(false);
-    return go(&call::await_library_joined, "has voted");
-  }
+  for (int r = 1; r < c_.ranks; ++r)
+    if (c_.protocol.line(r).library != first.library) return go_without_library();
+  if (!c_.library.join(first.library_id, c_.ranks, c_.rank))
+    return vote(false, &call::commit, &call::go_without_library);
   return go(&call::poll_joining, "has joined the library's communicator");
 }
 
@@ -64,14 +58,7 @@ call::then call::await_library_opened() noexcept {
 call::then call::poll_joining() noexcept {
   const status s = c_.library.joined();
   if (s == status::would_block && !c_.protocol.refused()) return then::later;
-  c_.protocol.vote(s == status::ok);
-  return go(&call::await_library_joined, "has voted");
-}
-
-call::then call::await_library_joined() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
-  return all == agreement::answer::yes ? commit() : go_without_library();
+  return vote(s == status::ok, &call::commit, &call::go_without_library);
 }
 
 call::then call::go_without_library() noexcept {

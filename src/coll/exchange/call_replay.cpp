@@ -42,25 +42,25 @@ call::then call::make_room() noexcept {
     replay_ = std::move(*made);
     c_.protocol.own().workspace = replay_->room();
   }
-  c_.protocol.vote(static_cast<bool>(made));
-  return go(&call::await_rooms_made, "has voted");
+  return vote(static_cast<bool>(made), &call::open_rooms, &call::drop_replay);
 }
 
-call::then call::await_rooms_made() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return replay_.reset(), stage();
+call::then call::drop_replay() noexcept {
+  replay_.reset();
+  return stage();
+}
+
+call::then call::open_rooms() noexcept {
   if (rooms_made_ns_ == 0) rooms_made_ns_ = now_ns();
-  const status opened = open_rooms();
+  const status opened = open_further_rooms();
   const bool may_later = memory::held_streams::instance().any_put_off();
   if (opened != status::ok && may_later && now_ns() - rooms_made_ns_ < most_wait_ns)
     return then::later;
-  c_.protocol.vote(opened == status::ok);
-  return go(&call::await_rooms_opened, "has voted");
+  return vote(opened == status::ok, &call::keep_replay, &call::drop_replay);
 }
 
 // Goes on where it failed.
-status call::open_rooms() noexcept {
+status call::open_further_rooms() noexcept {
   for (int& r = rooms_open_; r < c_.ranks; ++r) {
     if (r == c_.rank) continue;
     const int process = c_.world[static_cast<std::size_t>(r)];
@@ -74,10 +74,7 @@ status call::open_rooms() noexcept {
   return replay_->compile();
 }
 
-call::then call::await_rooms_opened() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return replay_.reset(), stage();
+call::then call::keep_replay() noexcept {
   c_.protocol.finish();
   if (auto room = replay_->room_that_stays()) c_.rooms.push_back(std::move(room));
   explain();

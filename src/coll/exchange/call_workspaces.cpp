@@ -42,24 +42,18 @@ call::then call::make_workspace() noexcept {
     own.may_wait = c_.where.owner->kernels_may_wait(c_.where.device);
     own.runs_together = path::properties_of(c_.where).runs_together;
   }
-  c_.protocol.vote(made);
-  return go(&call::await_workspaces_made, "has voted");
+  return vote(made, &call::map_workspaces, &call::discard_workspaces);
 }
 
-call::then call::await_workspaces_made() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return discard_workspaces();
-  const bool mapped = map_workspaces();
+call::then call::map_workspaces() noexcept {
+  compare_devices();
+  bool mapped = true;
+  for (int r = 0; r < c_.ranks; ++r) mapped = mapped && map_workspace(r);
   c_.protocol.own().delivers_lines = delivers_lines();
-  c_.protocol.vote(mapped);
-  return go(&call::await_workspaces_mapped, "has voted");
+  return vote(mapped, &call::use_workspaces, &call::discard_workspaces);
 }
 
-call::then call::await_workspaces_mapped() noexcept {
-  const agreement::answer all = c_.protocol.result();
-  if (all == agreement::answer::pending) return then::later;
-  if (all == agreement::answer::no) return discard_workspaces();
+call::then call::use_workspaces() noexcept {
   c_.state = communicator::phase::ready;
   c_.delivers_lines = true;
   for (int r = 0; r < c_.ranks; ++r)
@@ -84,11 +78,10 @@ call::then call::discard_workspaces() noexcept {
   return stage();
 }
 
-bool call::map_workspaces() noexcept {
+void call::compare_devices() noexcept {
   c_.may_wait = true;
   c_.takes_turns = false;
   c_.shares_devices = false;
-  bool good = true;
   for (int r = 0; r < c_.ranks; ++r) {
     const agreement_line& line = c_.protocol.line(r);
     int before = 0;  // ranks of the same device
@@ -97,13 +90,7 @@ bool call::map_workspaces() noexcept {
     c_.may_wait = c_.may_wait && line.may_wait && fits;
     c_.shares_devices = c_.shares_devices || before > 0;
     c_.takes_turns = c_.takes_turns || (line.may_wait && !fits);
-    try {
-      good = good && map_workspace(r);
-    } catch (const std::bad_alloc&) {
-      good = false;
-    }
   }
-  return good;
 }
 
 /// From this rank's device to all ranks', as far as this process sees these.
@@ -115,18 +102,20 @@ bool call::delivers_lines() const noexcept {
   return true;
 }
 
-bool call::map_workspace(int rank) {
+bool call::map_workspace(int rank) noexcept {
   const auto i = static_cast<std::size_t>(rank);
   const path::exported_memory& there = c_.protocol.line(rank).workspace;
   std::byte* base = c_.workspaces[i].find(workspace::id_of(there));
-  if (!base && rank == c_.rank) {
-    base = execution_->context().space(c_.kind).base();
-    c_.workspaces[i].add(mapped_workspace(execution_->context().space(c_.kind)));
-  } else if (!base) {
-    auto opened = mapped_workspace::open(c_.kind, c_.world[i], there, c_.where);
+  if (!base) {
+    auto opened = rank == c_.rank ? mapped_workspace(execution_->context().space(c_.kind))
+                                  : mapped_workspace::open(c_.kind, c_.world[i], there, c_.where);
     if (!opened) return false;
     base = opened->base();
-    c_.workspaces[i].add(std::move(*opened));
+    try {
+      c_.workspaces[i].add(std::move(*opened));
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
   execution_->place_workspace(rank, base);
   return true;
