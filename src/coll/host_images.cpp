@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See host_images.hpp. All copies of one call are enqueued before any is waited for.
 #include "coll/host_images.hpp"
 
 #include <algorithm>
@@ -190,55 +189,48 @@ static char* at(char* base, std::ptrdiff_t offset) noexcept {
                                  static_cast<std::uintptr_t>(offset));
 }
 
-status host_images::copy_image_in(image& i, copies& started) noexcept {
+/// Begins the copies of an image: to the host, or to the device.
+status host_images::copy_image(const image& i, bool in, copies& started) noexcept {
+  const auto role = in ? memory::stream_role::in : memory::stream_role::copy;
   for (const run& r : i.runs) {
+    char *to = at(i.host, r.offset), *from = at(i.device, r.offset);
+    if (!in) std::swap(to, from);
     if (!r.where.on_device()) {
-      std::memcpy(at(i.host, r.offset), at(i.device, r.offset), r.bytes);
+      std::memcpy(to, from, r.bytes);
       continue;
     }
-    auto s = started.stream(r.where, memory::stream_role::in);
+    auto s = started.stream(r.where, role);
     TELPHER_TRY(s);
-    TELPHER_TRY(r.where.owner->copy(at(i.host, r.offset), at(i.device, r.offset), r.bytes, *s));
+    TELPHER_TRY(r.where.owner->copy(to, from, r.bytes, *s));
   }
   for (const strided& p : i.pieces) {
     auto s = started.stream(p.where, memory::stream_role::kernel);
     TELPHER_TRY(s);
-    TELPHER_TRY(datatype::pack(*p.where.owner, *p.type, at(i.device, p.offset), p.count,
-                               p.packed.data(), *s));
+    void *const packed = p.packed.data(), *const there = at(i.device, p.offset);
+    if (in) {
+      TELPHER_TRY(datatype::pack(*p.where.owner, *p.type, there, p.count, packed, *s));
+      continue;
+    }
+    datatype::pack_host(*p.type, at(i.host, p.offset), 0, packed_bytes(*p.type, p.count), packed);
+    TELPHER_TRY(datatype::unpack(*p.where.owner, *p.type, packed, there, p.count, *s));
   }
   return status::ok;
 }
 
-status host_images::copy_image_out(image& i, copies& started) noexcept {
-  for (const run& r : i.runs) {
-    if (!r.where.on_device()) {
-      std::memcpy(at(i.device, r.offset), at(i.host, r.offset), r.bytes);
-      continue;
-    }
-    auto s = started.stream(r.where, memory::stream_role::copy);
-    TELPHER_TRY(s);
-    TELPHER_TRY(r.where.owner->copy(at(i.device, r.offset), at(i.host, r.offset), r.bytes, *s));
-  }
-  for (const strided& p : i.pieces) {
-    auto s = started.stream(p.where, memory::stream_role::kernel);
-    TELPHER_TRY(s);
-    datatype::pack_host(*p.type, at(i.host, p.offset), 0, packed_bytes(*p.type, p.count),
-                        p.packed.data());
-    TELPHER_TRY(datatype::unpack(*p.where.owner, *p.type, p.packed.data(), at(i.device, p.offset),
-                                 p.count, *s));
-  }
-  return status::ok;
+/// Begins all of them before it waits for any.
+status host_images::copy_images(bool in) noexcept {
+  copies started;
+  status result = status::ok;
+  for (const image& i : images_)
+    if ((in ? i.copy_in : i.copy_out) && !failed(result)) result = copy_image(i, in, started);
+  const status waited = started.wait();
+  return failed(result) ? result : waited;
 }
 
 status host_images::copy_in() noexcept {
   path::count(counted_as_, static_cast<std::uint64_t>(bytes()));
-  copies started;
-  status result = status::ok;
-  for (image& i : images_)
-    if (i.copy_in && !failed(result)) result = copy_image_in(i, started);
-  const status waited = started.wait();
-  if (failed(result) || failed(waited)) return failed(result) ? result : waited;
-  for (image& i : images_) {
+  TELPHER_TRY(copy_images(true));
+  for (const image& i : images_) {
     if (!i.copy_in) continue;
     for (const strided& p : i.pieces)
       datatype::unpack_host(*p.type, p.packed.data(), 0, packed_bytes(*p.type, p.count),
@@ -248,12 +240,7 @@ status host_images::copy_in() noexcept {
 }
 
 status host_images::copy_out() noexcept {
-  copies started;
-  status result = status::ok;
-  for (image& i : images_)
-    if (i.copy_out && !failed(result)) result = copy_image_out(i, started);
-  const status waited = started.wait();
-  return failed(result) ? result : waited;
+  return copy_images(false);
 }
 
 }  // namespace telpher::coll

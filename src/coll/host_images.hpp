@@ -77,8 +77,8 @@ class host_images final : public pending {
   static void add_run(image& to, const memory::place& where, std::int64_t offset,
                       std::uint64_t bytes);
   status place_image(image& to, const bounds& b) noexcept;
-  static status copy_image_in(image& i, copies& started) noexcept;
-  static status copy_image_out(image& i, copies& started) noexcept;
+  static status copy_image(const image& i, bool in, copies& started) noexcept;
+  status copy_images(bool in) noexcept;
 
   path::kind counted_as_;
   std::vector<image> images_;

@@ -12,17 +12,19 @@ namespace {
 using kernel::reduce_op;
 using kernel::value_type;
 
-// What MPI allows on a type.
-enum class family : std::uint8_t { integer, byte, logical, real, complex, pair };
+// Kinds of types, by what MPI allows on them.
+namespace family {
+enum kind : unsigned { integer = 1, byte = 2, logical = 4, real = 8, complex = 16, pair = 32 };
+}
 
 struct value_row {
-  family kind;
+  family::kind of;
   value_type type;
 };
 using value_table = std::unordered_map<MPI_Datatype, value_row>;
 
-void add(value_table& table, MPI_Datatype type, family kind, value_type value) {
-  if (type != MPI_DATATYPE_NULL) table.emplace(type, value_row{kind, value});
+void add(value_table& table, MPI_Datatype type, family::kind of, value_type value) {
+  if (type != MPI_DATATYPE_NULL) table.emplace(type, value_row{of, value});
 }
 
 void add_integer(value_table& table, MPI_Datatype type, bool is_signed) {
@@ -35,13 +37,13 @@ void add_integer(value_table& table, MPI_Datatype type, bool is_signed) {
   if (size == 1 || size == 2 || size == 4 || size == 8) add(table, type, family::integer, value);
 }
 
-void add_real(value_table& table, MPI_Datatype type, family kind) {
+void add_real(value_table& table, MPI_Datatype type, family::kind of) {
   int size = 0;
   if (type == MPI_DATATYPE_NULL || pmpi::Type_size(type, &size) != MPI_SUCCESS) return;
-  if (kind == family::real && (size == 4 || size == 8))
-    add(table, type, kind, size == 4 ? value_type::f32 : value_type::f64);
-  if (kind == family::complex && (size == 8 || size == 16))
-    add(table, type, kind, size == 8 ? value_type::c32 : value_type::c64);
+  if (of == family::real && (size == 4 || size == 8))
+    add(table, type, of, size == 4 ? value_type::f32 : value_type::f64);
+  if (of == family::complex && (size == 8 || size == 16))
+    add(table, type, of, size == 8 ? value_type::c32 : value_type::c64);
 }
 
 void add_pairs(value_table& table) {
@@ -104,45 +106,23 @@ value_type without_sign(value_type t) {
 struct op_row {
   MPI_Op op;
   reduce_op device;
+  unsigned on;  // families
 };
 
-bool find_op(MPI_Op op, reduce_op& out) {
-  const op_row rows[] = {{MPI_SUM, reduce_op::sum},       {MPI_PROD, reduce_op::prod},
-                         {MPI_MAX, reduce_op::max},       {MPI_MIN, reduce_op::min},
-                         {MPI_LAND, reduce_op::land},     {MPI_LOR, reduce_op::lor},
-                         {MPI_LXOR, reduce_op::lxor},     {MPI_BAND, reduce_op::band},
-                         {MPI_BOR, reduce_op::bor},       {MPI_BXOR, reduce_op::bxor},
-                         {MPI_MAXLOC, reduce_op::maxloc}, {MPI_MINLOC, reduce_op::minloc}};
+/// The device's operation, if there is one and MPI allows it on such types.
+bool find_op(MPI_Op op, family::kind of, reduce_op& out) {
+  using namespace family;
+  constexpr unsigned ordered = integer | real, numbers = ordered | complex,
+                     truth = integer | logical, bits = integer | byte;
+  const op_row rows[] = {
+      {MPI_SUM, reduce_op::sum, numbers},    {MPI_PROD, reduce_op::prod, numbers},
+      {MPI_MAX, reduce_op::max, ordered},    {MPI_MIN, reduce_op::min, ordered},
+      {MPI_LAND, reduce_op::land, truth},    {MPI_LOR, reduce_op::lor, truth},
+      {MPI_LXOR, reduce_op::lxor, truth},    {MPI_BAND, reduce_op::band, bits},
+      {MPI_BOR, reduce_op::bor, bits},       {MPI_BXOR, reduce_op::bxor, bits},
+      {MPI_MAXLOC, reduce_op::maxloc, pair}, {MPI_MINLOC, reduce_op::minloc, pair}};
   for (const op_row& r : rows)
-    if (r.op == op) {
-      out = r.device;
-      return true;
-    }
-  return false;
-}
-
-bool allowed(reduce_op op, family kind) {
-  switch (op) {
-    case reduce_op::max:
-    case reduce_op::min:
-      return kind == family::integer || kind == family::real;
-    case reduce_op::sum:
-    case reduce_op::prod:
-      return kind == family::integer || kind == family::real || kind == family::complex;
-    case reduce_op::land:
-    case reduce_op::lor:
-    case reduce_op::lxor:
-      return kind == family::integer || kind == family::logical;
-    case reduce_op::band:
-    case reduce_op::bor:
-    case reduce_op::bxor:
-      return kind == family::integer || kind == family::byte;
-    case reduce_op::maxloc:
-    case reduce_op::minloc:
-      return kind == family::pair;
-    case reduce_op::count_:
-      break;
-  }
+    if (r.op == op) return out = r.device, (r.on & of) != 0;
   return false;
 }
 
@@ -152,7 +132,7 @@ reduction reduction_of(MPI_Op op, MPI_Datatype type) noexcept {
   static const value_table& table = *new value_table(make_table());
   reduction r;
   const auto found = table.find(type);
-  if (found == table.end() || !find_op(op, r.op) || !allowed(r.op, found->second.kind)) return r;
+  if (found == table.end() || !find_op(op, found->second.of, r.op)) return r;
   const bool ordered = r.op == reduce_op::max || r.op == reduce_op::min;
   r.type = ordered ? found->second.type : without_sign(found->second.type);
   r.known = kernel::reduces(r.op, r.type);

@@ -67,15 +67,27 @@ auto scatterv(const void* send, const Count* counts, const Displacement* displac
 }
 
 template <class Count>
-auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-               Count receive_count, MPI_Datatype receive_type) noexcept {
+auto block_from_each(operation what, const void* send, Count send_count, MPI_Datatype send_type,
+                     void* receive, Count receive_count, MPI_Datatype receive_type) noexcept {
   return described(
-      operation::allgather,
+      what,
       [=](arguments& a) {
         if (!a.buffers(send, receive)) return;
         a.vectors(send_count, send_type, receive_count, receive_type, true);
       },
       [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
+}
+template <class Count>
+auto allgather(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+               Count receive_count, MPI_Datatype receive_type) noexcept {
+  return block_from_each(operation::allgather, send, send_count, send_type, receive, receive_count,
+                         receive_type);
+}
+template <class Count>
+auto alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+              Count receive_count, MPI_Datatype receive_type) noexcept {
+  return block_from_each(operation::alltoall, send, send_count, send_type, receive, receive_count,
+                         receive_type);
 }
 
 template <class Count, class Displacement>
@@ -92,18 +104,6 @@ auto allgatherv(const void* send, Count send_count, MPI_Datatype send_type, void
       [=](int n) {
         return bytes_of(std::accumulate(counts, counts + n, std::int64_t{0}), receive_type);
       });
-}
-
-template <class Count>
-auto alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-              Count receive_count, MPI_Datatype receive_type) noexcept {
-  return described(
-      operation::alltoall,
-      [=](arguments& a) {
-        if (!a.buffers(send, receive)) return;
-        a.vectors(send_count, send_type, receive_count, receive_type, true);
-      },
-      [=](int n) { return bytes_of(MPI_Count{receive_count} * n, receive_type); });
 }
 
 template <class Count, class Displacement>

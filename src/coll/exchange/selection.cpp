@@ -181,15 +181,8 @@ bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const f
 
 // No schedule and no buffers of ours.
 choice by_library() {
-  choice c;
-  c.by = transport::vendor;
-  c.blocks = 0;
-  return c;
+  return {.by = transport::vendor, .blocks = 0};
 }
-
-}  // namespace
-
-namespace {
 
 /// Takes the next "operation=algorithm" off a list.
 std::string_view next_entry(std::string_view& list) noexcept {
@@ -226,19 +219,10 @@ std::string_view unknown_algorithm(std::string_view list) noexcept {
 }
 
 path::kind kind_of(transport t) noexcept {
-  switch (t) {
-    case transport::packed:
-      return path::kind::coll_packed;
-    case transport::lines:
-      return path::kind::coll_lines;
-    case transport::exchange:
-      return path::kind::coll_exchange;
-    case transport::stepped:
-      return path::kind::coll_stepped;
-    case transport::vendor:
-      break;
-  }
-  return path::kind::coll_vendor;
+  using path::kind;
+  constexpr kind kinds[] = {kind::coll_packed, kind::coll_lines, kind::coll_exchange,
+                            kind::coll_stepped, kind::coll_vendor};  // in the order of transports
+  return kinds[static_cast<std::size_t>(t)];
 }
 
 bool maps_small(operation what) noexcept {
@@ -246,13 +230,8 @@ bool maps_small(operation what) noexcept {
 }
 
 std::uint64_t volume(const problem& p, std::uint64_t unit) noexcept {
-  std::uint64_t most = p.count;
-  const bool blocks = p.what == operation::allgather || p.what == operation::alltoall ||
-                      p.what == operation::gather || p.what == operation::scatter ||
-                      p.what == operation::reduce_scatter_block;
-  if (blocks) most *= static_cast<std::uint64_t>(p.ranks);
-  if (is_v_form(p.what)) most = largest_block(p) * static_cast<std::uint64_t>(p.ranks);
-  return most * unit;
+  if (!is_made_of_blocks(p.what)) return p.count * unit;
+  return largest_block(p) * static_cast<std::uint64_t>(p.ranks) * unit;
 }
 
 bool take_tuned(const std::vector<tuning::choice>& rows, std::string& why) {

@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -23,46 +25,26 @@ using kernel::value_type;
 constexpr int bytes_type = 1;
 constexpr int not_entered = -1;  // none of the library's: the device could not be made current
 
+struct numbered_type {
+  value_type type;
+  int number;
+};
+constexpr numbered_type types[] = {{value_type::i8, 0},  {value_type::u8, 1},  {value_type::i32, 2},
+                                   {value_type::u32, 3}, {value_type::i64, 4}, {value_type::u64, 5},
+                                   {value_type::f16, 6}, {value_type::f32, 7}, {value_type::f64, 8},
+                                   {value_type::bf16, 9}};
+constexpr reduce_op operations[] = {reduce_op::sum, reduce_op::prod, reduce_op::max,
+                                    reduce_op::min};
+
+/// -1: the library has none.
 int type_of(value_type t) {
-  switch (t) {
-    case value_type::i8:
-      return 0;
-    case value_type::u8:
-      return 1;
-    case value_type::i32:
-      return 2;
-    case value_type::u32:
-      return 3;
-    case value_type::i64:
-      return 4;
-    case value_type::u64:
-      return 5;
-    case value_type::f16:
-      return 6;
-    case value_type::f32:
-      return 7;
-    case value_type::f64:
-      return 8;
-    case value_type::bf16:
-      return 9;
-    default:
-      return -1;
-  }
+  const auto* const found = std::ranges::find(types, t, &numbered_type::type);
+  return found == std::end(types) ? -1 : found->number;
 }
 
 int number_of(reduce_op op) {
-  switch (op) {
-    case reduce_op::sum:
-      return 0;
-    case reduce_op::prod:
-      return 1;
-    case reduce_op::max:
-      return 2;
-    case reduce_op::min:
-      return 3;
-    default:
-      return -1;
-  }
+  const auto* const found = std::ranges::find(operations, op);
+  return found == std::end(operations) ? -1 : static_cast<int>(found - operations);
 }
 
 // With threads that call MPI side by side one communicator of a process has the library. Calls that
