@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See host_collective.hpp: what happens once a buffer has turned out to be device memory.
+// What happens once a buffer has turned out to be device memory.
 #include "coll/host_collective.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ lasting<std::vector<calls_of_group>> calls_by_group;
 
 }  // namespace
 
-// The number of the call on its group, by which calls of different ranks are found to be the same.
+// By the number of the call on its group, tools find the same call in the traces of other ranks.
 trace::facts host_collective::traced_facts(MPI_Comm comm) noexcept {
   int size = 0;
   pmpi::Comm_size(comm, &size);
@@ -59,8 +59,8 @@ int host_collective::copy_out() noexcept {
   return failed(s) ? fail(s) : MPI_SUCCESS;
 }
 
-// A request that is complete already may be one that the host MPI shares between such calls, so
-// nothing can be attached to it, and nothing need be.
+// The host MPI may give all calls that are complete at once the same request. So nothing is
+// attached to a complete one.
 int host_collective::finish_later(MPI_Request* request) noexcept {
   int complete = 0;
   if (host_mpi::look_at(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)

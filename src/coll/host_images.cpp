@@ -11,11 +11,10 @@
 namespace telpher::coll {
 namespace {
 
-// Elements of this many blocks in all are copied block by block; more take the pack kernel.
+// Up to so many blocks in all are copied one by one; more are packed by a kernel.
 constexpr std::uint64_t most_single_copies = 16;
 
-// Images keep the alignment of the buffer up to a cache line: compilers and MPIs rely on it for
-// types whose elements they load as vectors.
+// An image has its buffer's alignment, up to a cache line: elements may be loaded as vectors.
 constexpr std::uintptr_t image_alignment = 64;
 
 std::uint64_t packed_bytes(const datatype::layout& l, MPI_Count count) {
@@ -56,7 +55,7 @@ class host_images::copies {
     return *s;
   }
 
-  /// Waits for all, also when one fails: nothing may still be moving when the buffers go.
+  /// Waits for all, even if one fails: no copy may be under way when buffers are freed.
   status wait() noexcept {
     status first = status::ok;
     for (const used& u : used_) {
@@ -119,9 +118,9 @@ status host_images::add_segment(image& to, const segment& s, bounds& b) {
 
 status host_images::place_image(image& to, const bounds& b) noexcept {
   const auto span = static_cast<std::size_t>(b.high - b.low);
-  // Pinned memory copies at full speed, but an image that is mostly gaps had better cost no memory.
+  // Copies of pinned memory are faster, but an image that is mostly gaps should not take it.
   const bool dense = span <= 2 * b.data;
-  // Room to shift the image past each address that is taken: of the other images, MPI_BOTTOM and
+  // Enough to move the image past each address that is taken: the other images', MPI_BOTTOM and
   // MPI_IN_PLACE.
   const std::size_t room = (images_.size() + 3) * image_alignment;
   auto memory = memory::buffer::host(span + room, b.owner, dense);
@@ -130,7 +129,7 @@ status host_images::place_image(image& to, const bounds& b) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(memory->data());
   char* first = static_cast<char*>(memory->data()) +
                 (wanted + image_alignment - at % image_alignment) % image_alignment;
-  // Of a call from MPI_BOTTOM it may be any number, and no address.
+  // If the buffer is MPI_BOTTOM, this need not be an address in the memory.
   to.host = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(first) -
                                     static_cast<std::uintptr_t>(b.low));
   while (to.host == MPI_BOTTOM || to.host == MPI_IN_PLACE || stands_at(to.host))
@@ -183,7 +182,7 @@ long long host_images::bytes() const noexcept {
 
 // --- copying ---
 
-/// What lies so far from an address that need not be one itself: MPI_BOTTOM, or its image.
+/// The sum, if the base is no address of an object: MPI_BOTTOM, or what stands for it.
 static char* at(char* base, std::ptrdiff_t offset) noexcept {
   return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(base) +
                                  static_cast<std::uintptr_t>(offset));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See regions.hpp.
 #include "coll/regions.hpp"
 
 namespace telpher::coll {

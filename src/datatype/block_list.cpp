@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See block_list.hpp.
 #include "datatype/block_list.hpp"
 
 #include <algorithm>

@@ -24,6 +24,7 @@
 #include "mpi/tuned.hpp"
 #include "path/compression.hpp"
 #include "rma/relay.hpp"
+#include "rma/window.hpp"
 #include "stream/proxy.hpp"
 #include "stream/settle.hpp"
 #include "ticket/job_life.hpp"
@@ -74,6 +75,7 @@ void start(bool threaded, MPI_Comm world) noexcept {
     mpi::lineage::start();
     mpi::by_messages::start();
     coll::exchange::communicator::start();
+    rma::start_windows();
     partitioned::start();
     stream::start();
     stream::begin_settling();

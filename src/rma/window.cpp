@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/lasting.hpp"
 #include "path/exported.hpp"
 #include "rma/rma.hpp"
 
@@ -11,10 +12,7 @@ namespace telpher::rma {
 namespace {
 
 std::mutex guard;
-std::unordered_map<MPI_Win, std::unique_ptr<window>>& records() noexcept {
-  static auto* one = new std::unordered_map<MPI_Win, std::unique_ptr<window>>;
-  return *one;
-}
+made_at_start<std::unordered_map<MPI_Win, std::unique_ptr<window>>> records;
 
 }  // namespace
 
@@ -27,17 +25,21 @@ status staged_operation::finish() noexcept {
   return s;
 }
 
+void start_windows() noexcept {
+  records.make();
+}
+
 window* find_slow(MPI_Win handle) noexcept {
   const std::lock_guard lock(guard);
-  const auto found = records().find(handle);
-  return found == records().end() ? nullptr : found->second.get();
+  const auto found = records->find(handle);
+  return found == records->end() ? nullptr : found->second.get();
 }
 
 window& keep(std::unique_ptr<window> w) {
   const std::lock_guard lock(guard);
-  auto& place = records()[w->handle];
+  auto& place = (*records)[w->handle];
   place = std::move(w);
-  known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
+  known_windows.store(static_cast<int>(records->size()), std::memory_order_relaxed);
   return *place;
 }
 
@@ -47,18 +49,18 @@ window& record_of(MPI_Win handle) {
   auto made = std::make_unique<window>();
   made->handle = handle;
   const std::lock_guard lock(guard);
-  const auto there = records().try_emplace(handle, std::move(made)).first;
-  known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
+  const auto there = records->try_emplace(handle, std::move(made)).first;
+  known_windows.store(static_cast<int>(records->size()), std::memory_order_relaxed);
   return *there->second;
 }
 
 std::unique_ptr<window> take(MPI_Win handle) noexcept {
   const std::lock_guard lock(guard);
-  const auto found = records().find(handle);
-  if (found == records().end()) return nullptr;
+  const auto found = records->find(handle);
+  if (found == records->end()) return nullptr;
   auto taken = std::move(found->second);
-  records().erase(found);
-  known_windows.store(static_cast<int>(records().size()), std::memory_order_relaxed);
+  records->erase(found);
+  known_windows.store(static_cast<int>(records->size()), std::memory_order_relaxed);
   return taken;
 }
 

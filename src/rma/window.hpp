@@ -157,6 +157,8 @@ inline std::atomic<int> known_windows{0};
 
 /// The record, or null.
 window* find_slow(MPI_Win handle) noexcept;
+/// When the job starts, before any other.
+void start_windows() noexcept;
 inline window* find(MPI_Win handle) noexcept {
   return known_windows.load(std::memory_order_relaxed) == 0 ? nullptr : find_slow(handle);
 }

@@ -60,9 +60,9 @@ std::uint64_t mark_of(std::uint64_t call, int rank) {
   return call * 10 + static_cast<std::uint64_t>(rank);
 }
 
-void read_descriptions(const agreement& a, int ranks) {
+void read_descriptions(const agreement& a, int ranks, std::uint64_t call) {
   for (int r = 0; r < ranks; ++r)
-    expect(a.description_of(r).signature == mark_of(a.call(), r), "a description of the call");
+    expect(a.description_of(r).signature == mark_of(call, r), "a description of the call");
 }
 
 // --- blocking calls ---
@@ -77,8 +77,8 @@ struct plan {
 };
 
 void blocking_call(node& n, agreement& a, int me, const plan& p) {
-  a.begin(a.next_call());
-  const std::uint64_t call = a.call();
+  const std::uint64_t call = a.next_call();
+  a.begin(call);
   while (p.waits && !a.may_propose()) model::yield();
   if (p.proposed(me, call) == proposal::host) return a.propose(proposal::host);
   a.own_description().signature = mark_of(call, me);
@@ -89,7 +89,7 @@ void blocking_call(node& n, agreement& a, int me, const plan& p) {
   while ((heard = a.proposals()) == answer::pending) model::yield();
   expect((heard == answer::yes) == all, "the proposals of all");
   n.taken[static_cast<std::size_t>(me)][call % 8] = heard == answer::yes ? 2 : 1;
-  if (heard == answer::yes) read_descriptions(a, p.ranks);
+  if (heard == answer::yes) read_descriptions(a, p.ranks, call);
   if (heard == answer::yes && p.votes) {
     n.lines[me].workspace.address = call;
     a.vote(me == 0 || call % 2 == 0);
@@ -155,14 +155,14 @@ void nonblocking_call(node& n, agreement& a, int me, int ranks) {
   }
   a.begin(call);
   while (!a.may_propose()) model::yield();
-  a.own_description().signature = mark_of(a.call(), me);
+  a.own_description().signature = mark_of(call, me);
   a.propose_revocably();
   answer heard = a.decision();
   while (heard == answer::pending) {
     if (choose(2) == 1) {
       if (a.withdraw()) {
         taken = 1;
-        return a.decline(a.call());
+        return a.decline(call);
       }
     } else {
       model::yield();
@@ -170,7 +170,7 @@ void nonblocking_call(node& n, agreement& a, int me, int ranks) {
     heard = a.decision();
   }
   taken = heard == answer::yes ? 2 : 1;
-  if (heard == answer::yes) read_descriptions(a, ranks);
+  if (heard == answer::yes) read_descriptions(a, ranks, call);
   a.finish();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rank writes its block into every rank's output, where those are mapped and their layout is
 // known; else every rank reads every rank's block. Serves allgatherv as well.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

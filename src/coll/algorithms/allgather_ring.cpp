@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring of all ranks in rank order, blind to nodes but for its edges: inside a node a rank reads
 // from the rank before it, between nodes blocks travel as messages. Serves allgatherv as well.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

@@ -2,7 +2,6 @@
 // Two levels: the leaders of each rail pass blocks round the nodes, every block once over each link
 // between nodes; as soon as a node's blocks are there, everyone in the node copies them. Serves
 // allgatherv as well.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

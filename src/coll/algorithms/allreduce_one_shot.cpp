@@ -2,7 +2,6 @@
 // Every rank reads every rank's vector and reduces all of it: one phase, (P - 1) n elements over
 // its links. For small vectors. In place the vectors are published, since a rank writes its result
 // while others still read.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

@@ -2,7 +2,6 @@
 // A ring of all ranks in rank order, blind to nodes but for its edges: P - 1 stages of
 // reduce-scatter, P - 1 of allgather, a P-th of the vector in each. What the two-level algorithms
 // are compared with.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 
 namespace telpher::coll {

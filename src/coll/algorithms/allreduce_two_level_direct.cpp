@@ -2,7 +2,6 @@
 // Two levels; every leader of a rail sends each other one its part, reduces its own part in node
 // order and sends the sum to all. Two stages and the bytes of a ring, in many small messages.
 #include "coll/algorithms/allreduce_two_level.hpp"
-#include "coll/algorithms/catalogue.hpp"
 
 namespace telpher::coll {
 namespace {

@@ -2,7 +2,6 @@
 // Two levels; recursive doubling among the leaders of a rail: log2 N stages with the whole share.
 // The fewest stages, for small vectors. Neighbours first, so that node order is kept.
 #include "coll/algorithms/allreduce_two_level.hpp"
-#include "coll/algorithms/catalogue.hpp"
 
 namespace telpher::coll {
 namespace {

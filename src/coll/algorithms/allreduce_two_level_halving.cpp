@@ -2,7 +2,6 @@
 // Two levels; recursive halving, then doubling, among the leaders of a rail: 2 log2 N stages and
 // the bytes of a ring. Neighbours first, so that node order is kept.
 #include "coll/algorithms/allreduce_two_level.hpp"
-#include "coll/algorithms/catalogue.hpp"
 
 namespace telpher::coll {
 namespace {

@@ -2,7 +2,6 @@
 // Two levels; a ring among the leaders of a rail: N - 1 stages of reduce-scatter, N - 1 of
 // allgather. The least bytes between nodes and the most stages.
 #include "coll/algorithms/allreduce_two_level.hpp"
-#include "coll/algorithms/catalogue.hpp"
 
 namespace telpher::coll {
 namespace {

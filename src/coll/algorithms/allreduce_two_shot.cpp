@@ -2,7 +2,6 @@
 // Reduce-scatter, then allgather: each rank reduces its share of the vector from all ranks. Where
 // outputs are mapped it writes the result into every output, and ranks wait for each other once, at
 // the end; else the others read it from its scratch space. 2 (P - 1) / P n elements over its links.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

@@ -2,7 +2,6 @@
 // Reduce-scatter, then allgather, both by writing: each rank writes everyone's share into a slot of
 // its owner's scratch space; the owner reduces the slots and writes the sum into a slot of every
 // rank's. 2 (P - 1) / P n elements over its links, where `push` writes (P - 1) n in one go.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

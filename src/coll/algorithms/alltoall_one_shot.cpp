@@ -2,7 +2,6 @@
 // Every rank writes its blocks into every rank's output, where those are mapped and their layout is
 // known; else every rank reads its block from every rank. Serves alltoallv as well. In place the
 // blocks are published, since a rank writes where others still read.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

@@ -2,7 +2,6 @@
 // Inside a node every rank reads its block from every rank; between nodes blocks travel as messages
 // from buffer to buffer, at distance d from every rank in step d. Serves alltoallv as well. In
 // place the blocks are published, since a rank writes where others still read.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

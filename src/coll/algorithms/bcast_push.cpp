@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The root writes its vector into every rank's scratch space.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

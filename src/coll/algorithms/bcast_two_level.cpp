@@ -4,7 +4,6 @@
 // leaders. Chunk after chunk, so that levels overlap.
 #include <algorithm>
 
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 
 namespace telpher::coll {

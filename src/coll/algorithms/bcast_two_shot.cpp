@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scatter, then allgather among the others: each reads its share from the root, then the other
 // shares from those who have them. n elements leave the root instead of (P - 1) n.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

@@ -4,7 +4,6 @@
 // part, so that one travels on while the root writes the next.
 #include <algorithm>
 
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rank writes its block into the root's output, where that is mapped and its layout is known;
 // else the root reads every rank's block. Serves gatherv as well.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

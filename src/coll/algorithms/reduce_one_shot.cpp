@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The root reads every rank's vector and reduces all of it.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

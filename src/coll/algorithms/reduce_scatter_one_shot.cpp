@@ -2,7 +2,6 @@
 // Every rank reads its block from every rank and reduces. Serves both forms. In place the blocks
 // are published, since a rank writes where others still read; blocks of different sizes would then
 // be written in other slices than they are read, which the catalogue forbids.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring of all ranks in rank order, blind to nodes but for its edges. Serves both forms.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

@@ -2,7 +2,6 @@
 // Two levels: in every node the leaders of each rail reduce the blocks they carry over the node's
 // ranks and send each sum to the leader that carries the block where its owner is; that one reduces
 // the nodes' sums in node order. Serves both forms.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 #include "coll/algorithms/pieces.hpp"
 

@@ -5,7 +5,6 @@
 // result on to the root's.
 #include <algorithm>
 
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/algorithms/nodes.hpp"
 
 namespace telpher::coll {

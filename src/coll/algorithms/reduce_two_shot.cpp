@@ -2,7 +2,6 @@
 // Each rank reduces its share of the vector from all ranks, into the root's output where that is
 // mapped, else into its scratch space, from where the root collects the shares. 2 n elements over
 // the root's link and n over the others', instead of P n over the root's.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

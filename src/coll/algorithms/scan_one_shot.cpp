@@ -2,7 +2,6 @@
 // Every rank reads the vectors of the ranks before it and reduces them. Serves exscan as well,
 // where a rank's own vector is left out. In place the vectors are published, since a rank writes
 // its result while others still read.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

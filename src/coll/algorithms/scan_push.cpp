@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rank writes its vector into a slot of the scratch spaces of the ranks after it. Serves
 // exscan as well, where a rank's own vector is left out.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

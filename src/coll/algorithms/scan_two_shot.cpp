@@ -2,7 +2,6 @@
 // Each rank computes the results of all ranks for its share of the vector, one after the other,
 // into its scratch space; then each reads its shares. Serves exscan as well. About 3 n elements
 // over each link, where one_shot has P n at the last rank.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

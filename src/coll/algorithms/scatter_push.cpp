@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The root writes each rank's block into that rank's scratch space. Serves scatterv as well.
-#include "coll/algorithms/catalogue.hpp"
 #include "coll/schedule/builder.hpp"
 
 namespace telpher::coll {

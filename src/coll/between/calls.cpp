@@ -15,8 +15,8 @@
 namespace telpher::coll::between {
 namespace {
 
-/// All ranks learn how wrong sums of compressed values may be: a sum has a part of every other
-/// node, each with an error, and then one of its own.
+/// Tells all ranks the bound of the error of compressed sums. A sum adds one part from each node
+/// and is compressed itself once more: so many errors as there are nodes.
 status count_errors(const site& s, std::optional<int> own) noexcept {
   constexpr int none = -(1 << 20);
   const int mine = own.value_or(none);
@@ -31,7 +31,7 @@ status count_errors(const site& s, std::optional<int> own) noexcept {
   return status::ok;
 }
 
-/// `mine`: if it has failed, this rank takes part so that no other waits for it.
+/// `mine`: a rank that has failed before still takes part, so that no other waits for it.
 status run(site& s, call&& c, bool sums, status mine) noexcept {
   const char* const name = c.name;
   const bool rounds = static_cast<bool>(c.how);
@@ -50,7 +50,6 @@ status run(site& s, call&& c, bool sums, status mine) noexcept {
 /// not_supported, at all ranks alike: no schedule fits.
 status run_agreed(const char* name, const agreed& way, exchange::arguments& a) noexcept {
   site& s = *way.at;
-  s.settle(name, false);  // also where nobody voted
   if (s.room->abandoned()) return status::peer_lost;
   std::optional<packed_buffers> packed;
   if (!lies_plain(a)) packed.emplace(a, block_bytes(a, way.bytes), way.all.grain);
@@ -97,7 +96,7 @@ started add_crossing(ticket::held_lock& held, const char* name, site& s, exchang
 
 }  // namespace
 
-// Types and operations of the program's may be gone when the call returns.
+// If types or operations are the program's, the host MPI must have the call before this returns.
 started start(const char* name, site& s, exchange::arguments&& a, host_form&& host) noexcept {
   auto held = ticket::progress().lock();
   const bool at_once = !a.lasting || !a.possible;

@@ -17,7 +17,8 @@ coding::coding(const codec::choices& wanted, codec::element kind, operation what
   if (wanted.for_kind(kind).how != codec::method::zfp) return;
   kind_ = kind;
   how_ = wanted.for_kind(kind);
-  if (is_reduction(what)) how_.row = how_.column = 0;  // shares of a vector are no arrays
+  if (is_reduction(what))
+    how_.row = how_.column = 0;  // a share of a vector has no rows and columns
 }
 
 codec::plan coding::plan_for(std::uint64_t bytes) const noexcept {

@@ -8,16 +8,17 @@
 #include "coll/between/sites.hpp"
 #include "coll/between/votes.hpp"
 #include "coll/exchange/selection.hpp"
+#include "host_mpi/test.hpp"
 #include "path/path.hpp"
 
 namespace telpher::coll::between {
 
 planned plan_of(const exchange::arguments& a, site& at, const terms& all, bool rounds) noexcept {
   kept_plans& plans = at.plans;
-  const bool in_place = a.in_place && a.what == operation::reduce;  // at the root
+  const bool in_place = a.in_place && a.what == operation::reduce;  // only its root knows
   const kept_plans::entry* found = same_at_all(a.what) ? nullptr : plans.find_parts(all, rounds);
   bool fresh = !found;
-  const bool here = found || has_memory_for([&] {  // of a kept plan this takes none
+  const bool here = found || has_memory_for([&] {  // none is needed for a kept plan
                       problem_of(a, at.among, all, plans.at_hand);
                       if (in_place) plans.at_hand.in_place = false;
                       if (same_at_all(a.what)) found = plans.find(all.grain, rounds);
@@ -63,12 +64,11 @@ void crossing::finish(status s) noexcept {
   if (now() == state::open) end(s);
 }
 
-/// Also if the host MPI fails: nothing more can come of it.
+/// If the host MPI fails, the call is finished.
 bool crossing::ended(MPI_Request& r) noexcept {
-  int complete = 0;
-  const int code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) finish(status::host_mpi_error);
-  return code == MPI_SUCCESS && complete;
+  const status s = host_mpi::test(r);
+  if (s == status::host_mpi_error) finish(s);
+  return s == status::ok;
 }
 
 void crossing::begin() noexcept {
@@ -192,12 +192,12 @@ void crossing_queue::add(ticket::held_lock& held, std::shared_ptr<crossing> c, b
     advance();
 }
 
-/// Whether the head needs the room no more; it has left the queue then.
+/// Takes the head out of the queue, if it no longer needs the room.
 bool crossing_queue::pop_head() noexcept {
   const std::shared_ptr<crossing> head = waiting_.front();
   const bool by_host = head->now_ == crossing::stage::by_host;
   if (!by_host && head->now_ != crossing::stage::done) return false;
-  if (by_host) by_host_.push_back(head);  // there is room, see add
+  if (by_host) by_host_.push_back(head);  // add() has reserved the memory
   waiting_.pop_front();
   return true;
 }

@@ -63,12 +63,11 @@ call call_of(const char* name, const exchange::arguments& a, const site& at, pla
 /// What is remembered of a room's earlier calls. It changes only when a call comes to the queue's
 /// head, and by answers that all ranks get: so it is the same at all ranks.
 struct past_crossings {
-  static constexpr std::size_t operations = static_cast<std::size_t>(operation::barrier) + 1;
   struct of_operation {
     std::uint32_t calls = 0;
     bool devices = false;  // all could take part, some with device memory
   };
-  std::array<of_operation, operations> by_operation{};
+  std::array<of_operation, operation_count> by_operation{};
   int refusals = 0;  // of the room
 };
 

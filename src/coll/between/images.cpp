@@ -6,7 +6,7 @@
 namespace telpher::coll::between {
 namespace {
 
-/// A copy of so few bytes is waited for: an event and its queries are more calls of the driver.
+/// Copies of at most so many bytes are waited for: that takes fewer driver calls than an event.
 constexpr std::uint64_t waited_for = 64 * 1024;
 
 struct extent {

@@ -39,7 +39,7 @@ bool messages::test(block& b, MPI_Status* s) noexcept {
   return b.request == MPI_REQUEST_NULL;
 }
 
-/// A slot that finds no block to be in is free again.
+/// Without memory for a block the slot is free again.
 messages::block& messages::append(std::list<block>& to, slot* through) {
   try {
     block& b = to.emplace_back();
@@ -91,7 +91,7 @@ bool messages::cut_blocks(std::uint64_t done) {
   return moved;
 }
 
-// Copies end in their order, and so blocks are sent in theirs.
+// Blocks are sent in the order in which their copies were started.
 bool messages::send_copied() noexcept {
   bool moved = false;
   for (; !copying_.empty(); moved = true) {
@@ -174,7 +174,7 @@ status messages::take(const block& b, std::size_t got, std::byte* to) noexcept {
 status messages::receive(std::byte* to, bool free) {
   coming& m = in_.front();
   if (direct_ && !free) return status::would_block;
-  // Of a rank that has failed the place may be none that the host MPI can reach.
+  // If this rank has failed, the host MPI may be unable to reach the place.
   while (direct_ && m.posted < m.bytes)
     post_block(m, failed(status_) ? room_.unwanted() : to + m.posted, nullptr);
   while (m.arrived < m.bytes) {
@@ -196,7 +196,7 @@ status messages::receive(std::byte* to, bool free) {
 bool messages::free_landed() noexcept {
   bool moved = false;
   for (; !emptying_.empty(); emptying_.pop_front(), moved = true) {
-    // An event that was not recorded in this call is one of an earlier block, and through.
+    // If taking the block failed, the event is an earlier block's, and has ended.
     if (emptying_.front().through->copied.query() == status::would_block) return moved;
     emptying_.front().through->taken = false;
   }

@@ -45,7 +45,7 @@ packed_buffers::packed_buffers(exchange::arguments& a, std::uint64_t bytes,
   a.grain = grain;
 }
 
-/// `result`: bytes that the call writes here, if it does.
+/// `result`: the bytes that the call writes at a rank that gets a result.
 void packed_buffers::make(const exchange::arguments& a, std::uint64_t bytes, std::uint64_t result) {
   const blocks n = blocks_of(a);
   const auto side_of = [](const void* at, exchange::elements e, std::uint64_t times) {
@@ -74,7 +74,7 @@ status packed_buffers::open(side& s) noexcept {
   const auto found = datatype::layout_of(s.of);
   TELPHER_TRY(found);
   s.layout = *found;
-  // What the call says of its two sides must agree, and values of a reduction lie somewhere.
+  // The two sides of the call must mean as many bytes, and a reduction needs an address.
   if (s.layout->size * static_cast<std::uint64_t>(s.count) != s.content.size() ||
       (!s.at && reduces_))
     return status::invalid_argument;

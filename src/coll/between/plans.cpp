@@ -12,8 +12,8 @@
 namespace telpher::coll::between {
 namespace {
 
-/// Leaders of few nodes exchange their parts at once; in a larger ring each message still has a
-/// part of the share, but a leader has two peers only. Short vectors go whole.
+/// Up to so many nodes leaders exchange their parts directly. With more they form a ring: messages
+/// are as long, but a leader has two peers only. Short vectors are not cut.
 constexpr int most_at_once = 8;
 constexpr std::uint64_t short_vector = 16 * 1024;
 
@@ -33,8 +33,8 @@ const algorithm* chosen(const problem& p, std::uint64_t unit, bool rounds) {
   return named(rounds || map_of(p).nodes() <= most_at_once ? "two_level_direct" : "two_level_ring");
 }
 
-/// Elements of a chunk: a block for each leader, smaller ones where a call would be too few chunks
-/// to overlap. Where the vector is made of blocks: of a piece of each.
+/// Elements of a chunk, or of a piece of each block. A chunk has one block for each leader; blocks
+/// are smaller if the call had too few chunks to overlap.
 std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t rails) {
   constexpr std::uint64_t worth_a_message = 64 * 1024, chunks_to_overlap = 4;
   if (is_made_of_blocks(p.what)) rails = 1;
@@ -44,7 +44,7 @@ std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t ra
   return aligned(p, std::max<std::uint64_t>(block, 1)) * rails;
 }
 
-/// Where a schedule touches one of its rank's own buffers.
+/// The same pieces, in order, without overlaps.
 std::vector<piece> merged(std::vector<piece> all) {
   std::sort(all.begin(), all.end(), [](piece a, piece b) { return a.offset < b.offset; });
   std::vector<piece> apart;
@@ -78,7 +78,7 @@ std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, b
   const algorithm* a = chosen(p, unit, rounds);
   if (!a) return std::nullopt;
   for (p.chunk = first_chunk(p, unit, leaders);;) {
-    plan made{a, a->make(p, rank), {}, {}};
+    plan made{a->make(p, rank), {}, {}};
     if (made.own.scratch * unit <= room::scratch_bytes()) {
       find_buffers(made);
       return made;

@@ -17,7 +17,6 @@
 namespace telpher::coll::between {
 
 struct plan {
-  const algorithm* what = nullptr;
   schedule own;
   std::vector<piece> reads, writes;  // of the own input and output, in elements; ascending, apart
 };

@@ -14,7 +14,7 @@ bool reduces_on(const memory::place& where, const reduction& by) {
   return where.owner->prepare(where.device, kernel::exchange_with(by.op, by.type)) == status::ok;
 }
 
-/// Codecs want values at their own alignment.
+/// For codecs, which need values to be aligned.
 bool is_aligned(const exchange::arguments& a, std::size_t to) {
   return reinterpret_cast<std::uintptr_t>(a.input) % to == 0 &&
          reinterpret_cast<std::uintptr_t>(a.output) % to == 0;
@@ -41,7 +41,7 @@ bool own_block_fits(const exchange::arguments& a) {
 
 void put_alltoallv(const exchange::arguments& a, const terms& all, problem& p) {
   const auto n = static_cast<std::size_t>(a.ranks), own = static_cast<std::size_t>(a.rank);
-  p.counts.assign(n * n, all.longest / all.grain);  // nobody asks for the others' blocks
+  p.counts.assign(n * n, all.longest / all.grain);  // those between other ranks are never used
   p.input_offsets.assign(n * n, 0);
   p.output_offsets.assign(n * n, 0);
   for (std::size_t r = 0; r < n; ++r) {
@@ -121,7 +121,7 @@ bool same_at_all(operation what) noexcept {
 bool is_own_part(const exchange::arguments& a, const problem& p, std::uint64_t unit) noexcept {
   if (p.what != a.what || p.in_place != a.in_place || !lies_plain(a)) return false;
   const auto n = static_cast<std::size_t>(a.ranks), own = static_cast<std::size_t>(a.rank);
-  const bool pairs = a.what == operation::alltoallv;  // rows and columns of tables
+  const bool pairs = a.what == operation::alltoallv;  // a row and a column of the tables
   const auto differ = [&](std::uint64_t units, std::uint64_t bytes) {
     return units * unit != bytes;
   };
@@ -157,7 +157,7 @@ void problem_of(const exchange::arguments& a, const shape& among, const terms& a
     put_in_units(a.output_counts, p.counts);
     put_in_units(a.output_offsets, p.output_offsets);
   } else if (a.what == operation::reduce_scatter) {
-    p.counts.assign(a.common.begin(), a.common.end());  // of values, as the grain is
+    p.counts.assign(a.common.begin(), a.common.end());  // in values, as the grain is one
     set_dense_offsets(p);
   } else if (a.what == operation::alltoallv) {
     put_alltoallv(a, all, p);

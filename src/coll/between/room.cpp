@@ -7,6 +7,7 @@
 #include "base/settings.hpp"
 #include "coll/between/votes.hpp"
 #include "host_mpi/intracomm.hpp"
+#include "host_mpi/test.hpp"
 #include "ticket/blocking_call.hpp"
 
 namespace telpher::coll::between {
@@ -65,11 +66,11 @@ std::uint64_t room::block_bytes() noexcept {
 
 namespace {
 
-constexpr std::size_t first_byte = 4096;  // of a host scratch space, behind the cookie
+constexpr std::size_t first_byte = 4096;  // of a host scratch space; before it lies the cookie
 
 }  // namespace
 
-/// All that the making of a room takes of the host's memory, but for the spaces themselves.
+/// Takes all host memory that making the room needs, except for the spaces.
 room::room(const std::vector<int>& node, int ranks) : node_(node) {
   signalled_.resize(node.size());
   awaited_.resize(node.size());
@@ -93,11 +94,12 @@ std::unique_ptr<room> room::begin(MPI_Comm comm, const std::vector<int>& node) n
 // --- together, without waiting ---
 
 bool room::ended() noexcept {
-  int complete = 0;
-  if (pmpi::Test(&request_, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS) return complete != 0;
-  good_ = false;
-  all_say_ = 0;
-  return true;
+  const status s = host_mpi::test(request_);
+  if (s == status::host_mpi_error) {
+    good_ = false;
+    all_say_ = 0;
+  }
+  return s != status::would_block;
 }
 
 template <class Own, class Open>

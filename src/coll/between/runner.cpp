@@ -31,7 +31,7 @@ void runner::start_on_device() noexcept {
   if (!context_) messages_->fail(status::device_error);
 }
 
-/// Tells of every message that will come.
+/// Announces every message that will come.
 void runner::expect() {
   for (; expected_ < steps().size(); ++expected_)
     if (const step& s = steps()[expected_]; s.kind == step_kind::receive)
@@ -75,7 +75,7 @@ void runner::move_on_host(const step& s, std::byte* to, std::uint64_t bytes) {
 
 // --- device work ---
 
-/// An event behind all work that was given so far. Without one the work is waited for.
+/// Puts an event behind all work so far. Without memory for it the work is waited for.
 void runner::put_mark() {
   if (finished_ == work_ || (!marks_.empty() && marks_.back().work == work_)) return;
   const auto marked = [&]() -> status {
@@ -140,7 +140,7 @@ status runner::move(const step& s) {
 
 // --- messages ---
 
-/// What goes in place of a span. The span is rounded to it, unless it is the program's.
+/// The compressed form of a span. The span itself is rounded to it, unless it is the program's.
 std::shared_ptr<coded_form> runner::code(const span& from, const codec::plan& p) {
   std::byte* const place = at(from);
   if (const auto known = coded_.find(place); known != coded_.end()) return known->second;
@@ -169,7 +169,7 @@ void runner::send(const step& s) {
   messages_->send(s.peer, form ? form->data() : at(from), call_.how.travels(bytes), work_, form);
 }
 
-/// Nothing else is noted of the place until the message is there.
+/// Memory for a compressed message to a place. Until it has come, landing_ is the only note of it.
 void runner::make_landing(const span& to, const codec::plan& p) {
   std::byte* const place = at(to);
   auto made = coded_form::landing(room_.where, p);
@@ -179,7 +179,7 @@ void runner::make_landing(const span& to, const codec::plan& p) {
   if (to.where == space::scratch) coded_.emplace(place, *made);
 }
 
-/// Nothing throws once the message is there, for it is taken only once.
+/// All that can throw comes before the message is taken, because it is taken only once.
 status runner::receive(const step& s) {
   std::byte* const to = at(s.to);
   const std::uint64_t bytes = s.to.count * call_.unit;
@@ -230,7 +230,7 @@ status runner::take_step(const step& s) {
   return receive(s);
 }
 
-/// Goes as far as it can; would_block: a step could not be taken yet.
+/// Goes on as far as possible. would_block: the next step has to wait.
 status runner::walk() {
   TELPHER_TRY(move_images(loaded_, &images::load));
   for (; next_ < steps().size(); ++next_) TELPHER_TRY(take_step(steps()[next_]));
@@ -242,7 +242,7 @@ bool runner::all_done() const noexcept {
          messages_->idle();
 }
 
-/// The walk has no other way to fail than memory of the host.
+/// The walk throws only if host memory runs out.
 bool runner::advance() noexcept {
   if (done_) return false;
   const std::size_t before = next_;
@@ -261,7 +261,7 @@ bool runner::advance() noexcept {
   return !done_;
 }
 
-/// A peer that has come and then stands still is taken for lost.
+/// If a peer has begun and then nothing moves for long, it counts as lost.
 void runner::look_at_clock(bool moved) noexcept {
   if (moved) return still_.moved();
   if (!begun_ || !still_.expired(config().transfer_timeout)) return;

@@ -14,7 +14,7 @@
 namespace telpher::coll::between {
 namespace {
 
-/// What a rank sees of its node: the first rank there, and a mark of all of them.
+/// What a rank sees of its node: the first rank, how many, and a hash of all.
 struct card {
   int first;
   int ranks;
@@ -37,7 +37,7 @@ std::vector<int> ranks_here(MPI_Comm comm, int ranks) {
   return here;
 }
 
-/// From what all ranks see. May throw std::bad_alloc.
+/// May throw std::bad_alloc.
 shape shape_from(const std::vector<card>& cards, int own_rank) {
   std::map<int, std::vector<int>> found;
   for (std::size_t r = 0; r < cards.size(); ++r)

@@ -29,7 +29,7 @@ std::unique_ptr<site> take_out(const site* which) noexcept {
   return taken;
 }
 
-/// Not that of a communicator which had the handle before.
+/// False for the site of an earlier communicator with the same handle.
 bool is_of(const site& s, MPI_Comm comm) noexcept {
   return s.comm == comm && !s.life.over();
 }
@@ -58,7 +58,7 @@ namespace {
 
 constexpr std::size_t most_prepared = 64;  // each takes a communicator of the host MPI
 
-/// The same at all ranks.
+/// The same answer at all ranks.
 bool crosses_nodes(MPI_Comm comm) noexcept {
   if (!host_mpi::is_our_intracomm(ticket::job(), comm)) return false;
   for (int r = 0, ranks = host_mpi::place_in(comm).ranks; r < ranks; ++r)
@@ -86,7 +86,7 @@ void prepare(MPI_Comm comm) noexcept {
 }
 
 bool has_room(site& s) noexcept {
-  constexpr int most_refusals = 3;  // several are taken for an answer
+  constexpr int most_refusals = 3;  // after so many nobody tries again
   if (!s.room) begin_room(s);
   if (s.room && s.room->make_now()) return true;
   const bool for_good = s.met && s.among.nodes.empty();
@@ -115,7 +115,7 @@ namespace {
 
 constexpr std::size_t most_channels = 8;  // of a communicator
 
-/// A communicator's, in the order in which all ranks have made them.
+/// The channels of a communicator, in the order in which all ranks have made them.
 struct channels {
   std::array<site*, most_channels> all{};
   std::size_t count = 0;
@@ -138,7 +138,7 @@ bool find_unused(MPI_Comm comm, const channels& there, bool mine,
   return true;
 }
 
-/// A new one without a room; it has its place among the sites.
+/// A new one without a room. The memory for its entry is reserved.
 std::unique_ptr<site> prepared(const site& of) noexcept {
   std::unique_ptr<site> made;
   const bool there = has_memory_for([&] {
@@ -176,14 +176,14 @@ site* take_channel(site& of) noexcept {
 
 // --- the end ---
 
-// A persistent request may live longer than its communicator: its channel stays then.
+// A channel that is in use stays: persistent requests may live longer than their communicator.
 void forget(MPI_Comm comm) noexcept {
   const channels there(comm);
   std::array<bool, most_channels> unused{};
   if (there.count > 0) static_cast<void>(find_unused(comm, there, true, unused));
   for (std::size_t i = 0; i < there.count; ++i) {
     there.all[i]->comm = MPI_COMM_NULL;
-    if (unused[i]) take_out(there.all[i]);  // not under the lock: other ranks are waited for
+    if (unused[i]) take_out(there.all[i]);  // without the lock, because it waits for other ranks
   }
   if (site* const own = find(comm)) take_out(own);
 }

@@ -12,8 +12,8 @@ namespace {
 using sum_function = void (*)(std::byte* to, const std::vector<const std::byte*>& sources,
                               std::uint64_t bytes);
 
-/// A block of values at a time, whose sum stays in the first cache: `to` is written when all
-/// sources of the block have been read.
+/// Block by block, so that the sum stays in the first cache. `to` is written after all sources of a
+/// block have been read.
 template <class Op, class T>
 void fold(std::byte* to, const std::vector<const std::byte*>& sources, std::uint64_t bytes) {
   using wide = kernel::wide<T>;

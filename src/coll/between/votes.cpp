@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host_mpi/test.hpp"
 #include "ticket/progress.hpp"
 
 namespace telpher::coll::between {
@@ -10,12 +11,9 @@ namespace telpher::coll::between {
 bool wait_for(MPI_Request r, const char* what) noexcept {
   auto& e = ticket::progress();
   auto held = e.lock();
-  int complete = 0, code = MPI_SUCCESS;
-  e.wait_until(held, what, [&] {
-    code = pmpi::Test(&r, &complete, MPI_STATUS_IGNORE);
-    return complete || code != MPI_SUCCESS;
-  });
-  return code == MPI_SUCCESS;
+  status s = status::ok;
+  e.wait_until(held, what, [&] { return (s = host_mpi::test(r)) != status::would_block; });
+  return s == status::ok;
 }
 
 bool least(MPI_Comm comm, std::int64_t* values, std::size_t count) noexcept {

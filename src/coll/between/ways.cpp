@@ -45,13 +45,13 @@ bool is_asked_for(operation what) {
   return forced == "two_level" || (a && (a->restrictions & restriction::between_nodes) != 0);
 }
 
-/// Where the setting names an algorithm of one node, the table still decides between nodes.
+/// A setting that names an algorithm of one node changes nothing between nodes.
 std::uint64_t least_bytes(const row& r) {
   if (!exchange::enabled() || exchange::forced_algorithm(r.what) == "staged") return never;
   return is_asked_for(r.what) ? 1 : r.least_bytes;
 }
 
-/// Takes no memory, as a whole vote of a known kind of call.
+/// Takes no memory: a vote on a known kind of call must need none.
 std::int64_t settings_mark(const codec::choices& compression) noexcept {
   const settings& s = config();
   word_hash hash;
@@ -61,7 +61,7 @@ std::int64_t settings_mark(const codec::choices& compression) noexcept {
   return static_cast<std::int64_t>(hash.value() >> 2);
 }
 
-/// A call that is decided on.
+/// A call on which the ranks decide.
 struct voted {
   const char* name;
   const exchange::arguments& a;
@@ -74,12 +74,12 @@ bool adapts(operation what, std::uint64_t bytes) {
   return same_at_all(what) && fits_the_host(bytes);
 }
 
-/// The same at all ranks, who name the same one.
+/// A reduction that has no schedule. All ranks name the same one.
 bool reduces_otherwise(const exchange::arguments& a) {
   return is_reduction(a.what) && (!a.reduce.known || a.gaps);
 }
 
-/// Said once. Nothing depends on it.
+/// For TELPHER_EXPLAIN; prints each line once.
 void explain(const voted& c, site& s, const char* why) noexcept {
   if (!config().explain || c.a.rank != 0) return;
   char line[240];
@@ -100,7 +100,7 @@ status refuse(const voted& c, site& s, const char* why) noexcept {
 
 /// What a rank puts into a vote: its terms, and what must be equal at all ranks.
 struct ballot {
-  bool ready = false;  // has what memory it takes
+  bool ready = false;  // has the memory for the call
   std::int64_t mark = 0;
   codec::choices compression;
   terms of;
@@ -121,7 +121,7 @@ ballot ballot_of(const voted& c, const site& s) noexcept {
   return b;
 }
 
-/// Collective. What all ranks put into it; invalid_argument: they differ in what must be equal.
+/// Collective: the terms of all ranks. invalid_argument: what must be equal differs.
 result<terms> count(MPI_Comm comm, const ballot& b) noexcept {
   const terms::words own = b.of.as_words();
   std::array<std::int64_t, std::tuple_size_v<terms::words> + 3> words{b.ready, b.mark, -b.mark};
@@ -134,7 +134,7 @@ result<terms> count(MPI_Comm comm, const ballot& b) noexcept {
   return terms::of(all);
 }
 
-/// What the ranks make of their vote.
+/// What follows from the vote, at all ranks alike.
 result<agreed> decide(const voted& c, site& s, site::record& known, const ballot& own,
                       const terms& all) noexcept {
   known.coded = own.compression.any();
@@ -168,7 +168,7 @@ result<agreed> vote(MPI_Comm comm, const voted& c, site* s, site::record* known)
   return status::not_supported;
 }
 
-/// A vote that counts for nothing.
+/// After a vote in which some rank had no memory: it counts for nothing.
 void take_back(site* s, site::record* known) noexcept {
   if (s && !s->room)
     forget_site(*s);
@@ -199,7 +199,7 @@ bool spans_nodes(MPI_Comm comm) noexcept {
          host_mpi::is_our_intracomm(ticket::job(), comm) && !exchange::communicator::ready(comm);
 }
 
-// Memory for the site and the record is taken at the first call only, which votes in any case.
+// Only the first call takes memory for the site and the record, and that one votes in any case.
 result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments& a,
                      std::uint64_t bytes) noexcept {
   const voted c{name, a, bytes, adapts(a.what, bytes)};
@@ -211,7 +211,7 @@ result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments&
     known = &s->of_calls[static_cast<std::uint32_t>(a.what) << 8 | size_class];
   }));
   if (s && s->refused) return status::not_supported;
-  // Non-blocking calls before it make the room, and keep plans, of which the ballot tells.
+  // Earlier non-blocking calls may still make the room, or plans that the ballot tells of.
   if (s) s->settle(name, false);
   if (reduces_otherwise(a))
     return s ? refuse(c, *s, "staged: not a reduction of Telpher's") : status::not_supported;
@@ -219,7 +219,7 @@ result<agreed> agree(const char* name, MPI_Comm comm, const exchange::arguments&
     if (!known->devices) return status::not_supported;
     if (c.adapts && s->room && s->room->made() &&
         !(known->coded && bytes >= config().compression_threshold)) {
-      if (a.no_memory) return --known->calls, status::out_of_memory;  // the others do not ask
+      if (a.no_memory) return --known->calls, status::out_of_memory;  // without a vote
       return agreed{s, known_terms(a, bytes), {}, bytes};
     }
   }

@@ -50,7 +50,7 @@ void agreement::propose(proposal p) noexcept {
   own_slot().proposed.store(pack(call_, static_cast<unsigned>(p)), std::memory_order_release);
 }
 
-// A later number than the call's stands for host: see the head of agreement.hpp.
+// A later number than the call's means that the rank proposed host (agreement.hpp).
 agreement::answer agreement::proposals() noexcept {
   for (; seen_ < ranks_; ++seen_) {
     const std::uint64_t proposed = slot_of(seen_).proposed.load(std::memory_order_acquire);
@@ -94,7 +94,7 @@ bool agreement::withdraw() noexcept {
   std::uint64_t seen = cell().load(std::memory_order_acquire);
   do {
     if (seen == full) return false;
-    if (seen >> 8 != call_) return true;  // a later call's: nobody waits for this one
+    if (seen >> 8 != call_) return true;  // the cell is a later call's: this one was declined
   } while (!cell().compare_exchange_weak(seen, seen | closed, std::memory_order_acq_rel,
                                          std::memory_order_acquire));
   return true;

@@ -118,7 +118,6 @@ class agreement {
   /// `lines` of all ranks, in rank order; they must be zero before any rank's first call.
   agreement(agreement_line* const* lines, int ranks, int me) noexcept;
 
-  std::uint64_t call() const noexcept { return call_; }
   agreement_line& line(int rank) const noexcept { return *lines_[static_cast<std::size_t>(rank)]; }
   agreement_line& own() const noexcept { return line(me_); }
 

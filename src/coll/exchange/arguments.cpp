@@ -58,8 +58,8 @@ void add_pairs(value_table& table) {
   add(table, MPI_2DOUBLE_PRECISION, family::pair, value_type::f64_f64);
 }
 
-// Fortran's LOGICAL stays with the host MPI, which knows what its compiler takes for true; so do
-// long double and its kin, which no device has.
+// Not Fortran's LOGICAL: only the host MPI knows which values its compiler takes for true. Not long
+// double: no device has it.
 value_table make_table() {
   value_table t;
   for (MPI_Datatype signed_type :
@@ -87,7 +87,7 @@ value_table make_table() {
   return t;
 }
 
-// The same bits whatever the sign: one kernel serves both.
+// For operations whose result has the same bits with and without sign: one kernel serves both.
 value_type without_sign(value_type t) {
   switch (t) {
     case value_type::i8:
@@ -143,7 +143,7 @@ bool arguments::buffers(const void* send, void* receive) noexcept {
   in_place = send == MPI_IN_PLACE || receive == MPI_IN_PLACE;
   input = send == MPI_IN_PLACE ? receive : send;
   output = receive == MPI_IN_PLACE ? nullptr : receive;
-  // Null is a buffer of no bytes, or MPI_BOTTOM, which checks of the bytes find out.
+  // A null buffer may be MPI_BOTTOM: has_buffers() finds that out by the bytes.
   possible = possible && look_up(input, input_memory, input_place);
   if (possible && output == input) {
     output_memory = input_memory;
@@ -192,7 +192,7 @@ void arguments::vector(std::int64_t count, MPI_Datatype of) noexcept {
   divide_grain(bytes);
 }
 
-// Values with padding are no run of bytes, but the kernels know them.
+// Pairs may have padding. Then the vector is no run of bytes, but the kernels can reduce it.
 void arguments::reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcept {
   type = of;
   sent = received = {count, of};
@@ -209,8 +209,8 @@ void arguments::reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcep
     if (reinterpret_cast<std::uintptr_t>(b) % std::min<std::uint64_t>(grain, 8)) possible = false;
 }
 
-// In place means the receiving side of a gather and the sending side of a scatter, which the calls
-// name second and first.
+// In place the other side alone counts: of a gather the receiving one, of a scatter the sending
+// one.
 void arguments::vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t other_count,
                         MPI_Datatype other_type, bool both) noexcept {
   if (in_place) return vector(other_count, other_type);

@@ -103,7 +103,7 @@ bool call::withdraw() noexcept {
 
 // --- what ends a non-blocking call ---
 
-// The program may keep its request for long.
+// Frees what the call holds now: the program may keep its request for long.
 void call::release() noexcept {
   execution_.reset();
   chosen_ = {};
@@ -149,14 +149,14 @@ call::then call::propose() noexcept {
 
 namespace {
 
-// Before the rank says that it takes part: compiling may fail.
+// Compiling may fail, so it comes before the proposal.
 bool prepared(const arguments& a) noexcept {
   return a.where.owner->prepare(a.where.device,
                                 kernel::exchange_with(a.reduce.op, a.reduce.type)) == status::ok;
 }
 
-// Where ranks take turns on a device, each step waits for its turn, some 100 us: below this for
-// each rank staging is faster. Measured with 2 and 4 ranks on an H200.
+// Where ranks take turns on a device each step waits some 100 us for its turn. Below so many bytes
+// a rank staging is faster. Measured with 2 and 4 ranks on an H200.
 constexpr std::uint64_t least_in_turns = 262144;
 
 /// Bytes of the longest vector that this rank knows of.
@@ -176,7 +176,7 @@ bool worth_turns(const arguments& a) noexcept {
 
 }  // namespace
 
-// A rank that moves nothing takes part with the device that it took part with before.
+// A rank that moves nothing takes part with the device of its earlier calls.
 bool call::eligible() noexcept {
   arguments& a = arguments_;
   if (host_mpi::memory_is_short()) return false;
@@ -203,7 +203,7 @@ bool call::eligible() noexcept {
   return propose_number() && describe_buffers(a, wanted, c_.protocol.own_description());
 }
 
-/// Says which numbers the call may have, and where it works at this rank.
+/// Describes the least number that the call may have here, and the workspace.
 bool call::propose_number() noexcept {
   const std::uint64_t least = call_number::least();
   workspace& own = execution_->context().space(c_.kind);
@@ -218,8 +218,8 @@ bool call::propose_number() noexcept {
   return true;
 }
 
-/// Whether what this rank has mapped for the communicator was closed since it last looked: it was
-/// not used for long, or there was too much of it. Nothing more is until the call has ended.
+/// Whether a mapping of the communicator's was closed since the last call, because it was not used
+/// for long or there were too many. Until this call has ended none is closed.
 bool call::lost_mappings() noexcept {
   keeps_mappings_ = memory::allocations::instance().pause_trimming();
   return c_.known.lost_some();
@@ -239,14 +239,15 @@ call::then call::await_proposals() noexcept {
   return ready ? describe_to_choose() : make_workspace();
 }
 
-/// A rank that has lost a mapping has said so: all forget them all, and map anew what is named.
+/// If some rank has lost a mapping, all forget all of them, and map anew what this call names.
 void call::forget_lost_mappings() noexcept {
   bool some = false;
   for (int r = 0; r < c_.ranks; ++r) some = some || c_.protocol.description_of(r).lost_mappings;
   if (some) c_.known.forget_all();
 }
 
-/// False when inboxes may hold words of the call's number: they are cleared before the next call.
+/// False if ranks propose numbers of different eras: inboxes may hold words that look like this
+/// call's. They are cleared before the next one.
 bool call::agree_on_number() noexcept {
   std::uint64_t least = ~std::uint64_t{0};
   for (int r = 0; r < c_.ranks; ++r) {

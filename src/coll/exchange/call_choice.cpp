@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the ranks of a call choose: the problem that all of them see, the algorithm and transport for
-// it, and the program's buffers that these need mapped.
+// How the ranks of a call choose: they make the problem, choose algorithm and transport, and map
+// the program's buffers where these need it.
 #include <algorithm>
 #include <cstdio>
 #include <new>
@@ -35,8 +35,8 @@ bool call::all_exportable() const noexcept {
   return true;
 }
 
-// All ranks know alike which problems all have chosen for. The choice for another one takes memory,
-// which a single rank may not have: it says so before anybody begins.
+// All ranks remember the choices for the same problems. A new choice takes memory, which may be
+// missing at one rank: so there is a vote before anybody begins.
 call::then call::choose() noexcept {
   if (const choice* made = c_.choices.find(problem_, facts_)) {
     chosen_ = *made;
@@ -65,7 +65,7 @@ call::then call::follow_choice() noexcept {
   return vote(good, &call::keep_mappings, &call::choose_without_mappings);
 }
 
-// All ranks are told of the same allocations, so `fresh` is the same everywhere.
+// All ranks hear of the same allocations, so `fresh` is the same at all.
 bool call::map_buffers(bool& fresh) noexcept {
   bool good = true;
   for (int r = 0; r < c_.ranks; ++r) {
@@ -90,7 +90,7 @@ call::then call::keep_mappings() noexcept {
   return commit();
 }
 
-/// Nobody keeps what this call has named: some rank has not got all of it.
+/// Some rank could not map all of the call's allocations: nobody keeps them.
 call::then call::choose_without_mappings() noexcept {
   c_.known.forget_named_in(number_);
   facts_.exportable = false;

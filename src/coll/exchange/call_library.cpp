@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of a call that the vendor's library runs. The first such call on a communicator opens
-// the library and joins its communicator: rank 0's id lies in its line, and what can fail at one
-// rank is voted on, so that all ranks use the library or none does. Only for blocking calls: the
-// library's calls may wait for peers on the host, and its kernels do not leave the device.
+// the library and joins its communicator by the id in rank 0's line. Ranks vote on both, so all use
+// the library or none does. It serves only blocking calls: its calls may wait for peers on the
+// host, and its kernels stay on the device until all ranks have come.
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "coll/exchange/call.hpp"
@@ -11,8 +11,8 @@
 namespace telpher::coll::exchange {
 namespace {
 
-// To join takes some hundred milliseconds and device memory, and a call gains some ten
-// microseconds: without being told to, ranks join when so many calls might have gained.
+// Joining takes some hundred milliseconds and device memory; a call gains some ten microseconds. So
+// ranks that were not told to use the library join after so many calls that would have gained.
 constexpr std::uint64_t least_gaining = 2 << 20;
 constexpr int calls_to_join = 20;
 
@@ -54,7 +54,7 @@ call::then call::join_library() noexcept {
   return go(&call::poll_joining, "has joined the library's communicator");
 }
 
-// A rank that has failed never comes to the others' meeting: they leave it as well.
+// If one rank has failed the others would wait for it for ever: they give up, too.
 call::then call::poll_joining() noexcept {
   const status s = c_.library.joined();
   if (s == status::would_block && !c_.protocol.refused()) return then::later;
@@ -83,7 +83,7 @@ status call::start_library() noexcept {
   return s;
 }
 
-/// A kernel whose peer has failed is ended by the end of the library's communicator.
+/// If a peer has failed, the library's communicator is aborted, which ends its kernel.
 call::then call::poll_library() noexcept {
   const status s = c_.library.poll();
   if (s == status::ok || (given_up_ && s != status::would_block))

@@ -49,7 +49,7 @@ extents without_in_place(const arguments& a) {
   }
 }
 
-// In place the buffer is both: the larger view of it.
+// In place one buffer is both: the larger of the two counts.
 extents extents_of(const arguments& a) {
   extents e = without_in_place(a);
   if (a.in_place) e.input = e.output = std::max(e.input, e.output);
@@ -128,7 +128,7 @@ void describe_v_form(const arguments& a, const agreement& protocol, problem& p,
       p.counts[r] = in_units(d.block_bytes[r % n]);
       p.input_offsets[r] = in_units(d.block_offsets[r % n]);
     }
-    p.output_offsets = p.input_offsets;  // in place they are; else only the own row counts
+    p.output_offsets = p.input_offsets;  // in place they are equal; else only the own row is read
   } else if (a.what == operation::scatterv) {
     const description& d = protocol.description_of(a.root);
     for (std::size_t r = 0; r < n; ++r) {
@@ -173,7 +173,7 @@ bool has_buffers(const arguments& a) noexcept {
 
 bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept {
   const extents e = extents_of(a);
-  // Asking for handles costs; whether they are of use all ranks judge alike.
+  // Handles cost calls of the driver. All ranks judge alike whether they are of use.
   const bool worth_mapping =
       wanted != handles::none &&
       (wanted == handles::all || is_v_form(a.what) || maps_small(a.what) ||

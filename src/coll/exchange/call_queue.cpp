@@ -12,9 +12,9 @@ call_queue::~call_queue() {
 
 // --- initiation ---
 
-// A call that may be initiated in the host MPI later than the program asked for it must have only
-// what outlives the program's call. While another thread of this process is blocked in the host
-// MPI, nobody may be there to move the call when peers need it.
+// The host MPI may get the call after the program's call has returned, so all of its arguments must
+// live as long (`lasting`). While another thread is blocked in the host MPI calls are not admitted:
+// nobody may be there to move them when peers need it.
 bool call_queue::admits(const arguments& a) const noexcept {
   const bool moves_here = a.where.on_device() || (!a.input && !a.output && c_.where.on_device());
   return moves_here && a.possible && a.lasting &&
@@ -41,7 +41,7 @@ void call_queue::drain_to_host(ticket::held_lock& held) noexcept {
                                 [&] { return try_drain_to_host(); });
 }
 
-// The call has left the queue, and is withdrawn, or decided to be the host's.
+// The call has left the queue. It was withdrawn, or all know that it is the host's.
 void call_queue::leave_to_host(call& c) noexcept {
   c_.decline(c.number());
   c.start_staged();

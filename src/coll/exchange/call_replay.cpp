@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call that runs nothing, but prepares the replay of its collective: when the ranks have chosen
-// as for any call, each makes a room, opens those of its peers and, where peers reach the program's
-// buffers, these; and all vote on both. The call is over then, and so is the agreement.
+// A call that prepares the replay of its collective instead of running. The ranks choose as for any
+// call. Then each makes a room, and opens its peers' rooms and, if the choice needs them, buffers.
+// All vote after each. With the second vote the call ends.
+#include <utility>
+
 #include "base/clock.hpp"
 #include "coll/exchange/call.hpp"
-#include "coll/exchange/channel_matching.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/exchange/exchange.hpp"
 #include "memory/held_streams.hpp"
@@ -12,12 +13,13 @@
 namespace telpher::coll::exchange {
 namespace {
 
-// Nothing of a peer's can be opened while closing is put off, until no stream waits: which is soon,
-// unless a graph holds one, or the program makes a stream wait for what it does later.
+// While a stream waits, closing of mappings is put off (memory/held_streams.hpp), and peers' memory
+// cannot be opened. That is over soon, unless a graph holds the stream, or the stream waits for
+// what the program does later. Then the ranks do without a replay.
 constexpr std::uint64_t most_wait_ns = 1'000'000'000;
 
-/// Whether each rank's result needs something of every rank, so that the end of the call at one
-/// rank shows that all have begun it.
+/// Whether each rank's result needs data of every rank. Then a rank that has ended the call knows
+/// that all have begun it.
 bool all_depend(const problem& p) noexcept {
   switch (p.what) {
     case operation::allreduce:
@@ -59,7 +61,7 @@ call::then call::open_rooms() noexcept {
   return vote(opened == status::ok, &call::keep_replay, &call::drop_replay);
 }
 
-// Goes on where it failed.
+// After a failure it goes on with the same rank.
 status call::open_further_rooms() noexcept {
   for (int& r = rooms_open_; r < c_.ranks; ++r) {
     if (r == c_.rank) continue;
@@ -83,21 +85,45 @@ call::then call::keep_replay() noexcept {
 
 // --- of a persistent collective ---
 
-bool channel_matching::advance() noexcept {
-  if (over_) return true;
-  if (!channel_.joined()) return false;
-  if (channel_.state == communicator::phase::absent) return over_ = true;
-  if (!begun_) {
-    call_.set_number(channel_.protocol.next_call());
-    begun_ = true;
-  }
-  return over_ = call_.advance() != call::outcome::pending;
-}
+namespace {
 
-std::unique_ptr<replay> channel_matching::take() noexcept {
-  auto made = call_.take_replay();
-  if (any_buffers_ && !made) channel_.release();
-  return made;
+/// The agreement of a channel's ranks on a replay: one call on the channel. For a match on any
+/// buffers, the channel is released when the replay ends, or here if there is none. In other cases
+/// the persistent request releases it (channel_rounds).
+class channel_matching final : public matching {
+ public:
+  channel_matching(const char* name, communicator& channel, arguments&& a,
+                   bool any_buffers) noexcept
+      : channel_(channel),
+        call_(name, channel, std::move(a), call::form::blocking),
+        any_buffers_(any_buffers) {
+    call_.prepare_replay(any_buffers);
+  }
+  bool advance() noexcept override {
+    if (over_) return true;
+    if (!channel_.joined()) return false;
+    if (channel_.state == communicator::phase::absent) return over_ = true;
+    if (!std::exchange(begun_, true)) call_.set_number(channel_.protocol.next_call());
+    return over_ = call_.advance() != call::outcome::pending;
+  }
+  std::unique_ptr<replay> take() noexcept override {
+    auto made = call_.take_replay();
+    if (any_buffers_ && !made) channel_.release();
+    return made;
+  }
+
+ private:
+  communicator& channel_;
+  call call_;
+  bool any_buffers_;
+  bool begun_ = false;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<matching> channel_rounds::match(const char* name) noexcept {
+  return std::make_unique<channel_matching>(name, channel_, arguments(arguments_), false);
 }
 
 std::unique_ptr<matching> match_any_buffers(const char* name, MPI_Comm comm,

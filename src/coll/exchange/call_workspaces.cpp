@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the ranks of a call come by each other's workspaces: those that all have mapped for the
-// communicator are found, or all ranks make and open what is missing, of one kind or of the next,
-// by the votes that all hear.
+// How the ranks of a call get at each other's workspaces. If all ranks' workspaces are mapped for
+// the communicator, they are found. Else all ranks make and map them, and vote on it. After a no
+// they try the next kind.
 #include <new>
 
 #include "base/log.hpp"
@@ -12,9 +12,9 @@
 namespace telpher::coll::exchange {
 namespace {
 
-// Ranks of one device whose kernels wait for each other there, if it runs them side by side. Such a
-// kernel has up to 64 blocks (kernel::exchange::most_blocks): those of four ranks are on a large
-// GPU at the same time, and what waits in vain makes room after a while.
+// So many ranks of one device may have kernels that wait for each other, if the device runs them
+// side by side. A kernel has up to 64 blocks (kernel::exchange::most_blocks). A large GPU has room
+// for those of four ranks. Blocks that wait too long pause and make room.
 constexpr int most_together = 4;
 
 }  // namespace
@@ -61,14 +61,14 @@ call::then call::use_workspaces() noexcept {
   return describe_to_choose();
 }
 
-/// All ranks have heard the vote: all try the next kind, or none.
+/// All ranks do the same: they try the next kind, or stage the call.
 call::then call::discard_workspaces() noexcept {
   for (auto& of_rank : c_.workspaces) of_rank.clear();
   if (c_.kind == workspace_kind::device && workspace::tries_host_next()) {
     c_.kind = workspace_kind::host;
     return make_workspace();
   }
-  // One refusal costs this call; several are taken for an answer. All ranks count the same.
+  // After several refusals nobody tries again. All ranks count the same.
   constexpr int most_refusals = 3;
   const bool again = ++c_.refusals < most_refusals;
   c_.state = again ? communicator::phase::fresh : communicator::phase::unusable;
@@ -93,7 +93,7 @@ void call::compare_devices() noexcept {
   }
 }
 
-/// From this rank's device to all ranks', as far as this process sees these.
+/// Whether this rank's device delivers lines to those of all ranks. No, if it cannot see one.
 bool call::delivers_lines() const noexcept {
   for (int r = 0; r < c_.ranks; ++r) {
     const auto there = path::place_of(c_.where.owner, c_.protocol.line(r).workspace.uuid);

@@ -30,10 +30,10 @@ made_at_start<std::unordered_map<MPI_Comm, entry>> by_comm;
 
 lasting<std::vector<std::unique_ptr<communicator>>> channels;
 
-/// Their communicators were freed where Telpher did not see it: peers may look at their parts.
+/// Of communicators that were freed unseen by Telpher. Peers may still look at this rank's parts.
 lasting<std::vector<std::unique_ptr<communicator>>> orphans;
 
-/// Under the guard. One for which there is no memory is never given back.
+/// Under the guard. Without memory for the entry the state is kept for ever.
 void keep_orphan(std::unique_ptr<communicator> one) noexcept {
   if (!one) return;
   try {
@@ -43,7 +43,7 @@ void keep_orphan(std::unique_ptr<communicator> one) noexcept {
   }
 }
 
-// Settings by which all ranks must choose alike.
+// Of the settings that must be the same at all ranks.
 std::uint64_t settings_mark() {
   const settings& s = config();
   const std::hash<std::string_view> of_text;
@@ -142,7 +142,7 @@ communicator* communicator::ready_slow(MPI_Comm comm) noexcept {
   if (c && c->state == phase::absent) c = nullptr;
   bool known = false;
   if (!ticket::progress().threaded()) {
-    find(comm, known);  // not where there was no memory for it
+    find(comm, known);  // not known: there was no memory for the entry
     last_ = {known, comm, c, ended};
   }
   return c;
@@ -172,7 +172,7 @@ shared_part* communicator::own_part() const noexcept {
       ticket::peers().own().staging(part_at_, sizeof(shared_part), nullptr));
 }
 
-// Only initiates: the first collective may be a non-blocking one.
+// Does not wait, because the first collective may be a non-blocking one.
 bool communicator::take_part(bool willing) noexcept {
   path::own_segment& own = ticket::peers().own();
   willing = world_ranks(comm, ranks, world) && willing;
@@ -214,7 +214,7 @@ bool communicator::all_willing() const noexcept {
   return true;
 }
 
-// What this rank's kernels did in peers' rooms is done: the program has waited for its streams.
+// This rank's kernels use peers' rooms no more: the program has waited for its streams.
 void communicator::release() noexcept {
   auto held = ticket::progress().lock();
   released_ = true;
@@ -248,7 +248,7 @@ bool communicator::link() noexcept {
   return true;
 }
 
-// In a call that may wait for all ranks.
+// Only in a call that may wait for all ranks.
 void communicator::settle() noexcept {
   ticket::progress().wait_unlocked("a collective behind others", [this] {
     auto held = ticket::progress().lock();

@@ -9,7 +9,6 @@
 #include <initializer_list>
 
 #include "base/short_way.hpp"
-#include "coll/exchange/channel_matching.hpp"
 #include "coll/exchange/communicator.hpp"
 #include "coll/exchange/launch.hpp"
 #include "memory/surely_host.hpp"
@@ -64,9 +63,7 @@ class channel_rounds final : public persistent_rounds {
         channel_.calls.add(held, name, arguments(arguments_), host);
     return made;
   }
-  std::unique_ptr<matching> match(const char* name) noexcept override {
-    return std::make_unique<channel_matching>(name, channel_, arguments(arguments_), false);
-  }
+  std::unique_ptr<matching> match(const char* name) noexcept override;
 
  private:
   communicator& channel_;

@@ -26,7 +26,7 @@ bool known_allocations::map(const named& n, const memory::place& where, bool& fr
     return true;
   }
   fresh = true;
-  // Freed since: their addresses are another's now.
+  // Allocations that overlap the new one have been freed.
   std::erase_if(all_,
                 [&](const entry& e) { return e.rank == n.rank && overlap(e.memory, n.memory); });
   entry made{n.rank, n.memory, {}, n.call};

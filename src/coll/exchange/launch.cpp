@@ -82,8 +82,8 @@ status prepare(context_state& s) noexcept {
 
 // --- kernels that stay ---
 
-/// Blocks that stay do not make room for those of their launch that have not begun: half of the
-/// device holds all of them, in one context, whatever of ours runs beside them.
+/// Blocks that stay make no room for blocks of the same launch that have not begun. So all must fit
+/// on the device beside our other kernels: at most half of it, and in one context only.
 int most_staying(const memory::place& where) noexcept {
   device::device_properties about{};
   if (!where.owner->blocks_run_together(where.device) ||
@@ -92,9 +92,9 @@ int most_staying(const memory::place& where) noexcept {
   return std::max(1, about.processors / 2);
 }
 
-/// A burst does not hold the device for ever: work that waits behind the kernel, where a device
-/// runs fewer streams side by side than there are, comes on when the next one is launched. A launch
-/// in so long costs little. The lingering copier has the same bound (path/linger.cpp).
+/// A device may run fewer streams side by side than there are. Then work waits behind the kernel.
+/// So a kernel leaves after this time, even in a burst; one launch in so long costs little. The
+/// lingering copier has the same bound (path/linger.cpp).
 double longest_stay_us() noexcept {
   return 20 * config().linger_time.value;
 }
@@ -110,18 +110,9 @@ void dismiss(context_state& s) noexcept {
 
 }  // namespace
 
-launch_context::launch_context(launch_context&& o) noexcept
-    : state_(std::exchange(o.state_, nullptr)) {}
-
-launch_context& launch_context::operator=(launch_context&& o) noexcept {
-  std::swap(state_, o.state_);
-  return *this;
-}
-
-launch_context::~launch_context() {
-  if (!state_) return;
+void launch_context::give_back::operator()(context_state* s) const noexcept {
   std::lock_guard lock(guard);
-  state_->taken = false;
+  s->taken = false;
 }
 
 result<launch_context> launch_context::take(const memory::place& where) noexcept {
@@ -283,7 +274,7 @@ status run::launch() noexcept {
   p.done_value = number_;
   if (p.next) {
     s.residence = 0;
-    // A number of its own even if the last kernel waited in vain: `gone` tells them apart.
+    // Each kernel has another one, because `gone` tells kernels apart by it.
     p.first_command = ++s.next_number;
   }
   constexpr int threads = kernel::exchange_place::most_items;
@@ -311,7 +302,7 @@ bool run::all_ended() noexcept {
   return true;
 }
 
-/// Whether it has ended without the words that a kernel writes in any case.
+/// Whether the kernel has ended without writing its words.
 bool run::has_died() noexcept {
   context_state& s = *state_;
   const bool stays = s.parameters.next != nullptr;

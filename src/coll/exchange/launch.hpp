@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/status.hpp"
@@ -26,9 +27,6 @@ struct context_state;
 class launch_context {
  public:
   launch_context() = default;
-  launch_context(launch_context&& o) noexcept;
-  launch_context& operator=(launch_context&& o) noexcept;
-  ~launch_context();
   /// would_block: all are in use.
   static result<launch_context> take(const memory::place& where) noexcept;
   /// A context beside these for kernels that wait for nobody. Any number of calls may hold it: what
@@ -50,10 +48,13 @@ class launch_context {
   kernel::exchange& parameters() const noexcept;
 
  private:
+  struct give_back {
+    void operator()(context_state* s) const noexcept;
+  };
   explicit launch_context(context_state* s) noexcept : state_(s) {}
   static result<launch_context> make(const memory::place& where, bool for_all) noexcept;
   friend class run;
-  context_state* state_ = nullptr;
+  std::unique_ptr<context_state, give_back> state_;
 };
 
 /// Whether a kernel that stays may run a program, and of which kind the program is.

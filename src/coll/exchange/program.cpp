@@ -21,7 +21,7 @@ class compiler {
     words_.clear();
   }
 
-  /// All ranks have begun the call when this is through.
+  /// Waits until all ranks have begun the call.
   void meet() {
     add_flags(exchange_op::signal, 0, others());
     add_flags(exchange_op::wait, 0, others());
@@ -29,7 +29,7 @@ class compiler {
     waits_.fill(1);
   }
 
-  /// Those whose packed memory this rank writes have begun the call before when this is through.
+  /// Waits until the ranks whose packed memory this one writes have begun the call before.
   void meet_readers() {
     std::uint64_t readers = 0;
     bool reads = false;
@@ -66,15 +66,14 @@ class compiler {
     return all & ~(std::uint64_t{1} << c_.what.rank);
   }
 
-  /// The first signal of this call, or a wait for that of `lag` calls before. A signal with a lag
-  /// says nothing of this call.
+  /// The first signal of this call, or the wait for the first one of `lag` calls before.
   void add_flags(exchange_op kind, std::uint64_t lag, std::uint64_t peers) {
     words_.push_back(static_cast<std::uint64_t>(kind) | lag << 8 | 1 << 16);
     words_.push_back(peers);
   }
 
-  /// A sum that is copied is written to all places at once. Not where it would change what the step
-  /// still reads: a place that is a source, or apart from all sources.
+  /// Whether the copy is one of the last sum. Then that step writes the sum to both places. Not if
+  /// the new place overlaps a source in part: the step would overwrite what it still reads.
   bool joins_last_reduce(const step& s) const {
     constexpr std::uint64_t most = 0xff;
     if (s.kind != step_kind::copy || last_reduce_ == none) return false;
@@ -112,8 +111,8 @@ class compiler {
     return status::ok;
   }
 
-  /// Where the copies of a packed program are made: into peers' packed memory, out of this rank's,
-  /// or from the input to the output; or from the own one into a peer's.
+  /// Copies of a packed program: into a peer's packed memory (in), out of the own (out), from input
+  /// to output (over), from the own packed memory into a peer's (on).
   enum class way : std::uint8_t { no, in, out, over, on };
 
   way way_of(const step& s) const {
@@ -137,8 +136,8 @@ class compiler {
     return {from.where == space::output || in_place, to.where == space::output};
   }
 
-  /// Copies in a row are one step if none of them writes where another reads. Of different ways
-  /// there are so few that each gets whole wavefronts, which can wait for each other.
+  /// Copies in a row are one step if none writes where another reads. Copies of different ways may
+  /// wait for each other, so each needs wavefronts of its own: that limits their number.
   bool joins(way w, uses u) const {
     constexpr std::uint64_t most = 0xff, most_mixed = kernel::exchange_place::most_items / 64;
     if (last_way_ == way::no || (row_.reads && u.writes) || (row_.writes && u.reads)) return false;
@@ -236,7 +235,7 @@ std::uint64_t address_of(const span& s, const compilation& c) noexcept {
   return base ? base + s.offset * c.unit : 0;
 }
 
-// A copy into packed memory has four words, each step else a head of two at most and its addresses.
+// A copy of packed memory has up to four words, other steps a head of two and their addresses.
 std::size_t most_words(const schedule& s) noexcept {
   std::size_t most = 4;  // where ranks meet
   for (const step& one : s.steps) most += 3 + std::max<std::size_t>(1, one.sources.size());

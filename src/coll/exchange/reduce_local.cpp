@@ -24,7 +24,7 @@ int blocks_for(std::uint64_t bytes) noexcept {
   return static_cast<int>(std::min<std::uint64_t>(bytes / block_bytes + 1, run::most_blocks));
 }
 
-/// Steps of at most `at_once` runs: the first of each but the first step is what came so far.
+/// Steps of at most `at_once` runs. All but the first step begin with the sum so far.
 std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& runs,
                                       std::uint64_t bytes) {
   constexpr std::size_t at_once = 32;
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> program_of(void* to, const std::vector<const void*>& 
   return words;
 }
 
-/// That a swap takes.
+/// Whether a swap step can take it.
 bool is_one_word(std::uint64_t bytes) noexcept {
   return std::has_single_bit(bytes) && bytes <= sizeof(std::uint64_t);
 }
@@ -61,15 +61,15 @@ std::vector<std::uint64_t> program_of(const swap& s) {
           word(u.old)};
 }
 
-/// One step for a single value. For several, all steps of a block are on the same slice, so the old
-/// values are read before they change. They come over the link once, if the second step can read
-/// them where the first one has written them.
+/// A single value takes one step. Several take a copy of the old values, then the update. Both
+/// steps of a block are on the same slice, so the copy is made before the values change. If `old`
+/// is near, the update reads the old values there, and they cross the link only once.
 std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
   using kernel::exchange_op;
   if (r.known && u.bytes == kernel::value_bytes(r.type) && aligned(u, u.bytes))
     return {head(exchange_op::fetch, 2), u.bytes, word(u.to), word(u.from), word(u.old)};
   if (u.old && !r.known && is_one_word(u.bytes) && aligned(u, u.bytes))
-    return program_of(swap{u, u.to});  // equal in any case
+    return program_of(swap{u, u.to});  // compared with itself
   std::vector<std::uint64_t> words;
   if (u.old) words = {head(exchange_op::copy, 1), u.bytes, word(u.old), word(u.to)};
   const std::size_t sources = r.known ? 2 : 1;
@@ -79,7 +79,7 @@ std::vector<std::uint64_t> program_of(const reduction& r, const update& u) {
   return words;
 }
 
-/// Runs a program that waits for nobody, and waits for its end.
+/// Runs a program that waits for no other rank. Returns when it has ended.
 template <class Program>
 status run_alone(const memory::place& where, kernel::id body, std::uint64_t bytes,
                  Program&& program) noexcept {
@@ -88,7 +88,7 @@ status run_alone(const memory::place& where, kernel::id body, std::uint64_t byte
   run launched;
   try {
     const int blocks = blocks_for(bytes);
-    // A kernel that stays may be given a program that pauses, which more blocks could not.
+    // The kernel may stay and get a program that pauses, for which most_blocks is the limit.
     const bool may_stay = bytes <= config().coll_linger_limit &&
                           blocks <= static_cast<int>(kernel::exchange::most_blocks);
     const staying way = may_stay ? staying::packed : staying::no;

@@ -29,7 +29,7 @@ bool kernel_replay::serves(const choice& c) noexcept {
   return c.plan && (is_packed(c.by) || c.by == transport::exchange);
 }
 
-// Alike at all ranks.
+// The same at all ranks.
 std::uint64_t kernel_replay::half_bytes() const noexcept {
   const std::uint64_t elements = terms_.chosen.scratch;
   const std::uint64_t bytes =
@@ -61,7 +61,7 @@ void kernel_replay::place_room(int rank, std::byte* base) noexcept {
   parameters_.flags[rank] = reinterpret_cast<std::uint64_t*>(base + flags_at);
 }
 
-/// Where the memory lies here.
+/// Maps it; the answer is its address here.
 result<std::byte*> kernel_replay::open(int process, const path::exported_memory& there) noexcept {
   auto opened = path::open_for(process, there, where());
   TELPHER_TRY(opened);
@@ -84,17 +84,14 @@ status kernel_replay::open_room(int rank, int process,
 status kernel_replay::open_buffers(int rank, int process, const path::exported_memory* input,
                                    const path::exported_memory* output) noexcept {
   spaces& s = map_[static_cast<std::size_t>(rank)];
-  if (input) {
-    const auto at = open(process, *input);
-    TELPHER_TRY(at);
-    s.input = reinterpret_cast<std::uintptr_t>(*at);
-  }
-  if (output) {
-    const auto at = open(process, *output);
-    TELPHER_TRY(at);
-    s.output = reinterpret_cast<std::uintptr_t>(*at);
-  }
-  return status::ok;
+  const auto place = [&](const path::exported_memory* there, std::uint64_t& at) {
+    if (!there) return status::ok;
+    const auto opened = open(process, *there);
+    if (opened) at = reinterpret_cast<std::uintptr_t>(*opened);
+    return opened.error();
+  };
+  TELPHER_TRY(place(input, s.input));
+  return place(output, s.output);
 }
 
 void kernel_replay::own_buffers(const void* input, void* output) noexcept {

@@ -17,7 +17,7 @@ constexpr std::uint64_t unlimited = tuning::any_size;
 /// Calls that a row serves: any, all replays, or those on any buffers.
 enum class calls : std::uint8_t { any, replayed, enqueued };
 
-// A tuned row without an algorithm says: as built in, up to that size.
+// A tuned row without an algorithm: up to that size the built-in rows decide.
 struct row {
   operation what;
   std::uint64_t most_bytes;
@@ -62,7 +62,8 @@ bool take_row(const tuning::choice& c, row& out) {
   return out.algorithm = a->name, true;
 }
 
-/// Only replays do, as nothing pauses there. Values lie within the words of a line.
+/// Only replays use lines, because their kernels never pause. A value must not be longer than a
+/// word of a line.
 bool may_use_lines(operation what, const facts& f) {
   return f.lines && f.replayed && (!is_reduction(what) || f.unit <= sizeof(std::uint64_t));
 }
@@ -99,7 +100,8 @@ std::uint64_t scratch_touched(const algorithm& a, const problem& p) {
   return most;
 }
 
-// Beyond it copies into scratch space and out of it cost more than the thread that serves streams.
+// For calls on any buffers: above it the copies into and out of scratch space cost more than the
+// thread that serves streams does.
 constexpr std::uint64_t most_copied = std::uint64_t{8} << 20;
 
 bool may_copy(const choice& c, const problem& p, const facts& f) {
@@ -107,8 +109,8 @@ bool may_copy(const choice& c, const problem& p, const facts& f) {
          (c.by == transport::exchange && volume(p, f.unit) <= most_copied);
 }
 
-// An algorithm asks for the scratch space of its worst case; that of large vectors is looked at. A
-// replay has a room of its own, the others share one.
+// Algorithms ask for the scratch space of their worst case. If that is too much, what the schedules
+// really touch counts. A replay has a room of its own; other calls share the workspace.
 bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f) {
   constexpr std::uint64_t most_of_replay = std::uint64_t{40} << 20;
   if (is_packed(c.by))
@@ -118,10 +120,10 @@ bool fits(const choice& c, const algorithm& a, const problem& p, const facts& f)
          scratch_touched(a, p) * f.unit <= config().coll_scratch;
 }
 
-// Enough blocks that each has some work, which in reductions grows with the ranks; no more than the
-// links need: measured on two and four H200 and H100, where more readers of more than one link are
-// slower. In packed words 2 KB are one load for each work item. A call that the host starts is
-// given more than one block only where it gains more than the second block's start costs.
+// One block for each `share` of the bytes, up to what the links need: measured on two and four H200
+// and H100, where more blocks that read over more than one link are slower. 2 KB of packed words
+// are one load for each work item. Below 8 KB a second block costs a launched call more than it
+// gains.
 int blocks_for(const problem& p, std::uint64_t bytes, transport by, bool replayed) {
   if (config().coll_blocks > 0) return static_cast<int>(config().coll_blocks);
   const bool packed = is_packed(by), more_blocks = replayed && (packed || p.ranks <= 2);
@@ -134,9 +136,9 @@ int blocks_for(const problem& p, std::uint64_t bytes, transport by, bool replaye
   return static_cast<int>(std::min(wanted, most));
 }
 
-// One for each packed word of the block's slice, or part of a line, and a wavefront for each copy
-// that waits beside others: a row of them fills peers' memory, empties the own one, and copies what
-// stays here.
+// One thread for each packed word (or eighth of a line) of the block's slice, and at least a
+// wavefront for each copy of a row, because these wait for each other: to and from each peer, and
+// the own one.
 int threads_for(const problem& p, std::uint64_t bytes, const choice& c) {
   constexpr std::uint64_t most = kernel::exchange_place::most_items, wavefront = 64;
   if (!is_packed(c.by)) return most;
@@ -161,8 +163,8 @@ bool accept_as(choice& c, const algorithm& a, problem& p, const facts& f, int me
   return true;
 }
 
-/// Tries one algorithm: by the transport that is wanted; where the packed one has no room without
-/// it; where the workspace has no room on the program's buffers.
+/// Tries one algorithm: by the transport that is wanted; then by `exchange`, if packed memory is
+/// too small; then on the program's buffers, if the workspace is too small.
 bool accept(choice& c, const algorithm& a, transport wanted, problem& p, const facts& f, int me) {
   const std::uint64_t bytes = volume(p, f.unit);
   c.by = transport_for(wanted, a, f);
@@ -248,10 +250,10 @@ bool take_tuned(const std::vector<tuning::choice>& rows, std::string& why) {
 
 namespace {
 
-/// Whether a row, which is for such a call, can serve it.
+/// Whether a row of the table that names such calls can serve this one.
 bool accept_row(choice& c, const row& r, problem& p, const facts& f, int me) {
   if (r.by == transport::stepped && (!f.exportable || f.replayed))
-    return false;  // engines copy between buffers
+    return false;  // copy engines need mapped buffers
   if (r.by == transport::lines && !may_use_lines(r.what, f)) return false;
   if (r.by == transport::vendor) {
     if (!f.library || config().coll_transport != "auto") return false;

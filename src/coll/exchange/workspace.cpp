@@ -17,7 +17,7 @@ namespace telpher::coll::exchange {
 
 namespace {
 
-// Releasing waits for the device, which may hold a stream that waits for us.
+// Put off while a stream waits for us: releasing memory waits for the device.
 void release_when_free(const memory::place& where, void* base) {
   memory::held_streams::instance().call_when_free(
       [where, base] { static_cast<void>(where.owner->release(where.device, base)); });

@@ -23,7 +23,8 @@ using kernel::value_type;
 
 // The numbers are those of NCCL's binary interface.
 constexpr int bytes_type = 1;
-constexpr int not_entered = -1;  // none of the library's: the device could not be made current
+constexpr int not_entered =
+    -1;  // not a code of the library's: the device could not be made current
 
 struct numbered_type {
   value_type type;
@@ -47,10 +48,11 @@ int number_of(reduce_op op) {
   return found == std::end(operations) ? -1 : static_cast<int>(found - operations);
 }
 
-// With threads that call MPI side by side one communicator of a process has the library. Calls that
-// wait for the device (cudaFree, in any thread) keep others from launching until its kernels have
-// ended. A kernel that waits for its peer's, whose launch waits behind the kernel of another
-// communicator, which waits for a kernel of ours: NCCL's own documentation warns of that.
+// Under MPI_THREAD_MULTIPLE only one communicator of a process has the library, because two could
+// block each other; NCCL's documentation warns of it. A call that waits for the device (cudaFree,
+// in any thread) keeps all threads from launching until the kernels there have ended. Such a kernel
+// may wait for a peer's kernel, whose launch waits behind a kernel of the second communicator,
+// which waits for a kernel that this process cannot launch.
 std::atomic<const communicator*> only_user{nullptr};
 
 bool may_use(const communicator* c) noexcept {
@@ -85,8 +87,8 @@ bool offers(operation what, bool in_place, const reduction& r) noexcept {
 
 // --- joining ---
 
-/// What the thread that joins and the communicator know of each other. Who comes second, the result
-/// or the communicator's end, finds the other's mark and frees the handle.
+/// Shared by the thread that joins and the communicator. Either the result comes first or the
+/// communicator's end. Who comes second sees it by `now`, and frees the handle.
 struct communicator::meeting {
   enum class phase : int { waiting, over, abandoned };
   std::atomic<phase> now{phase::waiting};
@@ -128,7 +130,7 @@ bool communicator::make_id(unique_id& id) noexcept {
 }
 
 bool communicator::join(const unique_id& id, int ranks, int rank) noexcept {
-  // The program's signals are for the program's threads.
+  // The new thread gets none of the program's signals.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -237,7 +239,8 @@ int communicator::exchange_blocks(const call& c, void* stream) const noexcept {
   return code == success ? ended : code;
 }
 
-/// A call of a communicator that does not wait is in its stream when the library says so.
+/// A communicator may be set not to wait. Then a call is in its stream only when the library says
+/// so.
 int communicator::settled(int code) const noexcept {
   path::stall_clock clock;
   while (code == in_progress) {
@@ -256,7 +259,7 @@ const char* communicator::text_of(int code) const noexcept {
                              : library_->error_string(code);
 }
 
-/// Before the first call: Telpher has other ways.
+/// After a failure before the first call ranks go without the library.
 bool communicator::usable(int code, const char* call) const noexcept {
   if (code == success) return true;
   TELPHER_WARN("%s: %s: %s: collectives go without it", name(), call, text_of(code));
