@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Non-blocking and persistent collectives that may run among the devices or between nodes, as
-// requests. For a non-blocking call the program holds a generalized request, wherever the call runs
-// in the end. For a persistent collective it holds the host MPI's own persistent request, which is
-// started only in the rounds that the host MPI runs.
+// Collectives that may run among the devices or between nodes: which way is tried first, and
+// non-blocking and persistent ones as requests. For a non-blocking call the program holds a
+// generalized request, wherever the call runs in the end. For a persistent collective it holds the
+// host MPI's own persistent request, which is started only in the rounds that the host MPI runs.
 #pragma once
 
 #include "coll/between/calls.hpp"
@@ -78,6 +78,13 @@ class persistent_collective final : public stream_request {
   std::shared_ptr<coll::deferred_call> round_;  // null: the host's from the start
   bool started_ = false;
 };
+
+/// A blocking call, among the devices of a node or between nodes. False: it is to be staged.
+template <class Described>
+bool call_collective(const char* call, MPI_Comm comm, const Described& what, int* code) noexcept {
+  return coll::exchange::call_blocking(call, comm, what, code) ||
+         coll::between::call_blocking(call, comm, what, code);
+}
 
 /// `make` makes the host MPI's persistent request.
 template <class Described, class Make>

@@ -220,12 +220,11 @@ def before_host(function):
     arguments = ", ".join([*(p.name for p in function.parameters), "&code"])
     name = function.name.removesuffix("_c").lower()
     if communicator_of(function) != "comm":  # of this rank alone
-        calls = [f"coll::exchange::{name}({arguments})"]
+        call = f"coll::exchange::{name}({arguments})"
     else:
-        calls = [f'coll::exchange::call_blocking("{function.mpi_name}", comm, {described(function)}, &code)']
-    if ("between", "") in function.words:
-        calls.append(f'coll::between::call_blocking("{function.mpi_name}", comm, {described(function)}, &code)')
-    return [f"if (int code = 0; {call}) return code;" for call in calls]
+        tries = "mpi::call_collective" if ("between", "") in function.words else "coll::exchange::call_blocking"
+        call = f'{tries}("{function.mpi_name}", comm, {described(function)}, &code)'
+    return [f"if (int code = 0; {call}) return code;"]
 
 
 def deferred_body(function, how):

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/settings.hpp"
 #include "host_mpi/received.hpp"
 #include "path/direct.hpp"
 
@@ -29,7 +30,7 @@ messages::messages(room& r, device::stream in) noexcept
 }
 
 std::uint64_t messages::next_block(std::uint64_t bytes, std::uint64_t from) noexcept {
-  return std::min(bytes - from, room::block_bytes());
+  return std::min(bytes - from, config().coll_block);
 }
 
 bool messages::test(block& b, MPI_Status* s) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of one rank's schedule. Each goes in blocks of at most room::block_bytes(), which
+// The messages of one rank's schedule. Each goes in blocks of at most TELPHER_COLL_BLOCK, which
 // both ends cut alike, one MPI message a block; the host MPI keeps the blocks of two ranks in
 // order. Nothing is announced, and nothing waits:
 //

@@ -40,7 +40,7 @@ std::uint64_t first_chunk(const problem& p, std::uint64_t unit, std::uint64_t ra
   if (is_made_of_blocks(p.what)) rails = 1;
   const std::uint64_t whole = is_made_of_blocks(p.what) ? largest_block(p) : p.count / rails;
   const std::uint64_t wanted = std::max(whole * unit / chunks_to_overlap, worth_a_message);
-  const std::uint64_t block = std::min(room::block_bytes(), wanted) / unit;
+  const std::uint64_t block = std::min(config().coll_block, wanted) / unit;
   return aligned(p, std::max<std::uint64_t>(block, 1)) * rails;
 }
 
@@ -79,7 +79,7 @@ std::optional<plan> choose(problem p, std::uint64_t unit, int rails, int rank, b
   if (!a) return std::nullopt;
   for (p.chunk = first_chunk(p, unit, leaders);;) {
     plan made{a->make(p, rank), {}, {}};
-    if (made.own.scratch * unit <= room::scratch_bytes()) {
+    if (made.own.scratch * unit <= config().coll_scratch) {
       find_buffers(made);
       return made;
     }

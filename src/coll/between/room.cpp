@@ -13,7 +13,7 @@
 namespace telpher::coll::between {
 
 bool fits_the_host(std::uint64_t bytes) noexcept {
-  return bytes <= room::block_bytes();
+  return bytes <= config().coll_block;
 }
 
 // --- slots ---
@@ -28,7 +28,7 @@ slot* slot_ring::take() noexcept {
 }
 
 slot* slot_ring::grow(const memory::place& where) noexcept {
-  auto data = memory::buffer::host(room::block_bytes(), where.owner, true);
+  auto data = memory::buffer::host(config().coll_block, where.owner, true);
   if (!data) return nullptr;
   auto event = memory::pooled_event::acquire(where);
   if (!event) return nullptr;
@@ -55,14 +55,6 @@ void slot_ring::abandon() noexcept {
 }
 
 // --- the room ---
-
-std::uint64_t room::scratch_bytes() noexcept {
-  return config().coll_scratch;
-}
-
-std::uint64_t room::block_bytes() noexcept {
-  return config().coll_block;
-}
 
 namespace {
 
@@ -179,8 +171,8 @@ void room::take_flags() noexcept {
   if (has_flags_)
     new (ticket::peers().own().staging(flags_at_, sizeof(exchange::step_flags), nullptr))
         exchange::step_flags{};
-  auto space =
-      shared_memory::create(first_byte + scratch_bytes() + block_bytes(), "telpher-between");
+  auto space = shared_memory::create(first_byte + config().coll_scratch + config().coll_block,
+                                     "telpher-between");
   own_card_.host_space = space ? space->name() : shared_memory_name{};
   if (space) own_host_space_ = std::move(*space);
 }
@@ -285,7 +277,7 @@ std::byte* room::scratch_of(int rank, bool on_host) const noexcept {
 }
 
 std::byte* room::unwanted() const noexcept {
-  return host_spaces_[own_].data() + first_byte + scratch_bytes();
+  return host_spaces_[own_].data() + first_byte + config().coll_scratch;
 }
 
 void room::signal(int peer, bool failed) noexcept {

@@ -75,10 +75,6 @@ class room {
   room(const room&) = delete;
   room& operator=(const room&) = delete;
 
-  /// Bytes of scratch space of every rank.
-  static std::uint64_t scratch_bytes() noexcept;
-  static std::uint64_t block_bytes() noexcept;
-
   /// The scratch space of a rank of the node, in device memory or the host's; null for others.
   std::byte* scratch_of(int rank, bool on_host) const noexcept;
   /// A block of host memory for what comes to a rank that has failed.

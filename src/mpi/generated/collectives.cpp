@@ -2,7 +2,6 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
-#include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
 #include "coll/host_collective.hpp"
 #include "mpi/by_messages.hpp"
@@ -21,13 +20,9 @@ extern "C" {
                                         MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast(buffer, count, datatype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Bcast", comm,
-                                                  coll::exchange::bcast(buffer, count, datatype,
-                                                                        root), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Bcast", comm,
-                                                 coll::exchange::bcast(buffer, count, datatype,
-                                                                       root), &code))
+  if (int code = 0; mpi::call_collective("MPI_Bcast", comm,
+                                         coll::exchange::bcast(buffer, count, datatype, root),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Bcast", comm);
   const auto data = coll::uniform(count, datatype);
@@ -194,17 +189,10 @@ TELPHER_MPI(Scatterv,
   if (!entry::active())
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Allgather", comm,
-                                                  coll::exchange::allgather(sendbuf, sendcount,
-                                                                            sendtype, recvbuf,
-                                                                            recvcount, recvtype),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Allgather", comm,
-                                                 coll::exchange::allgather(sendbuf, sendcount,
-                                                                           sendtype, recvbuf,
-                                                                           recvcount, recvtype),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Allgather", comm,
+                                         coll::exchange::allgather(sendbuf, sendcount, sendtype,
+                                                                   recvbuf, recvcount, recvtype),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Allgather", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -233,17 +221,10 @@ TELPHER_MPI(Allgather,
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv", comm,
-                                                  coll::exchange::allgatherv(sendbuf, sendcount,
-                                                                             sendtype, recvbuf,
-                                                                             recvcounts, displs,
-                                                                             recvtype), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Allgatherv", comm,
-                                                 coll::exchange::allgatherv(sendbuf, sendcount,
-                                                                            sendtype, recvbuf,
-                                                                            recvcounts, displs,
-                                                                            recvtype), &code))
+  if (int code = 0; mpi::call_collective("MPI_Allgatherv", comm,
+                                         coll::exchange::allgatherv(sendbuf, sendcount, sendtype,
+                                                                    recvbuf, recvcounts, displs,
+                                                                    recvtype), &code))
     return code;
   coll::host_collective call("MPI_Allgatherv", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -271,17 +252,10 @@ TELPHER_MPI(Allgatherv,
   if (!entry::active())
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall", comm,
-                                                  coll::exchange::alltoall(sendbuf, sendcount,
-                                                                           sendtype, recvbuf,
-                                                                           recvcount, recvtype),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Alltoall", comm,
-                                                 coll::exchange::alltoall(sendbuf, sendcount,
-                                                                          sendtype, recvbuf,
-                                                                          recvcount, recvtype),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Alltoall", comm,
+                                         coll::exchange::alltoall(sendbuf, sendcount, sendtype,
+                                                                  recvbuf, recvcount, recvtype),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Alltoall", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -311,19 +285,10 @@ TELPHER_MPI(Alltoall,
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv", comm,
-                                                  coll::exchange::alltoallv(sendbuf, sendcounts,
-                                                                            sdispls, sendtype,
-                                                                            recvbuf, recvcounts,
-                                                                            rdispls, recvtype),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Alltoallv", comm,
-                                                 coll::exchange::alltoallv(sendbuf, sendcounts,
-                                                                           sdispls, sendtype,
-                                                                           recvbuf, recvcounts,
-                                                                           rdispls, recvtype),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Alltoallv", comm,
+                                         coll::exchange::alltoallv(sendbuf, sendcounts, sdispls,
+                                                                   sendtype, recvbuf, recvcounts,
+                                                                   rdispls, recvtype), &code))
     return code;
   coll::host_collective call("MPI_Alltoallv", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));
@@ -381,13 +346,9 @@ TELPHER_MPI(Alltoallw,
                                           int root, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Bcast_c(buffer, count, datatype, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {buffer});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Bcast_c", comm,
-                                                  coll::exchange::bcast(buffer, count, datatype,
-                                                                        root), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Bcast_c", comm,
-                                                 coll::exchange::bcast(buffer, count, datatype,
-                                                                       root), &code))
+  if (int code = 0; mpi::call_collective("MPI_Bcast_c", comm,
+                                         coll::exchange::bcast(buffer, count, datatype, root),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Bcast_c", comm);
   const auto data = coll::uniform(count, datatype);
@@ -560,17 +521,10 @@ TELPHER_MPI(Scatterv_c,
   if (!entry::active())
     return pmpi::Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Allgather_c", comm,
-                                                  coll::exchange::allgather(sendbuf, sendcount,
-                                                                            sendtype, recvbuf,
-                                                                            recvcount, recvtype),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Allgather_c", comm,
-                                                 coll::exchange::allgather(sendbuf, sendcount,
-                                                                           sendtype, recvbuf,
-                                                                           recvcount, recvtype),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Allgather_c", comm,
+                                         coll::exchange::allgather(sendbuf, sendcount, sendtype,
+                                                                   recvbuf, recvcount, recvtype),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Allgather_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -600,17 +554,10 @@ TELPHER_MPI(Allgather_c,
     return pmpi::Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Allgatherv_c", comm,
-                                                  coll::exchange::allgatherv(sendbuf, sendcount,
-                                                                             sendtype, recvbuf,
-                                                                             recvcounts, displs,
-                                                                             recvtype), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Allgatherv_c", comm,
-                                                 coll::exchange::allgatherv(sendbuf, sendcount,
-                                                                            sendtype, recvbuf,
-                                                                            recvcounts, displs,
-                                                                            recvtype), &code))
+  if (int code = 0; mpi::call_collective("MPI_Allgatherv_c", comm,
+                                         coll::exchange::allgatherv(sendbuf, sendcount, sendtype,
+                                                                    recvbuf, recvcounts, displs,
+                                                                    recvtype), &code))
     return code;
   coll::host_collective call("MPI_Allgatherv_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype));
@@ -641,17 +588,10 @@ TELPHER_MPI(Allgatherv_c,
   if (!entry::active())
     return pmpi::Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoall_c", comm,
-                                                  coll::exchange::alltoall(sendbuf, sendcount,
-                                                                           sendtype, recvbuf,
-                                                                           recvcount, recvtype),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Alltoall_c", comm,
-                                                 coll::exchange::alltoall(sendbuf, sendcount,
-                                                                          sendtype, recvbuf,
-                                                                          recvcount, recvtype),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Alltoall_c", comm,
+                                         coll::exchange::alltoall(sendbuf, sendcount, sendtype,
+                                                                  recvbuf, recvcount, recvtype),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Alltoall_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(sendcount, sendtype, call.size()));
@@ -681,19 +621,10 @@ TELPHER_MPI(Alltoall_c,
     return pmpi::Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Alltoallv_c", comm,
-                                                  coll::exchange::alltoallv(sendbuf, sendcounts,
-                                                                            sdispls, sendtype,
-                                                                            recvbuf, recvcounts,
-                                                                            rdispls, recvtype),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Alltoallv_c", comm,
-                                                 coll::exchange::alltoallv(sendbuf, sendcounts,
-                                                                           sdispls, sendtype,
-                                                                           recvbuf, recvcounts,
-                                                                           rdispls, recvtype),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Alltoallv_c", comm,
+                                         coll::exchange::alltoallv(sendbuf, sendcounts, sdispls,
+                                                                   sendtype, recvbuf, recvcounts,
+                                                                   rdispls, recvtype), &code))
     return code;
   coll::host_collective call("MPI_Alltoallv_c", comm);
   const void* s = call.input(sendbuf, coll::ragged(call.size(), sendcounts, sdispls, sendtype));

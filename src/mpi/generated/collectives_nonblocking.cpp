@@ -2,7 +2,6 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that moves (chapter 6),
 // in the sections of MPI 4.0.
-#include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
 #include "coll/host_collective.hpp"
 #include "mpi/by_messages.hpp"

@@ -2,7 +2,6 @@
 // generated from api.toml by generate.py; do not edit
 // Collective communication that reduces (chapter 6),
 // in the sections of MPI 4.0.
-#include "coll/between/calls.hpp"
 #include "coll/exchange/arguments_of.hpp"
 #include "coll/host_collective.hpp"
 #include "mpi/deferred.hpp"
@@ -21,14 +20,9 @@ extern "C" {
                                          MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce", comm,
-                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
-                                                                         datatype, op, root),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Reduce", comm,
-                                                 coll::exchange::reduce(sendbuf, recvbuf, count,
-                                                                        datatype, op, root), &code))
+  if (int code = 0; mpi::call_collective("MPI_Reduce", comm,
+                                         coll::exchange::reduce(sendbuf, recvbuf, count, datatype,
+                                                                op, root), &code))
     return code;
   coll::host_collective call("MPI_Reduce", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
@@ -51,13 +45,9 @@ TELPHER_MPI(Reduce,
                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce", comm,
-                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
-                                                                            datatype, op), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Allreduce", comm,
-                                                 coll::exchange::allreduce(sendbuf, recvbuf, count,
-                                                                           datatype, op), &code))
+  if (int code = 0; mpi::call_collective("MPI_Allreduce", comm,
+                                         coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                   datatype, op), &code))
     return code;
   coll::host_collective call("MPI_Allreduce", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -95,19 +85,10 @@ TELPHER_MPI(Reduce_local,
   if (!entry::active())
     return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block", comm,
-                                                  coll::exchange::reduce_scatter_block(sendbuf,
-                                                                                       recvbuf,
-                                                                                       recvcount,
-                                                                                       datatype,
-                                                                                       op), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter_block", comm,
-                                                 coll::exchange::reduce_scatter_block(sendbuf,
-                                                                                      recvbuf,
-                                                                                      recvcount,
-                                                                                      datatype, op),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Reduce_scatter_block", comm,
+                                         coll::exchange::reduce_scatter_block(sendbuf, recvbuf,
+                                                                              recvcount, datatype,
+                                                                              op), &code))
     return code;
   coll::host_collective call("MPI_Reduce_scatter_block", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
@@ -135,17 +116,10 @@ TELPHER_MPI(Reduce_scatter_block,
   if (!entry::active())
     return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter", comm,
-                                                  coll::exchange::reduce_scatter(sendbuf, recvbuf,
-                                                                                 recvcounts,
-                                                                                 datatype, op),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter", comm,
-                                                 coll::exchange::reduce_scatter(sendbuf, recvbuf,
-                                                                                recvcounts,
-                                                                                datatype, op),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Reduce_scatter", comm,
+                                         coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                        recvcounts, datatype, op),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Reduce_scatter", comm);
   const void* s = call.input(sendbuf,
@@ -223,14 +197,9 @@ TELPHER_MPI(Exscan,
                                            MPI_Comm comm) {
   if (!entry::active()) return pmpi::Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_c", comm,
-                                                  coll::exchange::reduce(sendbuf, recvbuf, count,
-                                                                         datatype, op, root),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Reduce_c", comm,
-                                                 coll::exchange::reduce(sendbuf, recvbuf, count,
-                                                                        datatype, op, root), &code))
+  if (int code = 0; mpi::call_collective("MPI_Reduce_c", comm,
+                                         coll::exchange::reduce(sendbuf, recvbuf, count, datatype,
+                                                                op, root), &code))
     return code;
   coll::host_collective call("MPI_Reduce_c", comm);
   const void* s = call.input(sendbuf, root >= 0 ? coll::uniform(count, datatype) : coll::nothing());
@@ -253,13 +222,9 @@ TELPHER_MPI(Reduce_c,
                                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   if (!entry::active()) return pmpi::Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Allreduce_c", comm,
-                                                  coll::exchange::allreduce(sendbuf, recvbuf, count,
-                                                                            datatype, op), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Allreduce_c", comm,
-                                                 coll::exchange::allreduce(sendbuf, recvbuf, count,
-                                                                           datatype, op), &code))
+  if (int code = 0; mpi::call_collective("MPI_Allreduce_c", comm,
+                                         coll::exchange::allreduce(sendbuf, recvbuf, count,
+                                                                   datatype, op), &code))
     return code;
   coll::host_collective call("MPI_Allreduce_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(count, datatype));
@@ -297,19 +262,10 @@ TELPHER_MPI(Reduce_local_c,
   if (!entry::active())
     return pmpi::Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_block_c", comm,
-                                                  coll::exchange::reduce_scatter_block(sendbuf,
-                                                                                       recvbuf,
-                                                                                       recvcount,
-                                                                                       datatype,
-                                                                                       op), &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter_block_c", comm,
-                                                 coll::exchange::reduce_scatter_block(sendbuf,
-                                                                                      recvbuf,
-                                                                                      recvcount,
-                                                                                      datatype, op),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Reduce_scatter_block_c", comm,
+                                         coll::exchange::reduce_scatter_block(sendbuf, recvbuf,
+                                                                              recvcount, datatype,
+                                                                              op), &code))
     return code;
   coll::host_collective call("MPI_Reduce_scatter_block_c", comm);
   const void* s = call.input(sendbuf, coll::uniform(recvcount, datatype, local_group::size(comm)));
@@ -338,17 +294,10 @@ TELPHER_MPI(Reduce_scatter_block_c,
   if (!entry::active())
     return pmpi::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
   if (stream::must_settle()) [[unlikely]] stream::settle(comm, {sendbuf, recvbuf});
-  if (int code = 0; coll::exchange::call_blocking("MPI_Reduce_scatter_c", comm,
-                                                  coll::exchange::reduce_scatter(sendbuf, recvbuf,
-                                                                                 recvcounts,
-                                                                                 datatype, op),
-                                                  &code))
-    return code;
-  if (int code = 0; coll::between::call_blocking("MPI_Reduce_scatter_c", comm,
-                                                 coll::exchange::reduce_scatter(sendbuf, recvbuf,
-                                                                                recvcounts,
-                                                                                datatype, op),
-                                                 &code))
+  if (int code = 0; mpi::call_collective("MPI_Reduce_scatter_c", comm,
+                                         coll::exchange::reduce_scatter(sendbuf, recvbuf,
+                                                                        recvcounts, datatype, op),
+                                         &code))
     return code;
   coll::host_collective call("MPI_Reduce_scatter_c", comm);
   const void* s = call.input(sendbuf,
