@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a rank's arguments to the problem that all ranks have in common. What one rank alone knows
-// is put into words, of which all ranks learn the least.
+// From a rank's arguments to the problem that is the same at all ranks. What only one rank knows
+// (its terms) travels as words, of which all ranks get the least.
 #pragma once
 
 #include <array>

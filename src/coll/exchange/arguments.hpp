@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A blocking collective as its wrapper was called, in the terms of the exchange: addresses, bytes,
-// a reduction that the device knows. A call that cannot run among devices (host memory, gaps in a
-// type, an operation of the program's) says so by `possible` and costs no more than that look.
-// Calls between nodes take host memory as well, and are read so.
+// The arguments of a collective in the terms of the exchange: addresses, bytes, a reduction that
+// the device knows. If the call cannot run among devices (host memory, gaps in a type, an operation
+// of the program's), `possible` is false, and the rest is not read. Calls between nodes are read so
+// that host memory is possible, too.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace telpher::coll::exchange {
 
-/// Of a buffer: as the call names them.
+/// What the call says of a buffer.
 struct elements {
   std::int64_t count = 0;
   MPI_Datatype of = MPI_DATATYPE_NULL;
@@ -31,10 +31,10 @@ class arguments {
   arguments(operation op, int size, int own, bool with_host_memory = false) noexcept
       : what(op), ranks(size), rank(own), takes_host(with_host_memory) {}
 
-  // --- said by the wrapper, in this order; what keeps blocks may throw std::bad_alloc ---
+  // --- called for the wrapper, in this order; those of blocks may throw std::bad_alloc ---
 
   /// The buffers that count at this rank; null where one does not. MPI_IN_PLACE as `send` makes
-  /// `receive` both. False: nothing more need be said, the call is not for the devices.
+  /// `receive` both. False: the call is not for the devices, and the rest need not be read.
   bool buffers(const void* send, void* receive) noexcept;
   void rooted(int root_) noexcept {
     possible = root_ >= 0 && root_ < ranks;
@@ -42,8 +42,8 @@ class arguments {
   }
   /// `count` elements make the vector, or the block of each rank.
   void vector(std::int64_t count, MPI_Datatype of) noexcept;
-  /// The same where both sides of the call name it; they must mean as many bytes, unless one of
-  /// them does not count (MPI_IN_PLACE, or `both` false: the second one).
+  /// The same if the call has a count and type for each side. Both must mean as many bytes. With
+  /// MPI_IN_PLACE the first one does not count, without `both` the second one.
   void vectors(std::int64_t count, MPI_Datatype own_type, std::int64_t other_count,
                MPI_Datatype other_type, bool both) noexcept;
   void reducing(std::int64_t count, MPI_Datatype of, MPI_Op op) noexcept;
@@ -57,8 +57,7 @@ class arguments {
   void output_blocks(const Count* counts, const Displacement* displacements, MPI_Datatype of) {
     blocks(counts, displacements, of, output_counts, output_offsets);
   }
-  /// The one block that this rank sends; in place it lies among the blocks of the output, which
-  /// must be said before.
+  /// The one block that this rank sends. Output blocks come before: in place it is one of them.
   void own_block(std::int64_t count, MPI_Datatype of);
   /// The one block that this rank expects from the root.
   void expected_block(std::int64_t count, MPI_Datatype of);
@@ -74,14 +73,14 @@ class arguments {
   }
   bool send_arrays_count() const noexcept { return what != operation::alltoallv || !in_place; }
 
-  // --- what came of it; bytes ---
+  // --- the result; sizes in bytes ---
 
   operation what;
   int ranks;
   int rank;
   int root = 0;
   bool possible = true;
-  bool no_memory = false;  // to read all of it
+  bool no_memory = false;  // to read the arguments
   bool in_place = false;
   const void* input = nullptr;
   void* output = nullptr;
@@ -94,7 +93,7 @@ class arguments {
   std::uint64_t grain = 16;
   bool gaps = false;  // in the elements that are reduced
   reduction reduce;
-  MPI_Datatype type = MPI_DATATYPE_NULL;  // of the values, as they were named last
+  MPI_Datatype type = MPI_DATATYPE_NULL;  // of the values, as read last
   elements sent, received;  // of calls without arrays; the vector, or the block of a rank
   std::vector<std::uint64_t> own_counts, own_offsets, output_counts, output_offsets;
   std::vector<std::uint64_t> common;  // elements of `bytes` each
@@ -122,19 +121,19 @@ class arguments {
 /// Bytes of `count` elements, of any memory; 0 where the host MPI does not know the type.
 std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept;
 
-/// The longest vector is not known to all ranks.
+/// Of calls whose longest vector not all ranks know.
 struct unknown_bytes {
   std::uint64_t operator()(int) const noexcept { return 0; }
 };
 
-/// A call as its wrapper got it: which operation, and what tells its arguments.
+/// A call of a wrapper: the operation, and a function that reads its arguments.
 template <class Fill, class Bytes = unknown_bytes>
 struct described {
   operation what;
   Fill fill;      // void(arguments&)
-  Bytes bytes{};  // of so many ranks: of the longest vector, as all of them know it
+  Bytes bytes{};  // uint64(int ranks): of the longest vector, as all ranks know it; 0: they do not
 
-  /// Out of memory: a call that is not for the devices.
+  /// Without memory for it the call is not for the devices.
   arguments read(int ranks, int rank, bool with_host_memory = false) const noexcept {
     arguments a(what, ranks, rank, with_host_memory);
     try {

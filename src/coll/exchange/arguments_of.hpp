@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the arguments of each collective mean in terms of the exchange: one function an operation,
-// with the parameters of MPI's but the communicator. What it returns lives as long as the
-// arguments.
+// How the arguments of each collective are read: one function for each operation, with MPI's
+// parameters except for the communicator. What it returns lives as long as these.
 #pragma once
 
 #include <numeric>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One collective call among the devices of a node, from its initiation to its end. It goes from
-// step to step. A step does what can be done now and never waits: who waits for the call polls
-// advance(). The ranks decide by what all of them know, so all decide alike. What a rank alone
-// knows (it cannot map a buffer) is put to the vote.
+// step to step. A step never waits: whoever waits for the call polls advance(). All ranks decide by
+// what all of them know, so all decide alike. On what only one rank can know (such as a failed
+// mapping) they vote.
 //
 //   file                 steps
 //   call.cpp             the rank proposes the devices or the host MPI; all proposals are read
@@ -10,7 +10,7 @@
 //   call_choice.cpp      algorithm and transport are chosen, the program's buffers mapped
 //   call_run.cpp         the schedule runs (execution.hpp)
 //   call_library.cpp     or the vendor's library does the call
-//   call_replay.cpp      or nothing runs: a replay is prepared, which streams start (replay.hpp)
+//   call_replay.cpp      or a replay is prepared, which streams start later (replay.hpp)
 //
 // A blocking call is its caller's. A non-blocking one is held by the program's request and by its
 // communicator's queue (call_queue.hpp).
@@ -38,8 +38,8 @@ class call final : public deferred_call {
   enum class form : std::uint8_t { blocking, nonblocking };  // as in agreement.hpp
   enum class outcome : std::uint8_t { pending, done, staged };
 
-  /// `host` initiates a non-blocking call in the host MPI, staged. It has the arrays that the host
-  /// MPI may read until the call has ended.
+  /// `host` initiates a non-blocking call in the host MPI, staged. It keeps the arrays that the
+  /// host MPI reads.
   call(const char* name, communicator& c, arguments&& a, form f, host_form&& host = {}) noexcept
       : deferred_call(name), c_(c), arguments_(std::move(a)), form_(f), host_(std::move(host)) {}
 
@@ -49,9 +49,9 @@ class call final : public deferred_call {
 
   /// Does what can be done now. staged: all ranks have agreed to stage it, or this one does.
   outcome advance() noexcept;
-  /// Takes the proposal of a non-blocking call back, unless it is decided that all ranks try.
+  /// Withdraws the proposal of a non-blocking call. False: all ranks have proposed the devices.
   bool withdraw() noexcept;
-  /// It runs among the devices for sure.
+  /// From here on it runs among the devices at all ranks.
   bool committed() const noexcept { return committed_; }
 
   /// What ends a non-blocking call: its run on the devices, or its start in the host MPI.
@@ -60,18 +60,19 @@ class call final : public deferred_call {
   /// Of the run on devices.
   status result() const noexcept { return result_; }
 
-  /// Before the first advance(): done shall mean that take_replay() has what streams start.
+  /// Before the first advance(): the call prepares a replay, which take_replay() returns when it
+  /// is done.
   void prepare_replay(bool any_buffers) noexcept {
     facts_.replayed = true;
     facts_.any_buffers = any_buffers;
   }
   std::unique_ptr<replay> take_replay() noexcept { return std::move(replay_); }
 
-  /// What it waits for, as the end of a sentence.
+  /// What it waits for, as a sentence after "until".
   void describe(char* text, std::size_t size) const noexcept;
 
  private:
-  // What a step came to: on with the next one, or the same again later.
+  // After a step: go on with the next one, take the same one again later, or stop.
   enum class then : std::uint8_t { next, later, staged, done };
   using step_function = then (call::*)() noexcept;
 
@@ -158,7 +159,7 @@ class call final : public deferred_call {
   std::optional<execution> execution_;
   std::unique_ptr<kernel_replay> replay_;
   std::uint64_t rooms_made_ns_ = 0;
-  int rooms_open_ = 0;  // of the first ranks
+  int rooms_open_ = 0;  // so many ranks' rooms
 };
 
 }  // namespace telpher::coll::exchange

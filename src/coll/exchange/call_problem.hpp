@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Between a rank's arguments, what it tells its peers of them, and the problem that all of them
-// make out of what they were told.
+// From a rank's arguments to the description that its peers read, and from all descriptions to the
+// problem that is the same at all ranks.
 #pragma once
 
 #include "coll/exchange/agreement.hpp"
@@ -12,17 +12,16 @@ namespace telpher::coll::exchange {
 bool reads_input(const arguments& a) noexcept;
 bool writes_output(const arguments& a) noexcept;
 
-/// No buffer that holds bytes is missing (MPI_BOTTOM, or the program's mistake).
+/// False if a buffer that must hold bytes is null: MPI_BOTTOM, or the program's mistake.
 bool has_buffers(const arguments& a) noexcept;
 
-/// Whether a call tells peers what they need to map its buffers: never, where mapping is worth it,
-/// always.
+/// Whether a description has the handles that peers need to map the buffers.
 enum class handles : std::uint8_t { none, where_of_use, all };
 
 /// Fills what peers need to reach the buffers. False: the bytes are not one allocation's.
 bool describe_buffers(const arguments& a, handles wanted, description& d) noexcept;
 
-/// Fills the rest.
+/// Fills the other fields, which tell of counts and offsets.
 void describe_call(const arguments& a, description& d) noexcept;
 
 /// Takes the memory that describe_problem needs. May throw std::bad_alloc.
@@ -34,7 +33,7 @@ void reserve_problem(const arguments& a, problem& p);
 bool describe_problem(const arguments& a, const agreement& protocol, problem& p,
                       std::uint64_t& unit);
 
-/// The power of two that is not less.
+/// The next power of two.
 std::uint64_t size_class(std::uint64_t bytes) noexcept;
 
 }  // namespace telpher::coll::exchange

@@ -44,19 +44,18 @@ class communicator {
   static communicator* ready(MPI_Comm comm) noexcept {
     return last_.serves(comm) ? last_.found : ready_slow(comm);
   }
-  /// Whether it is ready, as far as that is known without a look into the table.
+  /// True only if it is ready; looks only at what ready() has found last.
   static bool surely_ready(MPI_Comm comm) noexcept { return last_.serves(comm) && last_.found; }
-  /// The same without waiting: it may still be in the making (see joined()), and of no use then.
+  /// The same without waiting. It may not be usable yet (joined()).
   static communicator* get(MPI_Comm comm) noexcept;
-  /// A state for one persistent collective, whose rounds are its calls. MPI matches persistent
-  /// collectives by the order in which ranks make the requests, not by the order of their starts:
-  /// so each needs an agreement of its own. Collective, without waiting. A channel that all ranks
-  /// `wanted` is kept until MPI_Finalize, because each rank frees its request when it likes; so the
-  /// number of channels is bounded. Null where the channel would never serve.
+  /// A state of its own for a persistent collective, whose rounds are its calls. Ranks may start
+  /// such requests in any order, so each needs an agreement of its own. Collective, without
+  /// waiting. If all ranks `wanted` the channel, it is kept until MPI_Finalize, because ranks free
+  /// their requests at different times. So the number of channels is bounded. Null: there is none.
   static communicator* channel(MPI_Comm comm, bool wanted) noexcept;
   /// The channel's request has been freed at this rank.
   void release() noexcept;
-  /// Whether collectives on a communicator of this shape may run among devices; its size and rank.
+  /// Whether its kind and size are such that collectives may run among devices. Also returns both.
   static bool may_serve(MPI_Comm comm, int& size, int& own_rank) noexcept;
   /// Before a non-blocking collective that goes to the host MPI without asking: starts there those
   /// calls on the communicator that are not decided yet.
@@ -82,9 +81,9 @@ class communicator {
 
   enum class phase {
     joining,   // the host MPI is passing the cards
-    absent,    // as if there were no state
+    absent,    // some rank could not join: treated as if there were no state
     fresh,     // no workspace mapped yet
-    ready,     // all have mapped a workspace of each
+    ready,     // all ranks have mapped workspaces of all
     unusable,  // some rank could not, several times: always staged
   };
 
@@ -95,11 +94,11 @@ class communicator {
   agreement protocol;
   phase state = phase::joining;
   memory::place where;          // this rank's device, once ready
-  bool may_wait = false;        // kernels for peers: every rank's device allows it, and has room
+  bool may_wait = false;        // kernels may wait for peers, on the devices of all ranks
   bool delivers_lines = false;  // every rank's device delivers lines to those of all
   bool takes_turns = false;     // ranks' processes share a device that runs one of them at a time
   bool shares_devices = false;  // two ranks have the same device
-  int library_calls = 0;        // that might have gained by it
+  int library_calls = 0;        // that the vendor's library might have made faster
   bool library_absent = false;  // all ranks know that the vendor's library is of no use
   bool library_failed = false;  // in a call, at this rank
   vendor::communicator library;
@@ -125,13 +124,13 @@ class communicator {
     std::uint64_t willing;
   };
 
-  // What ready() has found last, for programs that call on one communicator again and again. Only
-  // what stays so until the communicator is freed, and only where one thread calls.
+  // What ready() has found last, for programs that use one communicator again and again. It holds
+  // until a communicator is freed, and is used only if one thread calls MPI.
   struct remembered {
     bool any;
     MPI_Comm comm;
     communicator* found;  // null: its collectives never run among devices
-    unsigned ended;       // communicators, then
+    unsigned ended;       // communicators that had ended then
     bool serves(MPI_Comm c) const noexcept {
       return any && comm == c && ended == host_mpi::lifetime::ended() &&
              (!found || found->calls.empty());

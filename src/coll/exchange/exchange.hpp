@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives among the devices of a node: what the wrappers of blocking calls ask first, and those
-// of other calls after coll/between. A blocking call answers true when it was done, with MPI's
-// code. It answers false, at all ranks alike, when it does not run here. A non-blocking call
-// answers null when the wrapper must initiate it in the host MPI now. Every rank must come here for
-// every collective that may run among devices, whatever its buffers.
+// Collectives among the devices of a node. Blocking calls come here first, others after
+// coll/between. A blocking call returns true, with MPI's code, if it was done, and false, at all
+// ranks alike, if it does not run here. A non-blocking call returns null if the wrapper must
+// initiate it in the host MPI now. Every rank must call this for every collective that may run
+// among devices, whatever its buffers.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace telpher::coll::exchange {
 
-/// Whether such calls are attempted at all.
+/// Whether TELPHER_COLL allows such calls.
 bool enabled() noexcept;
 
 /// Whether a blocking call with these buffers, all that it was given, is the host MPI's for sure:
@@ -100,7 +100,7 @@ struct update {
   const void* from;
   void* old;
   std::uint64_t bytes;
-  /// `old` is of the device that runs the kernel, and of values' alignment: nearer than `to`.
+  /// `old` is in memory of the device that runs the kernel: reading it is faster than reading `to`.
   bool old_is_near = false;
 };
 /// Makes the update in one launch, or by a kernel that stays, and returns when it is done. If `r`
@@ -108,8 +108,8 @@ struct update {
 /// not_supported: the back end is without these kernels. In both cases nothing was changed.
 status run_update(const memory::place& where, const reduction& r, const update& u) noexcept;
 /// One value of 1, 2, 4 or 8 bytes, whose addresses are multiples of that: it is copied to `old`,
-/// and if it is the one at `compare`, `to` becomes `from`. As run_update. Only the caller can keep
-/// others from the value meanwhile.
+/// and if it equals the one at `compare`, `to` becomes `from`. Returns as run_update does. It is
+/// not atomic: the caller must keep others from the value.
 struct swap {
   update value;
   const void* compare;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a call holds on this rank's device, and the run of its schedule there: by one kernel
-// (launch.hpp), or step for step by the host (stepped.hpp).
+// The launch context that a call holds, and the run of its schedule in it: by one kernel
+// (launch.hpp), or step by step by the host (stepped.hpp).
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ class execution {
   status poll() noexcept;
   void stop() noexcept;
 
-  /// A peer whose signal is missed, or -1: this rank's kernel has not ended.
+  /// The peer whose signal is awaited. -1: this rank's kernel is.
   int awaited() const noexcept { return steps_ ? steps_->awaited() : -1; }
   bool by_steps() const noexcept { return steps_.has_value(); }
 

@@ -23,8 +23,8 @@ class with_arrays {
     return std::apply([&](const Element*... at) { return form_(at..., on, made); }, arrays_);
   }
 
-  /// The same with copies. Of what the call `a` does not read at this rank there is nothing to
-  /// copy: the address may be anything. May throw std::bad_alloc.
+  /// The same with copies of the arrays that the call `a` reads at this rank; the addresses of
+  /// others may be invalid. May throw std::bad_alloc.
   host_form kept(const arguments& a) const {
     const std::size_t n = a.arrays_count() ? static_cast<std::size_t>(a.ranks) : 0;
     const bool first_half = a.send_arrays_count();
@@ -34,7 +34,7 @@ class with_arrays {
       ++index;
       return counts ? std::vector<T>(from, from + n) : std::vector<T>();
     };
-    // In braces: from the left.
+    // Braces evaluate from left to right.
     std::tuple<std::vector<Element>...> copies{std::apply(
         [&](const Element*... from) { return std::tuple<std::vector<Element>...>{copy(from)...}; },
         arrays_)};
@@ -48,7 +48,7 @@ class with_arrays {
   std::tuple<const Element*...> arrays_;
 };
 
-/// What a deferred call keeps of the way to initiate it.
+/// The same initiation, to be called after the program's call has returned.
 template <class Form, class... Element>
 host_form kept(const with_arrays<Form, Element...>& form, const arguments& a) {
   return form.kept(a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's allocations that every rank of a communicator has mapped. All ranks are told of the
-// same ones in the same order, so all keep and drop the same. Between calls a mapping rests: one
-// that is not used for long may be closed then (memory/allocations.hpp).
+// The program's allocations that every rank of a communicator has mapped. All ranks hear of the
+// same ones in the same order, so all keep and drop the same. Between calls a mapping that has not
+// been used for long may be closed (memory/allocations.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class known_allocations {
   /// Finds its allocation, or maps it for `where` and sets `fresh`. False where that fails. May
   /// throw std::bad_alloc.
   bool map(const named& n, const memory::place& where, bool& fresh);
-  /// Where peers' memory is mapped here; 0: it is not.
+  /// The address here of a peer's memory; 0: it is not mapped.
   std::uint64_t address_of(int rank, const path::exported_memory& m) const noexcept;
 
   /// Whether some mapping has been closed since all were forgotten.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of the exchange kernel. A process has a few launch contexts. Each is a stream of its own
-// with the words in pinned memory by which the host sees the end of a run and ends it early; a run
-// holds its context. Their number bounds how many kernels that wait for peers a device may hold at
-// once: all of them must find room beside each other, or two communicators could block one another.
-// After a small call in a burst a context's kernel stays for the next (kernel/exchange_stay.hpp),
-// in a second stream, so that what else the context does never queues behind it.
+// Runs of the exchange kernel. A process has a few launch contexts, and a run holds one. A context
+// has a stream, and words in pinned memory by which the host sees the end of a run or ends it
+// early. The number of contexts limits the kernels that wait for peers on a device. All of them
+// must fit there at once, or two communicators could block each other. After a small call in a
+// burst the kernel stays for the next call (kernel/exchange_stay.hpp). It runs in a second stream,
+// so that other work of the context never queues behind it.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class launch_context {
   launch_context() = default;
   /// would_block: all are in use.
   static result<launch_context> take(const memory::place& where) noexcept;
-  /// A context beside these for kernels that wait for nobody. Any number of calls may hold it: what
-  /// it runs is ordered by its stream. Under the engine's lock, and never to be polled by
-  /// run::poll.
+  /// One more context, for kernels that wait for no other rank. Any number of calls may hold it;
+  /// its stream orders their work. Under the engine's lock. Its runs must not be polled
+  /// (run::poll).
   static result<launch_context> common(const memory::place& where) noexcept;
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -57,7 +57,7 @@ class launch_context {
   std::unique_ptr<context_state, give_back> state_;
 };
 
-/// Whether a kernel that stays may run a program, and of which kind the program is.
+/// Whether the kernel may stay after the program, and of which kind the program is.
 enum class staying { no, packed, with_flags };
 
 /// Puts a program where a launch with these parameters finds it. One that is too long for them is
@@ -78,7 +78,7 @@ class run {
   /// ok: all blocks are through, or were stopped. would_block: not yet; a kernel that paused was
   /// launched again. device_error: the kernel has died.
   status poll() noexcept;
-  /// Blocks that wait shall give up; poll() tells when they have.
+  /// Makes waiting blocks give up; poll() tells when they have.
   void stop() noexcept;
 
  private:
