@@ -139,8 +139,7 @@ const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place
 
 result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbox_take::arrival& a,
                                                   const region& to) noexcept {
-  if (sender >= most_inboxes || a.cell + cells_for(a.bytes) > cells)
-    return status::corrupt;
+  if (sender >= most_inboxes || a.cell + cells_for(a.bytes) > cells) return status::corrupt;
   const std::optional<own_inbox>& known = (*own_inboxes)[sender];
   if (!known || !known->room) return status::corrupt;
   auto made = std::make_unique<cell_copy>(to);
