@@ -117,14 +117,14 @@ class Spack(unittest.TestCase):
 class Recipes(unittest.TestCase):
 
     def test_conda_names_what_the_build_has(self):
-        text = (PACKAGING / "conda/meta.yaml").read_text()
+        text = (PACKAGING / "conda/recipe.yaml").read_text()
         self.assertLessEqual(set(re.findall(r"-D(TELPHER_\w+)", text)), cache_entries())
-        self.assertIn(f'version = "{release.version()}"', text)
+        self.assertIn(f'version: "{release.version()}"', text)
 
     def test_what_was_not_run_says_so(self):
         for name in (
             SPACK,
-            "conda/meta.yaml",
+            "conda/recipe.yaml",
             "containers/telpher.def",
         ):
             self.assertIn("Not run:", (PACKAGING / name).read_text(), name)
