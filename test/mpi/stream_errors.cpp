@@ -165,6 +165,34 @@ void beyond_the_allocation(suite& s) {
   MPI_Comm_free(&comm);
 }
 
+/// While the thread that serves streams asks the host MPI for a message, which changes the handler
+/// of MPI_COMM_SELF for moments over some MPIs.
+void handler_of_self(suite& s) {
+  const int peer = s.rank ^ 1;
+  if (peer >= s.ranks) return;
+  const test_stream stream;
+  bytes data(50000, 0);
+  MPI_Errhandler suites;
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &suites);
+  STREAM_CALL(telpher_recv_enqueue)
+  (data.data(), 50000, MPI_BYTE, peer, 1, s.control, MPI_STATUS_IGNORE, stream);
+  for (int round = 0; round < 3000; ++round) {
+    const bool own = round % 2 == 1;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, own ? suites : MPI_ERRORS_RETURN);
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 7));
+    MPI_Errhandler found;
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &found);
+    s.expect(found == (own ? suites : MPI_ERRORS_RETURN), "the handler is what was set");
+    if (found != MPI_ERRORS_RETURN) MPI_Errhandler_free(&found);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, suites);
+  MPI_Errhandler_free(&suites);
+  const test_stream other;
+  STREAM_CALL(telpher_send_enqueue)(data.data(), 50000, MPI_BYTE, peer, 1, s.control, other);
+  other.wait();
+  stream.wait();
+}
+
 /// The level that the program got decides, which TELPHER_STREAMS=on raises.
 void level(suite& s) {
   MPI_Comm comm;
@@ -198,6 +226,7 @@ int main(int argc, char** argv) {
   s.run("failed copies", [&] { failed_copies(s); });
   s.run("failed ahead", [&] { failed_ahead(s); });
   s.run("wrong use", [&] { wrong_use(s); });
+  s.run("handler of MPI_COMM_SELF", [&] { handler_of_self(s); });
   s.run("beyond the allocation", [&] { beyond_the_allocation(s); });
   return s.finish();
 }

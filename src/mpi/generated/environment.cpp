@@ -282,6 +282,20 @@ TELPHER_MPI(Dist_graph_create,
   return code;
 }
 
+// 9.3 Error handling
+TELPHER_MPI(Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler), (comm, errhandler)) {
+  if (!entry::active()) return pmpi::Comm_set_errhandler(comm, errhandler);
+  const auto held = ticket::progress().lock();
+  return pmpi::Comm_set_errhandler(comm, errhandler);
+}
+
+// 9.3 Error handling
+TELPHER_MPI(Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler* errhandler), (comm, errhandler)) {
+  if (!entry::active()) return pmpi::Comm_get_errhandler(comm, errhandler);
+  const auto held = ticket::progress().lock();
+  return pmpi::Comm_get_errhandler(comm, errhandler);
+}
+
 // 11.2 The World Model
 TELPHER_MPI(Init, (int* argc, char*** argv), (argc, argv)) {
   return entry::init(argc, argv);
