@@ -113,80 +113,55 @@ std::shared_ptr<taking> begin_receive(const receive_args& a, device::adopted_str
 
 }  // namespace
 
-std::optional<int> send_through_inbox(const send_args& a, void* native) noexcept {
+std::optional<int> send_through_inbox(const send_args& a, MPI_Request* request,
+                                      void* native) noexcept {
   if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
   device::adopted_stream s(native);
   if (!takes_launches(s)) return std::nullopt;
-  std::unique_ptr<inbox_send> op;
-  {
-    const ticket::visit v;
-    op = begin_send(a, s, nullptr);
+  std::shared_ptr<ending> read;
+  if (request) {
+    read = std::make_shared<ending>();
+    fill_empty(&read->status);
   }
-  if (!op) return std::nullopt;
-  return report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
-}
-
-std::optional<int> receive_through_inbox(const receive_args& a, MPI_Status* status,
-                                         void* native) noexcept {
-  if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
-  device::adopted_stream s(native);
-  if (!takes_launches(s)) return std::nullopt;
-  std::unique_ptr<inbox_receive> op;
-  int rc = MPI_SUCCESS;
-  {
-    const ticket::visit v;
-    if (!begin_receive(a, s, native, taking::waiter::own_stream, status, op, &rc)) op = nullptr;
-  }
-  if (rc != MPI_SUCCESS) return rc;
-  if (!op) return std::nullopt;
-  return report(a.call, a.comm, native, stream::launch(s, native, std::move(op), true));
-}
-
-std::optional<int> isend_through_inbox(const send_args& a, MPI_Request* request,
-                                       void* native) noexcept {
-  if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
-  device::adopted_stream s(native);
-  if (!takes_launches(s)) return std::nullopt;
-  const auto read = std::make_shared<ending>();
-  fill_empty(&read->status);
   std::unique_ptr<inbox_send> op;
   int rc = MPI_SUCCESS;
   {
     const ticket::visit v;
     op = begin_send(a, s, read);
     if (!op) return std::nullopt;
-    rc = give_request<inbox_request>(request, read, native);
+    if (request) rc = give_request<inbox_request>(request, read, native);
     if (rc != MPI_SUCCESS) return op->abandon(), rc;
   }
   rc = report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
-  if (rc != MPI_SUCCESS) drop_request(request);
+  if (rc != MPI_SUCCESS && request) drop_request(request);
   return rc;
 }
 
-std::optional<int> ireceive_through_inbox(const receive_args& a, MPI_Request* request,
-                                          void* native) noexcept {
+std::optional<int> receive_through_inbox(const receive_args& a, MPI_Status* status,
+                                         MPI_Request* request, void* native) noexcept {
   if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
   device::adopted_stream s(native);
   if (!takes_launches(s)) return std::nullopt;
+  const auto by = request ? taking::waiter::nobody : taking::waiter::own_stream;
   std::unique_ptr<inbox_receive> op;
   int rc = MPI_SUCCESS;
   {
     const ticket::visit v;
-    const auto t = begin_receive(a, s, native, taking::waiter::nobody, MPI_STATUS_IGNORE, op, &rc);
+    const auto t = begin_receive(a, s, native, by, status, op, &rc);
     if (rc != MPI_SUCCESS) return rc;
     if (!t) return std::nullopt;
-    rc = give_request<inbox_request>(request, t);
+    if (request) rc = give_request<inbox_request>(request, t);
     if (rc != MPI_SUCCESS) return op->abandon(), rc;
   }
-  rc = report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
-  if (rc != MPI_SUCCESS) drop_request(request);
+  rc = report(a.call, a.comm, native, stream::launch(s, native, std::move(op), !request));
+  if (rc != MPI_SUCCESS && request) drop_request(request);
   return rc;
 }
 
 // The receive is posted first, and its kernel goes last: the other rank may need what is sent here.
 std::optional<int> sendrecv_through_inbox(const send_args& s, const receive_args& r,
                                           MPI_Status* status, void* native) noexcept {
-  if (s.destination == MPI_PROC_NULL) return receive_through_inbox(r, status, native);
+  if (s.destination == MPI_PROC_NULL) return receive_through_inbox(r, status, nullptr, native);
   if (!may_go() || memory::surely_host(r.buffer)) return std::nullopt;
   device::adopted_stream of(native);
   if (!takes_launches(of)) return std::nullopt;

@@ -10,14 +10,12 @@
 
 namespace telpher::mpi {
 
-std::optional<int> send_through_inbox(const pt2pt::send_args& a, void* native) noexcept;
+/// With a `request` (not null) the program waits for the message later, by wait_through_inbox or in
+/// any other way.
+std::optional<int> send_through_inbox(const pt2pt::send_args& a, MPI_Request* request,
+                                      void* native) noexcept;
 std::optional<int> receive_through_inbox(const pt2pt::receive_args& a, MPI_Status* status,
-                                         void* native) noexcept;
-/// Their requests are waited for by wait_through_inbox, or like any others.
-std::optional<int> isend_through_inbox(const pt2pt::send_args& a, MPI_Request* request,
-                                       void* native) noexcept;
-std::optional<int> ireceive_through_inbox(const pt2pt::receive_args& a, MPI_Request* request,
-                                          void* native) noexcept;
+                                         MPI_Request* request, void* native) noexcept;
 std::optional<int> sendrecv_through_inbox(const pt2pt::send_args& s, const pt2pt::receive_args& r,
                                           MPI_Status* status, void* native) noexcept;
 

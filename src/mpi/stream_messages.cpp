@@ -26,13 +26,13 @@ auto in_turn(Start start) noexcept {
 }  // namespace
 
 int enqueue_send(const send_args& a, void* native) noexcept {
-  if (const auto code = send_through_inbox(a, native)) return *code;
+  if (const auto code = send_through_inbox(a, nullptr, native)) return *code;
   return enqueue(a.call, a.comm, native, MPI_STATUS_IGNORE,
                  in_turn([a](MPI_Request* made) { return pt2pt::isend(a, made); }));
 }
 
 int enqueue_receive(const receive_args& a, MPI_Status* status, void* native) noexcept {
-  if (const auto code = receive_through_inbox(a, status, native)) return *code;
+  if (const auto code = receive_through_inbox(a, status, nullptr, native)) return *code;
   return enqueue(a.call, a.comm, native, status,
                  in_turn([a](MPI_Request* made) { return pt2pt::irecv(a, made); }));
 }
@@ -45,13 +45,13 @@ int enqueue_sendrecv(const send_args& s, const receive_args& r, MPI_Status* stat
 }
 
 int enqueue_isend(const send_args& a, MPI_Request* request, void* native) noexcept {
-  if (const auto code = isend_through_inbox(a, request, native)) return *code;
+  if (const auto code = send_through_inbox(a, request, native)) return *code;
   return enqueue_with_request(a.call, a.comm, native, request,
                               in_turn([a](MPI_Request* made) { return pt2pt::isend(a, made); }));
 }
 
 int enqueue_ireceive(const receive_args& a, MPI_Request* request, void* native) noexcept {
-  if (const auto code = ireceive_through_inbox(a, request, native)) return *code;
+  if (const auto code = receive_through_inbox(a, MPI_STATUS_IGNORE, request, native)) return *code;
   return enqueue_with_request(a.call, a.comm, native, request,
                               in_turn([a](MPI_Request* made) { return pt2pt::irecv(a, made); }));
 }
