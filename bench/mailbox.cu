@@ -131,14 +131,20 @@ __global__ void by_warps(place p) {
   }
 }
 
+/// By one warp; each lane gets one of the halves.
+__device__ ulonglong2 await_command(const place& p, unsigned n) {
+  const command* const slot = p.mailbox + n % depth;
+  ulonglong2 half;
+  do half = load_pair<acquire::nothing>(&slot->from + 2 * (threadIdx.x & 1));
+  while (!__all_sync(~0u, static_cast<unsigned>(half.y >> 32) == n));
+  return half;
+}
+
 /// The sender's kernel: 4 bytes of data and a mark in each word, at the receiver.
 __global__ void pushes(place p) {
   const unsigned lane = threadIdx.x;
   for (unsigned n = 1;; ++n) {
-    const command* const slot = p.mailbox + n % depth;
-    ulonglong2 half;
-    do half = load_pair<acquire::nothing>(&slot->from + 2 * (lane & 1));
-    while (!__all_sync(~0u, static_cast<unsigned>(half.y >> 32) == n));
+    const ulonglong2 half = await_command(p, n);
     const auto bytes = static_cast<unsigned>(__shfl_sync(~0u, half.y, 1));
     if (bytes == last_command) return;
     auto* const to = reinterpret_cast<word*>(__shfl_sync(~0u, half.x, 1));
@@ -156,10 +162,7 @@ template <publish P>
 __global__ void takes(place p) {
   const unsigned lane = threadIdx.x;
   for (unsigned n = 1;; ++n) {
-    const command* const slot = p.mailbox + n % depth;
-    ulonglong2 half;
-    do half = load_pair<acquire::nothing>(&slot->from + 2 * (lane & 1));
-    while (!__all_sync(~0u, static_cast<unsigned>(half.y >> 32) == n));
+    const ulonglong2 half = await_command(p, n);
     const auto bytes = static_cast<unsigned>(__shfl_sync(~0u, half.y, 1));
     if (bytes == last_command) return;
     auto* const to = reinterpret_cast<unsigned*>(__shfl_sync(~0u, half.x, 1));
