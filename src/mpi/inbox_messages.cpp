@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/settings.hpp"
 #include "device/adopted_stream.hpp"
 #include "mpi/enqueued.hpp"
@@ -11,6 +12,7 @@
 #include "mpi/inbox_requests.hpp"
 #include "mpi/send.hpp"
 #include "mpi/stream_messages.hpp"
+#include "stream/waiting.hpp"
 
 namespace telpher::mpi {
 
@@ -66,28 +68,52 @@ status take_copy(ticket::message& m) noexcept {
   return status::ok;
 }
 
-/// Under the engine's lock. Null: it does not go that way. `read`: see inbox_send.
-std::unique_ptr<inbox_send> begin_send(const send_args& a, device::adopted_stream& s,
-                                       std::shared_ptr<ending> read) noexcept {
+/// Where the bytes wait for the receiver: cells of its inbox, else a copy. would_block: the caller
+/// is `patient`, and there will be room.
+status take_place(ticket::message& m, int peer, bool patient) noexcept {
+  ticket::peer_table& peers = ticket::peers();
+  const auto cells =
+      path::take_cells(peers.segment_of(peer), peer, peers.place_on_node(ticket::job().rank),
+                       m.payload.where, m.payload.bytes);
+  if (cells) return m.cells = *cells, status::ok;
+  if (cells.error() == status::would_block) {
+    if (patient) return status::would_block;
+    path::note_no_room(peer);
+  }
+  return take_copy(m);
+}
+
+/// Under the engine's lock. not_supported: it does not go that way. would_block: see take_place.
+/// `read`: see inbox_send.
+result<std::unique_ptr<inbox_send>> begin_send(const send_args& a, device::adopted_stream& s,
+                                               const std::shared_ptr<ending>& read,
+                                               bool patient) noexcept {
   const outgoing o = inspect(a);
   const int peer = near_rank(a.comm, a.destination);
-  if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit) return nullptr;
+  if (peer < 0 || a.tag < 0 || a.tag > ticket::job().tag_limit) return status::not_supported;
   const auto run = run_in(a, o, s);
-  if (!run) return nullptr;
-  ticket::peer_table& peers = ticket::peers();
+  if (!run) return status::not_supported;
   ticket::message m;
   m.payload = *run;
   m.destination = a.destination;
   m.tag = a.tag;
   m.comm = a.comm;
   m.element_bytes = a.type == MPI_PACKED ? 0 : o.layout->size;
-  auto op = std::make_unique<inbox_send>(*run, std::move(read));
-  if (!op->has_words()) return nullptr;
-  m.cells = path::take_cells(peers.segment_of(peer), peer, peers.place_on_node(ticket::job().rank),
-                             run->where, run->bytes);
-  if (!m.cells && failed(take_copy(m))) return nullptr;
-  return op->announce(std::move(m), peer) ? std::move(op) : nullptr;
+  if (const status placed = take_place(m, peer, patient); failed(placed))
+    return placed == status::would_block ? placed : status::not_supported;
+  auto op = std::make_unique<inbox_send>(*run, read);
+  if (!op->has_words()) {
+    if (m.cells) path::give_cells(peer, *m.cells);
+    return status::not_supported;
+  }
+  if (!op->announce(std::move(m), peer)) return status::not_supported;
+  return op;
 }
+
+/// A program that is far ahead of its streams waits here for room, as it would for room in a
+/// stream. Room may depend on what this thread does next, so it does not wait for long: then the
+/// stream makes a copy, and no other call waits until cells have come free.
+constexpr double room_patience_us = 5000;
 
 /// A receive, which `by` waits for. Null: it does not go that way. `rc` is an error that MPI has
 /// raised, or MPI_SUCCESS.
@@ -125,10 +151,12 @@ std::optional<int> send_through_inbox(const send_args& a, MPI_Request* request,
   }
   std::unique_ptr<inbox_send> op;
   int rc = MPI_SUCCESS;
-  {
+  const std::uint64_t since = now_ns();
+  for (long looks = 0; !op; pause(looks++, stream::nap_ns)) {
     const ticket::visit v;
-    op = begin_send(a, s, read);
-    if (!op) return std::nullopt;
+    auto begun = begin_send(a, s, read, us_since(since) < room_patience_us);
+    if (begun.error() == status::would_block) continue;
+    if (failed(std::move(begun).into(op))) return std::nullopt;
     if (request) rc = give_request<inbox_request>(request, read, native);
     if (rc != MPI_SUCCESS) return op->abandon(), rc;
   }

@@ -7,8 +7,9 @@
 // is between the two streams:
 // - Sender, at the call: takes cells of the receiver's inbox, sends a ticket (slot_state::coming)
 //   and launches inbox_put in the stream. When that has read the buffer, its host stores `arrived`.
-//   While there is no inbox or no room in it, the stream copies the message to memory of the
-//   sender's, and the ticket is an ordinary one, at first `preparing`.
+//   While there is no room, the call waits for some milliseconds. Without an inbox, or without room
+//   even then, the stream copies the message to memory of the sender's, and the ticket is an
+//   ordinary one, at first `preparing`.
 // - Receiver, at the call: posts the receive, held (ticket::receive::hold), and launches inbox_take
 //   in the stream, which waits for an order. When the ticket comes, its host orders the kernel to
 //   take the words, which may still be on their way; when the kernel is over, it stores

@@ -43,6 +43,7 @@ struct outbox {
   std::byte* base = nullptr;
   std::uint32_t mark = 0;                  // of the last message
   std::uint64_t free = ~std::uint64_t{0};  // a bit for each cell
+  bool no_room = false;                    // a call has waited in vain since cells came free
 
   /// The cells from `first` on, as bits.
   static std::uint64_t row(std::uint32_t first, std::uint32_t count) noexcept {
@@ -149,18 +150,18 @@ result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbo
 
 // --- the sender's side ---
 
-std::optional<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t own,
-                                      const memory::place& where, std::size_t bytes) noexcept {
-  if (own >= most_inboxes) return std::nullopt;
+result<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t own,
+                               const memory::place& where, std::size_t bytes) noexcept {
+  if (own >= most_inboxes) return status::not_supported;
   auto found = outboxes->find(peer);
   if (found == outboxes->end()) {
     auto opened = open(receiver.inbox(own), peer, where);
-    if (!opened) return std::nullopt;
+    TELPHER_TRY(opened);
     found = outboxes->emplace(peer, std::move(*opened)).first;
   }
   outbox& to = found->second;
   const auto count = static_cast<std::uint32_t>(cells_for(bytes));
-  if (!to.base || to.from != where || count >= cells) return std::nullopt;
+  if (!to.base || to.from != where || count >= cells) return status::not_supported;
   for (std::uint32_t first = 0; first + count <= cells; ++first) {
     const std::uint64_t row = outbox::row(first, count);
     if ((to.free & row) != row) continue;
@@ -168,12 +169,19 @@ std::optional<inbox_cells> take_cells(const segment& receiver, int peer, std::si
     to.mark = to.mark >= 0xfffffffe ? 1 : to.mark + 1;
     return inbox_cells{to.base + first * cell_bytes, first, count, to.mark};
   }
-  return std::nullopt;
+  return to.no_room ? status::not_supported : status::would_block;
+}
+
+void note_no_room(int peer) noexcept {
+  if (const auto found = outboxes->find(peer); found != outboxes->end())
+    found->second.no_room = true;
 }
 
 void give_cells(int peer, const inbox_cells& c) noexcept {
-  if (const auto found = outboxes->find(peer); found != outboxes->end())
-    found->second.free |= outbox::row(c.first, c.count);
+  const auto found = outboxes->find(peer);
+  if (found == outboxes->end()) return;
+  found->second.free |= outbox::row(c.first, c.count);
+  found->second.no_room = false;
 }
 
 // The kernels of one message keep few blocks on the device while they wait.

@@ -51,10 +51,13 @@ struct inbox_cells {
 };
 
 /// Free cells for a message of `bytes` from `where` to a rank of the node, whose segment is
-/// `receiver`. `own`: this rank's place among those of the node. Nothing if there is no inbox, or
-/// not so much room in a row.
-std::optional<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t own,
-                                      const memory::place& where, std::size_t bytes) noexcept;
+/// `receiver`. `own`: this rank's place among those of the node. would_block: there is not so much
+/// room in a row now. not_supported: there is no inbox, or a call has waited for room in vain since
+/// the last cells came free.
+result<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t own,
+                               const memory::place& where, std::size_t bytes) noexcept;
+/// The caller has waited for room in vain.
+void note_no_room(int peer) noexcept;
 void give_cells(int peer, const inbox_cells& cells) noexcept;
 
 /// Blocks and threads of the kernels that put or take so many bytes.
