@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernel/lang.hpp"
+#include "kernel/vec.hpp"
 
 namespace telpher::kernel {
 
@@ -105,6 +106,33 @@ TELPHER_DEVICE void store_pair_system(void* at, word_pair pair) {
       "l"(pair.low), "l"(pair.high)
       : "memory");
 }
+
+/// Loads of bytes that lie where a word says that this block has read. Whoever wrote the word had
+/// the bytes before. begin() is called by those who have read the word, between both.
+/// No fence is needed: NVIDIA's GPUs do not load before they have the address, and loads of system
+/// scope are not served from the lines that a processor keeps.
+struct fresh_loads {
+  TELPHER_DEVICE static void begin() {}
+  template <class V>
+  TELPHER_DEVICE static typename access<V>::type load(const std::uint8_t* at) {
+    if constexpr (sizeof(V) == 16) {
+      const word_pair p = load_pair_system(at);
+      return {static_cast<unsigned>(p.low), static_cast<unsigned>(p.low >> 32),
+              static_cast<unsigned>(p.high), static_cast<unsigned>(p.high >> 32)};
+    } else if constexpr (sizeof(V) == 8) {
+      return load_relaxed_system(reinterpret_cast<const std::uint64_t*>(at));
+    } else if constexpr (sizeof(V) == 4) {
+      std::uint32_t value;
+      asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+      return value;
+    } else {
+      static_assert(sizeof(V) == 1);
+      std::uint32_t value;
+      asm volatile("ld.relaxed.sys.u8 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+      return static_cast<std::uint8_t>(value);
+    }
+  }
+};
 
 #elif defined(TELPHER_LANGUAGE_HIP)
 
@@ -339,5 +367,11 @@ TELPHER_DEVICE void raise_shared(std::uint32_t* at, std::uint32_t value) {
   raise_device(at, value);
 #endif
 }
+
+#if !defined(TELPHER_LANGUAGE_CUDA)
+struct fresh_loads : plain_loads {
+  TELPHER_DEVICE static void begin() { fence_system(); }
+};
+#endif
 
 }  // namespace telpher::kernel

@@ -58,8 +58,11 @@ struct alignas(32) linger_command {
   std::uint32_t bytes;
   std::uint32_t sequence_low;  // copy of the sequence number in the first half
   std::uint64_t to;
-  std::uint32_t leave;          // not 0: the copier leaves after this command
+  std::uint32_t how;            // linger_command::leave, linger_command::near
   std::uint32_t sequence_high;  // copy of the sequence number in the second half
+
+  static constexpr std::uint32_t leave = 1;  // the copier leaves after this command
+  static constexpr std::uint32_t near = 2;   // `to` lies in memory of the copier's device
 };
 static_assert(sizeof(linger_command) == 32);
 

@@ -7,9 +7,9 @@
 //   host    writes command s by write_command, each half with s in its last word and that word
 //           last, and only when s - depth is done. Either half may become visible first.
 //   block   waits for number s: its command readers load both halves in one 32-byte transaction and
-//           continue when both carry s. Then: acquire fence, broadcast through shared memory, copy,
-//           system fence, done = s, and s becomes the next number.
-//   block   leaves after a command with `leave` set, when no command came for patience_ns, or when
+//           continue when both carry s. Then: broadcast through shared memory, copy by fresh_loads,
+//           fence, done = s, and s becomes the next number.
+//   block   leaves after a command that says `leave`, when no command came for patience_ns, or when
 //           it has stayed for stay_ns, so that work that the device holds back meanwhile can run.
 //           As its last act it stores gone = s (release, system scope), where s is the first number
 //           that it did not take. `done` is final before `gone` is set.
@@ -33,7 +33,7 @@ TELPHER_BOTH constexpr std::uint32_t next_sequence(std::uint32_t sequence) {
 /// The common layout of both halves of a linger_command.
 struct linger_half {
   std::uint64_t address;  // from, to
-  std::uint32_t number;   // bytes, leave
+  std::uint32_t number;   // bytes, how
   std::uint32_t sequence;
 };
 static_assert(sizeof(linger_half) == 16 && 2 * sizeof(linger_half) == sizeof(linger_command));
@@ -42,13 +42,13 @@ static_assert(sizeof(linger_half) == 16 && 2 * sizeof(linger_half) == sizeof(lin
 /// rest. A device reads a half from one cache line, so it never sees the last word without the
 /// rest.
 inline void write_command(linger_command* mailbox, std::uint32_t depth, std::uint32_t sequence,
-                          void* to, const void* from, std::uint32_t bytes, bool leave) {
+                          void* to, const void* from, std::uint32_t bytes, std::uint32_t how) {
   auto* words = reinterpret_cast<std::uint64_t*>(mailbox + sequence % depth);
   const std::uint64_t mark = std::uint64_t{sequence} << 32;
   __atomic_store_n(words + 0, reinterpret_cast<std::uintptr_t>(from), __ATOMIC_RELAXED);
   __atomic_store_n(words + 1, mark | bytes, __ATOMIC_RELEASE);
   __atomic_store_n(words + 2, reinterpret_cast<std::uintptr_t>(to), __ATOMIC_RELAXED);
-  __atomic_store_n(words + 3, mark | (leave ? 1u : 0u), __ATOMIC_RELEASE);
+  __atomic_store_n(words + 3, mark | how, __ATOMIC_RELEASE);
 }
 
 TELPHER_DEVICE linger_half load_half(const linger_command* command, unsigned which) {
@@ -72,7 +72,7 @@ TELPHER_DEVICE bool await_command(W w, const linger& p, std::uint32_t sequence,
       mine = mine && command[half].sequence == sequence;
     }
     if (w.readers_agree(W::command_readers, mine)) {
-      fence_system();
+      fresh_loads::begin();
       return true;
     }
     if (w.readers_agree(W::command_readers, now_ns() - start > p.patience_ns)) return false;
@@ -98,12 +98,15 @@ TELPHER_DEVICE void linger_body(W w, const linger& p) {
     const auto from = reinterpret_cast<const std::uint8_t*>(command[0].address);
     const auto to = reinterpret_cast<std::uint8_t*>(command[1].address);
     const std::uint32_t bytes = command[0].number;
-    const bool leave = command[1].number != 0;
-    copy_span(w.id(), w.size(), resolve(to), resolve(from), bytes);
-    w.publish();
+    const std::uint32_t how = command[1].number;
+    copy_span<fresh_loads>(w.id(), w.size(), resolve(to), resolve(from), bytes);
+    if ((how & linger_command::near) != 0)
+      w.publish_near();
+    else
+      w.publish();
     if (w.id() == 0) store_published(resolve(p.done), sequence);
     sequence = next_sequence(sequence);
-    if (leave) break;
+    if ((how & linger_command::leave) != 0) break;
   }
   if (w.id() == 0) store_release_system(resolve(p.gone), sequence);
 }

@@ -51,6 +51,7 @@ class get_copy final : public transfer, public recycled<get_copy> {
     job_.to = to.data;
     job_.from = from;
     job_.bytes = to.bytes;
+    job_.near = to.where == mover;
     if (!to.where.on_device()) land(mover);
   }
   /// `mapping` is kept while the bytes move.
@@ -212,7 +213,7 @@ void copier::start_single(copy_job& job) noexcept {
 
 bool copier::start_linger(copy_job& job) noexcept {
   if (!wants_linger(job)) return false;
-  const auto sequence = linger_.submit(job.to, job.from, job.bytes);
+  const auto sequence = linger_.submit(job.to, job.from, job.bytes, job.near);
   if (!sequence) return false;
   job.sequence_ = *sequence;
   job.moved_by_ = kind::linger;

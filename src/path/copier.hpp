@@ -31,6 +31,8 @@ class copy_job {
   void* to = nullptr;
   const void* from = nullptr;
   std::size_t bytes = 0;
+  /// `to` lies in memory of the copier's device.
+  bool near = false;
   /// Uses host memory that a kernel may not be able to access (it would fault), so only the copy
   /// engine may be used.
   bool engine_only = false;

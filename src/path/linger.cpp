@@ -88,15 +88,15 @@ status lingering_copier::launch(std::uint32_t first) noexcept {
   return status::ok;
 }
 
-result<std::uint32_t> lingering_copier::submit(void* to, const void* from,
-                                               std::size_t bytes) noexcept {
+result<std::uint32_t> lingering_copier::submit(void* to, const void* from, std::size_t bytes,
+                                               bool near) noexcept {
   TELPHER_TRY(broken_);
   if (next_ >= last_sequence) return status::not_supported;
   TELPHER_TRY(prepare());
   const std::uint32_t sequence = next_;
   if (!reached(done() + depth - 1, sequence)) return status::would_block;
   kernel::write_command(mailbox_, depth, sequence, to, from, static_cast<std::uint32_t>(bytes),
-                        false);
+                        near ? kernel::linger_command::near : 0);
   // A kernel that has left without it is launched here, not when somebody polls. One that leaves
   // later is found by poll(). Earlier commands may not have been seen either: from the first such.
   const std::uint32_t gone = running_ ? load(gone_) : sequence;

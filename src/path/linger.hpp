@@ -38,8 +38,9 @@ class lingering_copier {
   ~lingering_copier();
 
   /// Gives a copy to the kernel; launches the kernel if it is not running. Returns the command's
-  /// number, or would_block if the mailbox is full.
-  result<std::uint32_t> submit(void* to, const void* from, std::size_t bytes) noexcept;
+  /// number, or would_block if the mailbox is full. `near`: `to` lies in the device's memory.
+  result<std::uint32_t> submit(void* to, const void* from, std::size_t bytes,
+                               bool near = false) noexcept;
   status poll(std::uint32_t sequence) noexcept;
 
  private:

@@ -16,6 +16,7 @@ class landed_copy final : public transfer {
     job_.to = e.to.data;
     job_.from = e.landed;
     job_.bytes = e.to.bytes;
+    job_.near = true;
     job_.engine_only = !e.landed_pinned;
     if (job_.engine_only && job_.bytes <= config().landing_pinned_limit) pin(e);
     copier_.enqueue(job_);

@@ -34,10 +34,12 @@ class copier {
     ++launches;
   }
 
+  /// Every second one says that `to` is near; then it must be device memory.
   void command(std::uint32_t sequence, void* to, const void* from, std::uint32_t size,
-               bool leave = false) {
+               bool leave = false, bool near = true) {
     kernel::write_command(control_.as<kernel::linger_command>(), depth, sequence, to, from, size,
-                          leave);
+                          (leave ? kernel::linger_command::leave : 0) |
+                              (near && sequence % 2 == 0 ? kernel::linger_command::near : 0));
   }
 
   /// Waits until `sequence` is done; launches again whenever the copier has left before it.
@@ -164,7 +166,8 @@ TEST_CASE(a_kernel_sees_what_is_written_to_flags_while_it_polls) {
       c.launch(1);
       for (std::uint32_t i = 1; i <= 50; ++i) {
         write(from.data(), pattern(64, i), s);
-        kernel::write_command(prepared, copier::depth, i, to.data(), from.data(), 64, i == 50);
+        kernel::write_command(prepared, copier::depth, i, to.data(), from.data(), 64,
+                              i == 50 ? kernel::linger_command::leave : 0);
         const std::size_t at = i % copier::depth;
         CHECK_OK(subject().copy(mailbox + at, prepared + at, sizeof *mailbox, other));
         REQUIRE(eventually([&] { return c.done() == i || c.gone() != 0; }));
@@ -189,7 +192,7 @@ TEST_CASE(linger_and_its_leaving_race) {
         std::chrono::steady_clock::now() + std::chrono::microseconds(random_below(60));
     while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
     write(from.data(), pattern(64, i), s);
-    c.command(i, to.data(), from.data(), 64);
+    c.command(i, to.data(), from.data(), 64, false, false);
     REQUIRE(c.wait(i));
     REQUIRE(std::memcmp(to.data(), pattern(64, i).data(), 64) == 0);
   }

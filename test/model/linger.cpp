@@ -43,7 +43,7 @@ class giver {
   void submit(std::uint32_t s) {
     n_.from[s] = 100 + s;
     kernel::write_command(n_.mailbox, p_.depth, s, &n_.to[s], &n_.from[s], 4,
-                          p_.leaves && s == p_.commands);
+                          p_.leaves && s == p_.commands ? kernel::linger_command::leave : 0);
     const std::uint32_t gone = launched_ ? kernel::load_acquire_system(&n_.gone) : s;
     if (gone != 0 && gone <= s) launch(p_.only_newest ? s : gone);
   }

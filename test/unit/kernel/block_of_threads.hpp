@@ -204,6 +204,7 @@ class work {
   void barrier(place where = place::current()) const { meet(where, true); }
   bool all(bool mine, place where = place::current()) const { return meet(where, mine); }
   void publish(place where = place::current()) const { meet(where, true); }
+  void publish_near(place where = place::current()) const { meet(where, true); }
   void settle(place where = place::current()) const { meet(where, true); }
   bool readers_agree(unsigned readers, bool mine) const {
     return item_->block->vote(id(), readers, ++item_->votes, mine);

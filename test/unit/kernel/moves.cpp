@@ -189,7 +189,9 @@ void test_linger() {
   const kernel::linger p{mailbox, &done, &gone, 1, depth, for_ever, for_ever};
   const auto command = [&](std::uint32_t s) {
     const std::size_t at = (s - 1) * size;
-    kernel::write_command(mailbox, depth, s, to.data() + at, from.data() + at, size, s == commands);
+    kernel::write_command(mailbox, depth, s, to.data() + at, from.data() + at, size,
+                          (s == commands ? kernel::linger_command::leave : 0) |
+                              (s % 2 == 0 ? kernel::linger_command::near : 0));
   };
   command(1);
   command(2);
