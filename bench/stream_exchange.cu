@@ -16,7 +16,7 @@
 //
 //   nvcc -O2 -std=c++20 -arch=native -I include -I MPI/include -o stream_exchange
 //     bench/stream_exchange.cu -L MPI/lib -lmpi -lnccl
-//   mpirun -n 2 env LD_PRELOAD=.../libtelpher-ABI.so ./stream_exchange
+//   mpirun -n 2 env LD_PRELOAD=.../libtelpher-ABI.so ./stream_exchange [FORM...]
 // NVSHMEM (that of PyPI's nvidia-nvshmem-cu13, say): -DBENCH_NVSHMEM -I NVSHMEM/include -L NVSHMEM/lib
 //   -l:libnvshmem_host.so.3, and NVSHMEM/lib in LD_LIBRARY_PATH
 #include "stream_timing.cuh"
@@ -211,6 +211,7 @@ int main(int argc, char** argv) {
   begin_nvshmem();
   forms.insert(forms.end(), {"shmem", "shmemgr"});
 #endif
+  keep_forms(argc, argv);
   compute<<<1, 32, 0, stream>>>(1000);
   heading("a hop of a ping-pong, us");
   for (const std::size_t bytes : {8ul, 1024ul, 8192ul, 65536ul, 1048576ul, 4194304ul}) hops(bytes);

@@ -81,6 +81,14 @@ double time_of(const std::string& form, int steps, Step step) {
 inline std::vector<std::string> forms = {"wait",  "enqueue", "matched",
                                                "graph", "nccl",    "ncclgr"};
 
+/// Leaves the forms that the program's arguments name, if they name any.
+inline void keep_forms(int count, char** names) {
+  if (count < 2) return;
+  std::erase_if(forms, [&](const std::string& f) {
+    return std::find(names + 1, names + count, f) == names + count;
+  });
+}
+
 inline void heading(const char* what) {
   if (rank != 0) return;
   std::printf("%-26s", what);

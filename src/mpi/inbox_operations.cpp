@@ -129,15 +129,16 @@ bool inbox_receive::post(const pt2pt::receive_args& a, const path::inbox& from, 
   ticket::receives().watch(r);
   t.capacity = capacity;
   if (t.by_kernel()) t.blocks = path::inbox_blocks(capacity);
-  std::uint64_t* const reached = t.by_kernel() ? t.words.reached() : t.words.unused();
-  t.kernel = {to, from.base, from.cell_bytes, t.words.order(), reached, t.words.over()};
+  t.kernel = {to, from.base, from.cell_bytes, t.words.order(), t.words.reached(), t.words.over()};
   return true;
 }
 
 status inbox_receive::launch(device::stream s) noexcept {
   taking& t = *taking_;
-  if (!t.by_kernel())
-    return t.where.owner->write_value(s, reinterpret_cast<std::uint32_t*>(t.words.reached()), 1);
+  if (!t.by_kernel()) {
+    TELPHER_TRY(memory::pooled_event::acquire(t.where).into(t.call));
+    return t.call.record(s);
+  }
   t.launched = true;
   const status given = t.where.owner->launch(kernel::id::inbox_take, &t.kernel, t.blocks,
                                              path::inbox_threads(t.capacity), s);
@@ -160,11 +161,11 @@ inbox_receive::need inbox_receive::needs() const noexcept {
       return need::messages;
     case phase::awaits_waiter: {
       const auto by = t.by.load(std::memory_order_acquire);
-      if (by == taking::waiter::other_stream) return when(kernel_words::is_set(t.words.reached()));
+      if (by == taking::waiter::other_stream) return when(t.is_reached());
       return when(by != taking::waiter::nobody);
     }
     case phase::awaits_stream:
-      return when(kernel_words::is_set(t.words.reached()));
+      return when(t.is_reached());
     case phase::fails:
       return need::step;
     case phase::awaits_kernel:  // the words may never come: then the sender says so

@@ -15,6 +15,7 @@
 #include "mpi/enqueued.hpp"
 #include "mpi/request_kinds.hpp"
 #include "path/inbox.hpp"
+#include "memory/streams.hpp"
 #include "stream/proxy.hpp"
 #include "stream/words.hpp"
 
@@ -34,8 +35,6 @@ class kernel_words {
   explicit operator bool() const noexcept { return at_ != nullptr; }
   std::uint64_t* order() const noexcept { return at_; }
   std::uint64_t* reached() const noexcept { return at_ + 1; }
-  /// For what nobody reads.
-  std::uint64_t* unused() const noexcept { return at_ + 2; }
   /// One for each block.
   std::uint64_t* over() const noexcept { return at_ + 4; }
   bool are_over(int blocks) const noexcept {
@@ -164,10 +163,15 @@ struct taking {
     const waiter w = by.load(std::memory_order_relaxed);
     return w == waiter::own_stream || w == waiter::other_stream;
   }
+  /// Whether its own stream has got to the receive.
+  bool is_reached() const noexcept {
+    return call ? call.query() == status::ok : kernel_words::is_set(words.reached());
+  }
 
   memory::place where;
   void* native;  // the receive's stream
   kernel_words words;
+  memory::pooled_event call;  // of a receive with a request: the place of the call in its stream
   std::size_t capacity = 0;
   std::atomic<int> blocks{1};
   kernel::inbox_take kernel{};
@@ -188,7 +192,7 @@ class inbox_receive final : public inbox_operation {
   /// has raised it: nothing was posted. Under the engine's lock.
   bool post(const pt2pt::receive_args& a, const path::inbox& from, std::byte* to,
             std::size_t capacity, int* rc) noexcept;
-  /// The kernel; or, where a later wait launches that, a word that says that the stream is here.
+  /// The kernel; or, where a later wait launches that, an event.
   status launch(device::stream s) noexcept override;
   void describe(char* text, std::size_t bytes) const noexcept override;
   void abandon() noexcept override;
