@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the streams of the program that wait, or may wait, for an operation of ours ("held"
-// streams). While there are any, Telpher must not call what waits for the whole device, such as
-// closing a mapping or freeing memory. The call would wait for the stream, and the stream waits for
-// us. Such calls are put off until no stream is held. One mutex excludes both: no stream becomes
-// held while such a call runs, and no such call begins while a stream is held.
+// Counts the operations of ours that streams of the program have not reached, or wait for ("held"
+// streams). While there are any, Telpher must not call what waits for the whole device,
+// such as closing a mapping or freeing memory. The call would wait for the stream, and the stream
+// waits for us. Such calls are put off until no stream is held. One mutex excludes both: no stream
+// becomes held while such a call runs, and no such call begins while a stream is held.
+//
+// A stream may also wait for what the program's thread does next, which nobody tells us, and CUDA
+// keeps all threads out of the driver while one waits for the device. So these calls are made by
+// threads of the program in ordinary calls of MPI, or where a call that enqueues finds its stream
+// without work; by a thread of ours only where it cannot open a peer's memory before.
 #pragma once
 
 #include <atomic>
@@ -20,17 +25,18 @@ class held_streams {
  public:
   static held_streams& instance() noexcept;
 
-  /// begin() is called before a stream is made to wait, end() once it does not wait any more. The
-  /// last end() makes the calls that were put off.
+  /// begin() is called before an operation is given to a stream, end() once the stream does not
+  /// wait for it any more.
   void begin() noexcept {
     const std::lock_guard lock(mutex_);
     held_.fetch_add(1, std::memory_order_relaxed);
   }
   void end() noexcept {
     const std::lock_guard lock(mutex_);
-    if (held_.fetch_sub(1, std::memory_order_relaxed) > 1) return;
-    for (const auto& call : std::exchange(put_off_, {})) call();
+    held_.fetch_sub(1, std::memory_order_relaxed);
   }
+  /// This thread is ours: it puts all calls off.
+  static void make_none_here() noexcept { puts_all_off_ = true; }
 
   /// Sets a function that is called before it is decided whether calls must be put off. It calls
   /// end() for holds that are over but whose end nobody has noticed (path/matched_room.cpp).
@@ -44,14 +50,29 @@ class held_streams {
     const std::lock_guard lock(mutex_);
     return !put_off_.empty();
   }
-  /// Makes the call at once, or when no stream is held any more.
+  /// Makes the call at once, or puts it off.
   void call_when_free(std::function<void()> call) noexcept {
     ask();
     const std::lock_guard lock(mutex_);
-    if (any())
-      put_off_.push_back(std::move(call));
-    else
-      call();
+    if (!puts_all_off_ && !any()) return call();
+    put_off_.push_back(std::move(call));
+    some_put_off_.store(true, std::memory_order_relaxed);
+  }
+  /// Whether calls wait to be made in this thread; a hint.
+  bool has_calls() const noexcept {
+    return some_put_off_.load(std::memory_order_relaxed) && !puts_all_off_;
+  }
+  /// Makes the calls that were put off, if no stream is held.
+  void make_calls() noexcept {
+    if (has_calls()) make_needed_calls();
+  }
+  /// The same in any thread: something cannot be done before.
+  void make_needed_calls() noexcept {
+    ask();
+    const std::lock_guard lock(mutex_);
+    if (any()) return;
+    some_put_off_.store(false, std::memory_order_relaxed);
+    for (const auto& call : std::exchange(put_off_, {})) call();
   }
 
  private:
@@ -59,10 +80,12 @@ class held_streams {
     if (auto* const look = look_.load(std::memory_order_acquire); look && any()) look();
   }
 
+  static inline constinit thread_local bool puts_all_off_ = false;
   std::mutex mutex_;
   std::atomic<void (*)()> look_{nullptr};
   std::atomic<int> held_{0};  // changes under mutex_
   std::vector<std::function<void()>> put_off_;
+  std::atomic<bool> some_put_off_{false};
 };
 
 inline constinit lasting<held_streams> the_held_streams;

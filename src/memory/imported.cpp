@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/imported.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <vector>
 
+#include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "memory/held_streams.hpp"
 
@@ -15,14 +19,75 @@ struct exported final : facet {
   device::ipc_handle handle{};
 };
 
-struct imported final : facet {
+// --- mappings that are to be closed ---
+
+/// Where an allocation is open.
+struct opening {
+  allocation there;
   place importer;
+  std::byte* base = nullptr;
+};
+
+/// To close a mapping waits for all that runs on the device, so that may be put off. Meanwhile what
+/// is named again is used again.
+class closings {
+ public:
+  void add(const opening& o) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      all_.push_back(o);
+    }
+    held_streams::instance().call_when_free([this, o] { close(o); });
+  }
+  /// What is open of the allocation, or null. not_supported: a former one at its addresses is still
+  /// open, and a vendor may refuse to open both.
+  result<std::byte*> take(const allocation& there, const place& importer) noexcept {
+    if (const auto found = look(there, importer)) return found;
+    held_streams::instance().make_needed_calls();
+    return look(there, importer);
+  }
+
+ private:
+  result<std::byte*> look(const allocation& there, const place& importer) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const opening& o) {
+      return o.importer == importer && o.there.same(there);
+    });
+    if (found != all_.end()) {
+      std::byte* const base = found->base;
+      all_.erase(found);
+      return base;
+    }
+    const bool in_its_way = std::any_of(all_.begin(), all_.end(), [&](const opening& o) {
+      return !o.there.same(there) && o.there.overlaps(there);
+    });
+    if (in_its_way) return status::not_supported;
+    return nullptr;
+  }
+  void close(const opening& o) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = std::find_if(all_.begin(), all_.end(), [&](const opening& one) {
+        return one.base == o.base && one.importer == o.importer;
+      });
+      if (found == all_.end()) return;  // it is in use again
+      all_.erase(found);
+    }
+    static_cast<void>(o.importer.owner->ipc_close(o.importer.device, o.base));
+  }
+
+  std::mutex mutex_;
+  std::vector<opening> all_;
+};
+lasting<closings> to_close;
+
+// --- facets ---
+
+struct imported final : facet {
+  opening what;
   std::size_t bytes = 0;  // that are mapped and may be accessed
   ~imported() override {
-    if (base)
-      held_streams::instance().call_when_free([where = importer, address = base] {
-        static_cast<void>(where.owner->ipc_close(where.device, address));
-      });
+    if (what.base) to_close->add(what);
   }
 };
 
@@ -50,15 +115,18 @@ status check_size(int process, std::size_t told, std::size_t opened) noexcept {
 
 result<std::unique_ptr<facet>> open(const allocation& there, const place& importer,
                                     const device::ipc_handle& handle) noexcept {
-  // A handle must not be open twice, and what is still to be closed may be this one's.
-  if (held_streams::instance().any_put_off()) return status::not_supported;
   auto made = std::unique_ptr<imported>(new (std::nothrow) imported);
   if (!made) return status::not_supported;
-  auto address = importer.owner->ipc_open(importer.device, handle);
-  TELPHER_TRY(address);
-  made->importer = importer;
-  made->base = static_cast<std::byte*>(*address);
-  made->bytes = bytes_at(importer, *address, there.bytes);
+  auto open_still = to_close->take(there, importer);
+  TELPHER_TRY(open_still);
+  made->base = *open_still;
+  if (!made->base) {
+    auto address = importer.owner->ipc_open(importer.device, handle);
+    TELPHER_TRY(address);
+    made->base = static_cast<std::byte*>(*address);
+  }
+  made->what = {there, importer, made->base};
+  made->bytes = bytes_at(importer, made->base, there.bytes);
   TELPHER_TRY(check_size(there.process, there.bytes, made->bytes));
   return std::unique_ptr<facet>(std::move(made));
 }

@@ -282,6 +282,7 @@ void buffer::give_back() noexcept {
 
 void shut_down() noexcept {
   allocations::instance().clear();
+  held_streams::instance().make_calls();
   release_streams();
   std::lock_guard lock(guard);
   for (const auto& p : *pools) p->shrink(0);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/recycled.hpp"
 #include "kernel/kernel.hpp"
 #include "mpi/enqueued.hpp"
 #include "mpi/request_kinds.hpp"
@@ -102,7 +103,7 @@ class inbox_operation : public stream::launched {
 
 /// Its kernel puts the message into the receiver's inbox. Where there is none, or no room in it,
 /// the stream copies the message to memory of ours, from where it goes like any other one.
-class inbox_send final : public inbox_operation {
+class inbox_send final : public inbox_operation, public recycled<inbox_send> {
  public:
   /// `read`: of the program's request, once the stream has read the buffer. May be null.
   inbox_send(const path::region& from, std::shared_ptr<ending> read) noexcept
@@ -182,7 +183,7 @@ struct taking {
   std::atomic<waiter> by{waiter::nobody};
 };
 
-class inbox_receive final : public inbox_operation {
+class inbox_receive final : public inbox_operation, public recycled<inbox_receive> {
  public:
   inbox_receive(const char* call, std::shared_ptr<taking> t) noexcept
       : request_(std::make_unique<receive_request>(call)), taking_(std::move(t)) {}
@@ -223,7 +224,7 @@ class inbox_receive final : public inbox_operation {
 };
 
 /// The wait for receives, in a stream: one kernel for all.
-class inbox_wait final : public stream::launched {
+class inbox_wait final : public stream::launched, public recycled<inbox_wait> {
  public:
   explicit inbox_wait(std::vector<std::shared_ptr<taking>> all) noexcept : all_(std::move(all)) {}
 

@@ -12,7 +12,7 @@
 
 namespace telpher::mpi {
 
-class inbox_request final : public enqueued_request {
+class inbox_request final : public enqueued_request, public recycled<inbox_request> {
  public:
   /// Of a send: `read` is set when the stream has read the buffer.
   inbox_request(std::shared_ptr<ending> read, void* native, MPI_Request place) noexcept

@@ -9,6 +9,7 @@
 #include "base/lasting.hpp"
 #include "base/log.hpp"
 #include "host_mpi/lifetime.hpp"
+#include "memory/held_streams.hpp"
 #include "mpi/entry.hpp"
 #include "stream/waiting.hpp"
 
@@ -98,10 +99,12 @@ bool in_place_together(operation what) noexcept {
 }
 
 /// Until the agreement is over; false in the proxy's own thread, which must not wait for itself.
+/// The agreement may wait for what only threads of the program do.
 bool await_answer(const char* call, const repeated& r) noexcept {
   stream::warning_clock clock;
   for (int looks = 0; r.see() == state::asked; ++looks) {
     if (stream::in_proxy()) return false;
+    memory::held_streams::instance().make_calls();
     pause(looks, stream::nap_ns);
     if (clock.rings())
       TELPHER_WARN(

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/lasting.hpp"
+#include "memory/held_streams.hpp"
 #include "rma/relay.hpp"
 #include "stream/processors.hpp"
 #include "ticket/progress.hpp"
@@ -51,6 +52,7 @@ class turn {
 };
 
 void run() noexcept {
+  memory::held_streams::make_none_here();
   stream::choose_processors();
   for (long idle_passes = 0;;) {
     bool moved = false;

@@ -43,13 +43,9 @@ status number(queue& q, item& i) noexcept {
 status give_to_stream(queue& q, device::stream s, const item& i) noexcept {
   device::backend& owner = *q.where.owner;
   if (!i.holds) return owner.write_value(s, i.words.reached, i.number);
-  memory::held_streams::instance().begin();
-  const status made = owner.write_and_wait(s, i.words.reached, i.words.over, i.number);
-  if (failed(made))
-    memory::held_streams::instance().end();
-  else
-    q.held.fetch_add(1, std::memory_order_relaxed);
-  return made;
+  TELPHER_TRY(owner.write_and_wait(s, i.words.reached, i.words.over, i.number));
+  q.held.fetch_add(1, std::memory_order_relaxed);
+  return status::ok;
 }
 
 /// The turn of a call on its stream, once the stream has room for it. Nobody waits for room with
@@ -75,14 +71,27 @@ std::unique_lock<std::mutex> take_turn(queue& q, bool holds) noexcept {
   }
 }
 
+/// See memory/held_streams.hpp.
+void make_calls_if_idle(const memory::place& where, device::stream s) noexcept {
+  auto& streams = memory::held_streams::instance();
+  if (!streams.has_calls()) [[likely]]
+    return;
+  const auto here = memory::pooled_event::acquire(where);
+  if (here && here->record(s) == status::ok && here->query() == status::ok) streams.make_calls();
+}
+
 refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool holds) noexcept {
   item made;
   made.op = std::move(op);
   made.holds = holds;
   const auto turn = take_turn(q, holds);
+  make_calls_if_idle(q.where, s);
   if (const status n = number(q, made); failed(n)) return {n, "pinned memory"};
-  if (const status g = give_to_stream(q, s, made); failed(g))
+  memory::held_streams::instance().begin();
+  if (const status g = give_to_stream(q, s, made); failed(g)) {
+    memory::held_streams::instance().end();
     return {g, "the stream refused to write and wait for memory"};
+  }
   const word_pair words = made.words;
   const std::uint32_t number = made.number;
   const status added = hand_over(q, std::move(made));
@@ -90,9 +99,9 @@ refusal put(queue& q, device::stream s, std::unique_ptr<operation> op, bool hold
   // What waits in the stream already must not wait for ever.
   if (holds) {
     std::atomic_ref(*words.over).store(number, std::memory_order_release);
-    memory::held_streams::instance().end();
     q.held.fetch_sub(1, std::memory_order_release);
   }
+  memory::held_streams::instance().end();
   return {added, "the thread that serves streams could not be started"};
 }
 
@@ -180,7 +189,8 @@ refusal launch(device::adopted_stream& s, void* native, std::unique_ptr<launched
   std::unique_lock<std::mutex> turn;
   if (!failed(r.s)) {
     turn = take_turn(*q, holds);
-    if (holds) streams.begin();
+    make_calls_if_idle(q->where, *s.get());
+    streams.begin();
     if (holds) q->held.fetch_add(1, std::memory_order_relaxed);
     if (const status given = op->launch(*s.get()); failed(given))
       r = {given, "a launch in the stream"};
@@ -190,11 +200,11 @@ refusal launch(device::adopted_stream& s, void* native, std::unique_ptr<launched
     if (const status added = hand_over(*q, std::move(made)); failed(added))
       r = {added, "the thread that serves streams could not be started"};
   if (!failed(r.s)) return r;
-  const bool counted = holds && turn.owns_lock();
+  const bool counted = turn.owns_lock();
   turn = {};
   made.op->abandon();
   if (counted) streams.end();
-  if (counted) q->held.fetch_sub(1, std::memory_order_release);
+  if (counted && holds) q->held.fetch_sub(1, std::memory_order_release);
   return r;
 }
 

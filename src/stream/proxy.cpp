@@ -37,7 +37,10 @@ struct running {
 
 class proxy {
  public:
-  queue* find(const stream_id& id, const memory::place& where) noexcept;
+  queue* find(const stream_id& id, const memory::place& where) noexcept {
+    const std::lock_guard lock(mutex_);
+    return find_locked(id, where);
+  }
   queue* add_queue(const stream_id& id, const memory::place& where) noexcept;
   int take_failure(const stream_id& id) noexcept;
   status add(queue& q, item&& i) noexcept;
@@ -83,18 +86,12 @@ class proxy {
 };
 
 made_at_start<proxy> the_proxy;
-
 thread_local bool is_proxy = false;
 
 queue* proxy::find_locked(const stream_id& id, const memory::place& where) noexcept {
   for (const auto& q : queues_)
     if (q->id == id && q->where == where) return q.get();
   return nullptr;
-}
-
-queue* proxy::find(const stream_id& id, const memory::place& where) noexcept {
-  std::lock_guard lock(mutex_);
-  return find_locked(id, where);
 }
 
 // Default streams of several devices have one handle.
@@ -215,7 +212,9 @@ bool proxy::begin_next() noexcept {
   return oldest || replay;
 }
 
+// A stream that has reached an operation and does not wait for it is free.
 void proxy::begin(queue& q, item next, replayed* replay) noexcept {
+  if (!replay && !next.holds) next.count_out();
   if (const int code = next.op->begin(); code != 0)
     end(q, next, replay, code);
   else
@@ -270,9 +269,9 @@ void proxy::end(queue& q, item& i, replayed* replay, int code) noexcept {
     replay->what = std::move(i);
   } else if (i.holds) {
     i.let_go();
-    memory::held_streams::instance().end();
     q.held.fetch_sub(1, std::memory_order_release);
   }
+  if (!replay) i.count_out();
   i.op.reset();
   open_.fetch_sub(1, std::memory_order_release);
 }
@@ -301,6 +300,7 @@ void proxy::report(double seconds) const noexcept {
 
 void proxy::run() noexcept {
   is_proxy = true;
+  memory::held_streams::make_none_here();
   choose_processors();
   prctl(PR_SET_TIMERSLACK, 1000ul);  // ns: it sleeps for microseconds
   constexpr int passes_between_looks = 1024;

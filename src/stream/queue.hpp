@@ -9,7 +9,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 
+#include "memory/held_streams.hpp"
 #include "memory/memory.hpp"
 #include "stream/proxy.hpp"
 
@@ -27,11 +29,16 @@ struct item {
   word_pair words;           // null: the operation is launched
   std::uint32_t number = 0;  // in both words
   bool holds = false;        // the stream waits for it
+  bool counted = true;       // among the held streams (memory/held_streams.hpp)
 
   bool reached() const noexcept {
     return std::atomic_ref(*words.reached).load(std::memory_order_acquire) >= number;
   }
   bool is_launched() const noexcept { return !words.over; }
+  /// The stream does not wait for it any more.
+  void count_out() noexcept {
+    if (std::exchange(counted, false)) memory::held_streams::instance().end();
+  }
   void let_go() const noexcept {
     if (is_launched()) return;  // its kernel ends by itself
     std::atomic_ref(*words.over).store(number, std::memory_order_release);

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/lasting.hpp"
 #include "host_mpi/job.hpp"
+#include "memory/held_streams.hpp"
 #include "path/neighbours.hpp"
 #include "path/path.hpp"
 #include "path/segment.hpp"
@@ -83,10 +84,11 @@ class peer_table {
 
   // --- on the node ---
   /// If a look is due: finds which allocations of this process and of peers have ended, and closes
-  /// what is kept of them. Under the engine's lock.
+  /// what is kept of them. Under the engine's lock. Not in calls that enqueue (held_streams.hpp).
   void tidy_when_due() noexcept {
     if (memory::allocations::instance().due()) [[unlikely]]
       tidy();
+    memory::held_streams::instance().make_calls();
   }
   /// Whether a rank has got our messages without our help so far. It will probably, not certainly,
   /// do so with the next one. A rank that asked for help once may ask again, because its device may

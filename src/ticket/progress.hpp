@@ -44,6 +44,8 @@ class held_lock : public std::unique_lock<std::recursive_mutex> {
   ~held_lock() { innermost_ = outer_; }
 
   static bool inside() noexcept { return innermost_ != nullptr; }
+  /// Whether a thread waits for it, which one that takes it again and again should let in.
+  static bool wanted() noexcept { return waiting_.load(std::memory_order_relaxed) > 0; }
   /// The object that this thread made last, or null. A function that waits deep inside a call
   /// releases the lock through it.
   static held_lock* innermost() noexcept { return innermost_; }
@@ -59,12 +61,15 @@ class held_lock : public std::unique_lock<std::recursive_mutex> {
   // The other thread mostly makes one pass, and to sleep and be woken takes much longer.
   void take() {
     constexpr int looks = 200;
+    waiting_.fetch_add(1, std::memory_order_relaxed);
     for (int i = 0; i < looks && !owns_lock(); ++i) {
       relax_processor();
       static_cast<void>(try_lock());
     }
     if (!owns_lock()) lock();
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
   }
+  static inline constinit std::atomic<int> waiting_{0};
   static inline constinit thread_local TELPHER_NEAR_TLS held_lock* innermost_ = nullptr;
   static inline constinit thread_local TELPHER_NEAR_TLS unsigned passed_by_ = 0;
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that wait for the device, and the mappings that they shall close, while streams hold
+// operations (memory/held_streams.hpp, memory/imported.cpp).
+#include <thread>
+
+#include "check.hpp"
+#include "importer.hpp"
+#include "memory/held_streams.hpp"
+#include "memory/imported.hpp"
+
+using namespace telpher;
+using memory::allocations;
+using memory::held_streams;
+
+namespace {
+
+constexpr std::size_t bytes = 65536;
+constexpr std::uintptr_t first_base = 0x100000, second_base = 0x200000, third_base = 0x300000;
+
+importer the_importer;
+
+result<memory::mapping> open(std::uintptr_t base, std::uint64_t generation = 1) {
+  return memory::import_memory({1, &the_importer, base, bytes, generation}, {&the_importer, 0}, {});
+}
+
+}  // namespace
+
+TEST_CASE(calls_are_made_by_threads_of_the_program_while_no_stream_is_held) {
+  auto& streams = held_streams::instance();
+  int made = 0;
+  streams.call_when_free([&] { ++made; });
+  CHECK_EQ(made, 1);
+  std::thread([&] {
+    held_streams::make_none_here();
+    streams.call_when_free([&] { ++made; });
+    CHECK(!streams.has_calls());
+    streams.make_calls();
+  }).join();
+  CHECK_EQ(made, 1);
+  CHECK(streams.has_calls() && streams.any_put_off());
+  streams.begin();
+  streams.make_calls();
+  streams.make_needed_calls();
+  CHECK_EQ(made, 1);
+  streams.end();
+  CHECK_EQ(made, 1);
+  streams.make_calls();
+  CHECK_EQ(made, 2);
+  CHECK(!streams.has_calls() && !streams.any_put_off());
+}
+
+TEST_CASE(what_cannot_be_closed_now_is_closed_later) {
+  auto& all = allocations::instance();
+  auto& streams = held_streams::instance();
+  const std::byte* const first = open(first_base)->base();
+  CHECK(open(second_base).has_value());
+  streams.begin();
+  all.clear();
+  CHECK_EQ(the_importer.open.size(), 2u);
+  // What was made where a former one was cannot be opened beside it. Other memory can.
+  CHECK_EQ(error_of(open(first_base + bytes / 2, 99)), status::not_supported);
+  CHECK(open(third_base).has_value());
+  CHECK_EQ(open(first_base)->base(), first);
+  all.clear();
+  CHECK_EQ(the_importer.open.size(), 3u);
+  streams.end();
+  CHECK_EQ(the_importer.open.size(), 3u);
+  CHECK(open(first_base + bytes / 2, 99).has_value());  // which needs the others closed
+  CHECK_EQ(the_importer.open.size(), 1u);
+  all.clear();
+  CHECK(the_importer.open.empty());
+}
