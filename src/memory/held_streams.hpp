@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the operations of ours that streams of the program have not reached, or wait for ("held"
-// streams). While there are any, Telpher must not call what waits for the whole device,
-// such as closing a mapping or freeing memory. The call would wait for the stream, and the stream
-// waits for us. Such calls are put off until no stream is held. One mutex excludes both: no stream
-// becomes held while such a call runs, and no such call begins while a stream is held.
+// streams). While there are any, Telpher must not call what waits for the whole device, such as
+// closing a mapping or freeing memory. The call would wait for the stream, and the stream waits for
+// us. Such calls are put off until no stream is held. One mutex excludes both: no stream becomes
+// held while such a call runs, and no such call begins while a stream is held.
 //
 // A stream may also wait for what the program's thread does next, which nobody tells us, and CUDA
 // keeps all threads out of the driver while one waits for the device. So these calls are made by
