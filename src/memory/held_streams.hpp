@@ -26,7 +26,7 @@ class held_streams {
   static held_streams& instance() noexcept;
 
   /// begin() is called before an operation is given to a stream, end() once the stream does not
-  /// wait for it any more.
+  /// wait for it any more. Not for kernels that do not hold the stream.
   void begin() noexcept {
     const std::lock_guard lock(mutex_);
     held_.fetch_add(1, std::memory_order_relaxed);

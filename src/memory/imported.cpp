@@ -84,10 +84,11 @@ lasting<closings> to_close;
 // --- facets ---
 
 struct imported final : facet {
-  opening what;
+  allocation there;
+  place importer;
   std::size_t bytes = 0;  // that are mapped and may be accessed
   ~imported() override {
-    if (what.base) to_close->add(what);
+    if (base) to_close->add({there, importer, base});
   }
 };
 
@@ -125,7 +126,8 @@ result<std::unique_ptr<facet>> open(const allocation& there, const place& import
     TELPHER_TRY(address);
     made->base = static_cast<std::byte*>(*address);
   }
-  made->what = {there, importer, made->base};
+  made->there = there;
+  made->importer = importer;
   made->bytes = bytes_at(importer, made->base, there.bytes);
   TELPHER_TRY(check_size(there.process, there.bytes, made->bytes));
   return std::unique_ptr<facet>(std::move(made));
