@@ -12,14 +12,25 @@
 
 namespace telpher::kernel {
 
+/// The share of one of the blocks that put a message.
 template <class W>
-TELPHER_DEVICE void inbox_put_body(W w, const inbox_put& p) {
+TELPHER_DEVICE void put_message(W w, const inbox_put& p, unsigned block, unsigned blocks) {
   put_flagged(resolve(static_cast<std::uint8_t*>(p.place)),
               resolve(static_cast<const std::uint8_t*>(p.from)), p.bytes, p.mark,
-              w.block() * w.size() + w.id(), w.blocks() * w.size());
+              block * w.size() + w.id(), blocks * w.size());
   w.barrier();  // all have read
   admit_next_launch();
-  if (w.id() == 0) store_relaxed_system(resolve(p.sent) + w.block(), 1);
+  if (w.id() == 0) store_relaxed_system(resolve(p.sent) + block, 1);
+}
+
+template <class W>
+TELPHER_DEVICE void inbox_put_body(W w, const inbox_put& p) {
+  put_message(w, p, w.block(), w.blocks());
+}
+
+template <class W>
+TELPHER_DEVICE void inbox_put_all_body(W w, const inbox_put_all& p) {
+  put_message(w, p.each[w.block() / p.share], w.block() % p.share, p.share);
 }
 
 /// By one work item.
@@ -57,7 +68,7 @@ TELPHER_DEVICE void inbox_take_body(W w, const inbox_take& p) {
 
 template <class W>
 TELPHER_DEVICE void inbox_take_all_body(W w, const inbox_take_all& p) {
-  take_message(w, p.each[w.block()], 0, 1);
+  take_message(w, p.each[w.block() / p.share], w.block() % p.share, p.share);
 }
 
 }  // namespace telpher::kernel

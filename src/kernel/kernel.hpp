@@ -157,6 +157,14 @@ struct inbox_put {
   std::uint32_t mark;   // of the words
 };
 
+/// inbox_put_all: several of them, with `share` blocks each.
+struct inbox_put_all {
+  static constexpr std::size_t capacity = 16;
+  inbox_put each[capacity];
+  std::uint32_t share;
+};
+static_assert(sizeof(inbox_put_all) <= parameter_capacity);
+
 /// inbox_take: the receive of such a message, or the wait for another one that the host moves. All
 /// blocks share it.
 struct inbox_take {
@@ -187,10 +195,11 @@ struct inbox_take {
   }
 };
 
-/// inbox_take_all: one block for each receive.
+/// inbox_take_all: several receives, with `share` blocks each.
 struct inbox_take_all {
   static constexpr std::size_t capacity = 32;
   inbox_take each[capacity];
+  std::uint32_t share;
 };
 static_assert(sizeof(inbox_take_all) <= parameter_capacity);
 

@@ -2,6 +2,7 @@
 // telpher/stream.h without its collectives: streams of communicators, point to point, and requests.
 #include "mpi/entry.hpp"
 #include "mpi/enqueued.hpp"
+#include "mpi/inbox_messages.hpp"
 #include "mpi/matching.hpp"
 #include "mpi/own.hpp"
 #include "mpi/stream_messages.hpp"
@@ -29,13 +30,14 @@ int enqueue_start(const char* call, void* native, Start start) noexcept {
                       std::make_unique<mpi::enqueued_start<Start>>(std::move(start)), false);
 }
 
-// Matched requests need no turn of the proxy's.
+// Matched requests need no turn of the proxy's, nor do small messages.
 int start_all(const char* call, int count, const MPI_Request all[], void* native) noexcept {
   if (count < 0)
     return host_mpi::fail_with(MPI_COMM_SELF, call, MPI_ERR_COUNT, "a negative number of requests");
   if (!entry::active()) return refuse_outside(MPI_COMM_SELF, call);
   std::vector<MPI_Request> others;
-  const int rc = partitioned::start_matched(call, count, all, native, others);
+  int rc = partitioned::start_matched(call, count, all, native, others);
+  if (rc == MPI_SUCCESS && !others.empty()) rc = mpi::start_through_inbox(call, others, native);
   if (rc != MPI_SUCCESS || others.empty()) return rc;
   return enqueue_start(call, native, [others, turn = mpi::matching_turn()]() mutable {
     const int code = requests::startall(static_cast<int>(others.size()), others.data());

@@ -10,6 +10,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/inbox_operations.hpp"
 #include "mpi/inbox_requests.hpp"
+#include "mpi/request_kinds.hpp"
 #include "mpi/send.hpp"
 #include "mpi/stream_messages.hpp"
 #include "stream/waiting.hpp"
@@ -113,7 +114,23 @@ result<std::unique_ptr<inbox_send>> begin_send(const send_args& a, device::adopt
 /// A program that is far ahead of its streams waits here for room, as it would for room in a
 /// stream. Room may depend on what this thread does next, so it does not wait for long: then the
 /// stream makes a copy, and no other call waits until cells have come free.
-constexpr double room_patience_us = 5000;
+class patience {
+ public:
+  bool lasts() const noexcept { return us_since(since_) < most_us; }
+  void pause() noexcept { telpher::pause(looks_++, stream::nap_ns); }
+
+ private:
+  static constexpr double most_us = 5000;
+  std::uint64_t since_ = now_ns();
+  long looks_ = 0;
+};
+
+/// Of a send with a request.
+std::shared_ptr<ending> make_read() {
+  auto read = std::make_shared<ending>();
+  fill_empty(&read->status);
+  return read;
+}
 
 /// A receive, which `by` waits for. Null: it does not go that way. `rc` is an error that MPI has
 /// raised, or MPI_SUCCESS.
@@ -144,23 +161,19 @@ std::optional<int> send_through_inbox(const send_args& a, MPI_Request* request,
   if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
   device::adopted_stream s(native);
   if (!takes_launches(s)) return std::nullopt;
-  std::shared_ptr<ending> read;
-  if (request) {
-    read = std::make_shared<ending>();
-    fill_empty(&read->status);
-  }
+  const std::shared_ptr<ending> read = request ? make_read() : nullptr;
   std::unique_ptr<inbox_send> op;
   int rc = MPI_SUCCESS;
-  const std::uint64_t since = now_ns();
-  for (long looks = 0; !op; pause(looks++, stream::nap_ns)) {
+  for (patience room; !op; room.pause()) {
     const ticket::visit v;
-    auto begun = begin_send(a, s, read, us_since(since) < room_patience_us);
+    auto begun = begin_send(a, s, read, room.lasts());
     if (begun.error() == status::would_block) continue;
     if (failed(std::move(begun).into(op))) return std::nullopt;
     if (request) rc = give_request<inbox_request>(request, read, native);
     if (rc != MPI_SUCCESS) return op->abandon(), rc;
   }
-  rc = report(a.call, a.comm, native, stream::launch(s, native, std::move(op), false));
+  rc = report(a.call, a.comm, native,
+              stream::launch(s, native, std::make_unique<inbox_calls>(std::move(op)), false));
   if (rc != MPI_SUCCESS && request) drop_request(request);
   return rc;
 }
@@ -181,7 +194,8 @@ std::optional<int> receive_through_inbox(const receive_args& a, MPI_Status* stat
     if (request) rc = give_request<inbox_request>(request, t);
     if (rc != MPI_SUCCESS) return op->abandon(), rc;
   }
-  rc = report(a.call, a.comm, native, stream::launch(s, native, std::move(op), !request));
+  rc = report(a.call, a.comm, native,
+              stream::launch(s, native, std::make_unique<inbox_calls>(std::move(op)), !request));
   if (rc != MPI_SUCCESS && request) drop_request(request);
   return rc;
 }
@@ -204,9 +218,89 @@ std::optional<int> sendrecv_through_inbox(const send_args& s, const receive_args
   if (rc != MPI_SUCCESS) return rc;
   if (!receive) return std::nullopt;
   rc = enqueue_send(s, native);
+  auto waits = std::make_unique<inbox_calls>(std::move(receive));
   const int received =
-      report(r.call, r.comm, native, stream::launch(of, native, std::move(receive), true));
+      report(r.call, r.comm, native, stream::launch(of, native, std::move(waits), true));
   return rc != MPI_SUCCESS ? rc : received;
+}
+
+// --- persistent requests ---
+
+namespace {
+
+/// Adds one to what the stream begins. not_supported, would_block: it was not started, see
+/// begin_send. Under the engine's lock.
+status begin_persistent(const char* call, persistent_request& r, device::adopted_stream& s,
+                        void* native, bool patient, inbox_calls& all, int* rc) noexcept {
+  if (r.active()) return status::not_supported;
+  std::unique_ptr<request_object> started;
+  if (const send_args* const sends = r.sends()) {
+    send_args a = *sends;
+    a.call = call;
+    const std::shared_ptr<ending> read = make_read();
+    auto op = begin_send(a, s, read, patient);
+    TELPHER_TRY(op);
+    all.add(std::move(*op));
+    started = std::make_unique<inbox_request>(read, native, MPI_REQUEST_NULL);
+  } else {
+    receive_args a = *r.receives();
+    a.call = call;
+    std::unique_ptr<inbox_receive> op;
+    const auto t = begin_receive(a, s, native, taking::waiter::nobody, MPI_STATUS_IGNORE, op, rc);
+    if (!t) return status::not_supported;
+    all.add(std::move(op));
+    started = std::make_unique<inbox_request>(t, MPI_REQUEST_NULL);
+  }
+  r.begin_in_stream(std::move(started));
+  return status::ok;
+}
+
+/// As many as one launch holds, from requests[first] on. The status is of the first one that was
+/// not begun.
+status begin_some(const char* call, const std::vector<MPI_Request>& requests, std::size_t& first,
+                  device::adopted_stream& s, void* native, bool patient, inbox_calls& all,
+                  int* rc) noexcept {
+  const ticket::visit v;
+  for (; first < requests.size() && !all.full(); ++first) {
+    request_object* const op = find(requests[first]);
+    persistent_request* const r = op ? op->persistent_message() : nullptr;
+    if (!r || memory::surely_host(r->buffer())) return status::not_supported;
+    TELPHER_TRY(begin_persistent(call, *r, s, native, patient, all, rc));
+  }
+  return status::ok;
+}
+
+}  // namespace
+
+int start_through_inbox(const char* call, std::vector<MPI_Request>& requests,
+                        void* native) noexcept {
+  if (!may_go()) return MPI_SUCCESS;
+  device::adopted_stream s(native);
+  if (!takes_launches(s)) return MPI_SUCCESS;
+  std::size_t started = 0;
+  int rc = MPI_SUCCESS;
+  status begun = status::ok;
+  // What has begun is launched before this waits for room, which may depend on it.
+  for (patience room; started < requests.size() && rc == MPI_SUCCESS;) {
+    auto some = std::make_unique<inbox_calls>();
+    const std::size_t first = started;
+    begun = begin_some(call, requests, started, s, native, room.lasts(), *some, &rc);
+    if (!some->empty()) {
+      const int launched =
+          report(call, MPI_COMM_SELF, native, stream::launch(s, native, std::move(some), false));
+      if (launched != MPI_SUCCESS) {
+        const ticket::visit v;
+        for (std::size_t i = first; i < started; ++i)
+          find(requests[i])->persistent_message()->end_in_stream();
+        rc = launched;
+      }
+    } else if (begun == status::would_block) {
+      room.pause();
+    }
+    if (begun == status::not_supported) break;
+  }
+  requests.erase(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(started));
+  return rc;
 }
 
 }  // namespace telpher::mpi

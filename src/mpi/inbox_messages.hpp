@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "mpi/pt2pt.hpp"
 
@@ -18,5 +19,10 @@ std::optional<int> receive_through_inbox(const pt2pt::receive_args& a, MPI_Statu
                                          MPI_Request* request, void* native) noexcept;
 std::optional<int> sendrecv_through_inbox(const pt2pt::send_args& s, const pt2pt::receive_args& r,
                                           MPI_Status* status, void* native) noexcept;
+
+/// Starts persistent requests, from the first one on up to one that cannot go that way, and takes
+/// what it has started out of `requests`. Returns MPI's code.
+int start_through_inbox(const char* call, std::vector<MPI_Request>& requests,
+                        void* native) noexcept;
 
 }  // namespace telpher::mpi

@@ -73,12 +73,7 @@ bool inbox_send::announce(ticket::message&& m, int peer) noexcept {
   return true;
 }
 
-status inbox_send::launch(device::stream s) noexcept {
-  if (cells_) {
-    blocks_ = path::inbox_blocks(bytes_);
-    inbox_put k{from_, cells_->at, bytes_, words_.over(), cells_->mark};
-    return where_.owner->launch(kernel::id::inbox_put, &k, blocks_, path::inbox_threads(bytes_), s);
-  }
+status inbox_send::copy(device::stream s) const noexcept {
   TELPHER_TRY(where_.owner->copy(copy_, from_, bytes_, s));
   return where_.owner->write_value(s, reinterpret_cast<std::uint32_t*>(words_.over()), 1);
 }
@@ -135,12 +130,8 @@ bool inbox_receive::post(const pt2pt::receive_args& a, const path::inbox& from, 
   return true;
 }
 
-status inbox_receive::launch(device::stream s) noexcept {
+status inbox_receive::launch_kernel(device::stream s) noexcept {
   taking& t = *taking_;
-  if (!t.by_kernel()) {
-    TELPHER_TRY(memory::pooled_event::acquire(t.where).into(t.call));
-    return t.call.record(s);
-  }
   t.launched = true;
   const status given = t.where.owner->launch(kernel::id::inbox_take, &t.kernel, t.blocks,
                                              path::inbox_threads(t.capacity), s);
@@ -163,11 +154,11 @@ inbox_receive::need inbox_receive::needs() const noexcept {
       return need::messages;
     case phase::awaits_waiter: {
       const auto by = t.by.load(std::memory_order_acquire);
-      if (by == taking::waiter::other_stream) return when(t.is_reached());
+      if (by == taking::waiter::other_stream) return when(is_reached());
       return when(by != taking::waiter::nobody);
     }
     case phase::awaits_stream:
-      return when(t.is_reached());
+      return when(is_reached());
     case phase::fails:
       return need::step;
     case phase::awaits_kernel:  // the words may never come: then the sender says so
@@ -282,23 +273,104 @@ void inbox_receive::abandon() noexcept {
   taking_->end.set(MPI_ERR_OTHER);
 }
 
-// --- the wait ---
+// --- what the stream and the proxy get ---
 
-// One receive gets the blocks of its size, several get one each.
+namespace {
+
+/// Blocks for each of several messages that one kernel moves.
+int share_of(std::size_t count, std::size_t largest) noexcept {
+  constexpr std::size_t most = 16;
+  return std::min(path::inbox_blocks(largest), static_cast<int>(std::max(most / count, 1ul)));
+}
+
+}  // namespace
+
+template <class Do>
+void inbox_calls::for_each(Do what) const noexcept {
+  for (const auto& r : receives_)
+    if (r) what(*r);
+  for (const auto& s : sends_)
+    if (s) what(*s);
+}
+
+status inbox_calls::launch(device::stream s) noexcept {
+  if (receive_count_ == 1 && receives_[0]->waits_by_kernel()) return receives_[0]->launch_kernel(s);
+  if (receive_count_ > 0) {
+    TELPHER_TRY(memory::pooled_event::acquire(receives_[0]->where()).into(call_));
+    TELPHER_TRY(call_.record(s));
+    for (std::size_t i = 0; i < receive_count_; ++i) receives_[i]->set_call(call_);
+  }
+  return launch_puts(s);
+}
+
+status inbox_calls::launch_puts(device::stream s) noexcept {
+  kernel::inbox_put_all k;
+  std::array<inbox_send*, capacity> puts;
+  std::size_t count = 0, largest = 0;
+  for (std::size_t i = 0; i < send_count_; ++i) {
+    if (!sends_[i]->has_cells()) {
+      TELPHER_TRY(sends_[i]->copy(s));
+      continue;
+    }
+    puts[count++] = sends_[i].get();
+    largest = std::max(largest, sends_[i]->bytes());
+  }
+  if (count == 0) return status::ok;
+  const int share = share_of(count, largest);
+  for (std::size_t i = 0; i < count; ++i) k.each[i] = puts[i]->kernel(share);
+  device::backend& owner = *puts[0]->where().owner;
+  const int threads = path::inbox_threads(largest);
+  if (count == 1) return owner.launch(kernel::id::inbox_put, &k.each[0], share, threads, s);
+  k.share = static_cast<std::uint32_t>(share);
+  return owner.launch(kernel::id::inbox_put_all, &k, static_cast<int>(count) * share, threads, s);
+}
+
+bool inbox_calls::poll(int& code) noexcept {
+  code = MPI_SUCCESS;
+  bool over = true;
+  const auto poll_one = [&](auto& op) {
+    int own = MPI_SUCCESS;
+    if (!op) return;
+    if (op->poll(own))
+      op.reset();
+    else
+      over = false;
+    if (code == MPI_SUCCESS) code = own;
+  };
+  for (std::size_t i = 0; i < send_count_; ++i) poll_one(sends_[i]);
+  for (std::size_t i = 0; i < receive_count_; ++i) poll_one(receives_[i]);
+  return over;
+}
+
+// The oldest receive: sends wait for their receivers.
+void inbox_calls::describe(char* text, std::size_t bytes) const noexcept {
+  bool told = false;
+  for_each([&](const auto& op) {
+    if (!std::exchange(told, true)) op.describe(text, bytes);
+  });
+}
+
+void inbox_calls::abandon() noexcept {
+  for_each([](auto& op) { op.abandon(); });
+}
+
+// One receive gets the blocks of its size, several share some.
 status inbox_wait::launch(device::stream s) noexcept {
   device::backend& owner = *all_[0]->where.owner;
   std::size_t largest = 0;
+  for (const auto& t : all_) largest = std::max(largest, t->capacity);
+  const int share = share_of(all_.size(), largest), threads = path::inbox_threads(largest);
   kernel::inbox_take_all k;
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    k.each[i] = all_[i]->kernel;
+    all_[i]->blocks = share;
     all_[i]->launched = true;
-    largest = std::max(largest, all_[i]->capacity);
+    k.each[i] = all_[i]->kernel;
   }
-  const int threads = path::inbox_threads(largest), count = static_cast<int>(all_.size());
-  if (count == 1) all_[0]->blocks = path::inbox_blocks(largest);
-  const status given =
-      count == 1 ? owner.launch(kernel::id::inbox_take, &k.each[0], all_[0]->blocks, threads, s)
-                 : owner.launch(kernel::id::inbox_take_all, &k, count, threads, s);
+  k.share = static_cast<std::uint32_t>(share);
+  const int blocks = share * static_cast<int>(all_.size());
+  const status given = all_.size() == 1
+                           ? owner.launch(kernel::id::inbox_take, &k.each[0], blocks, threads, s)
+                           : owner.launch(kernel::id::inbox_take_all, &k, blocks, threads, s);
   if (failed(given))
     for (const auto& t : all_) t->launched = false;
   return given;

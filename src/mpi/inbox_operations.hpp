@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -63,11 +64,16 @@ class kernel_words {
 
 /// What both ends share: the proxy polls each operation, and the first one that it polls in a look
 /// moves all of them on, under one lock of the engine. The program's threads need that lock, too.
-class inbox_operation : public stream::launched {
+/// The functions are as those of stream::operation.
+class inbox_operation {
  public:
   inbox_operation() = default;
-  ~inbox_operation() override;
-  bool poll(int& code) noexcept final;
+  inbox_operation(const inbox_operation&) = delete;
+  inbox_operation& operator=(const inbox_operation&) = delete;
+  virtual ~inbox_operation();
+  bool poll(int& code) noexcept;
+  virtual void describe(char* text, std::size_t bytes) const noexcept = 0;
+  virtual void abandon() noexcept = 0;
 
  protected:
   enum class need {
@@ -117,7 +123,15 @@ class inbox_send final : public inbox_operation, public recycled<inbox_send> {
 
   /// Sends the ticket. False: nothing was sent. Under the engine's lock.
   bool announce(ticket::message&& m, int peer) noexcept;
-  status launch(device::stream s) noexcept override;
+  /// What the stream does: a kernel with `blocks` for this message, or a copy.
+  bool has_cells() const noexcept { return cells_.has_value(); }
+  kernel::inbox_put kernel(int blocks) noexcept {
+    blocks_ = blocks;
+    return {from_, cells_->at, bytes_, words_.over(), cells_->mark};
+  }
+  status copy(device::stream s) const noexcept;
+  std::size_t bytes() const noexcept { return bytes_; }
+  const memory::place& where() const noexcept { return where_; }
   void describe(char* text, std::size_t bytes) const noexcept override {
     std::snprintf(text, bytes, "a send of %zu bytes has not been reached", bytes_);
   }
@@ -164,15 +178,10 @@ struct taking {
     const waiter w = by.load(std::memory_order_relaxed);
     return w == waiter::own_stream || w == waiter::other_stream;
   }
-  /// Whether its own stream has got to the receive.
-  bool is_reached() const noexcept {
-    return call ? call.query() == status::ok : kernel_words::is_set(words.reached());
-  }
 
   memory::place where;
   void* native;  // the receive's stream
   kernel_words words;
-  memory::pooled_event call;  // of a receive with a request: the place of the call in its stream
   std::size_t capacity = 0;
   std::atomic<int> blocks{1};
   kernel::inbox_take kernel{};
@@ -193,8 +202,12 @@ class inbox_receive final : public inbox_operation, public recycled<inbox_receiv
   /// has raised it: nothing was posted. Under the engine's lock.
   bool post(const pt2pt::receive_args& a, const path::inbox& from, std::byte* to,
             std::size_t capacity, int* rc) noexcept;
-  /// The kernel; or, where a later wait launches that, an event.
-  status launch(device::stream s) noexcept override;
+  /// By the call that receives; else a later wait does it.
+  bool waits_by_kernel() const noexcept { return taking_->by_kernel(); }
+  status launch_kernel(device::stream s) noexcept;
+  /// Without a kernel of that call: when this has passed, the stream has got to the receive.
+  void set_call(const memory::pooled_event& e) noexcept { call_ = &e; }
+  memory::place where() const noexcept { return taking_->where; }
   void describe(char* text, std::size_t bytes) const noexcept override;
   void abandon() noexcept override;
 
@@ -216,11 +229,50 @@ class inbox_receive final : public inbox_operation, public recycled<inbox_receiv
   void end_kernels_turn() noexcept;
   void end_message(MPI_Status* out) noexcept;
   void end_kernel() noexcept;
+  bool is_reached() const noexcept {
+    return call_ ? call_->query() == status::ok : kernel_words::is_set(taking_->words.reached());
+  }
   ticket::receive& receive() noexcept { return request_->receive(); }
 
   std::unique_ptr<receive_request> request_;
   std::shared_ptr<taking> taking_;
+  const memory::pooled_event* call_ = nullptr;
   phase phase_ = phase::awaits_message;
+};
+
+// --- what the stream and the proxy get ---
+
+/// What one call begins in a stream: sends, and receives that a later wait takes; or one receive
+/// that the stream waits for. All messages of a call have one kernel, and all receives one event.
+class inbox_calls final : public stream::launched, public recycled<inbox_calls> {
+ public:
+  static constexpr std::size_t capacity = kernel::inbox_put_all::capacity;
+
+  explicit inbox_calls(std::unique_ptr<inbox_send> s) noexcept { add(std::move(s)); }
+  explicit inbox_calls(std::unique_ptr<inbox_receive> r) noexcept { add(std::move(r)); }
+  inbox_calls() = default;
+
+  void add(std::unique_ptr<inbox_send> s) noexcept { sends_[send_count_++] = std::move(s); }
+  void add(std::unique_ptr<inbox_receive> r) noexcept {
+    receives_[receive_count_++] = std::move(r);
+  }
+  bool empty() const noexcept { return send_count_ + receive_count_ == 0; }
+  bool full() const noexcept { return send_count_ == capacity || receive_count_ == capacity; }
+
+  status launch(device::stream s) noexcept override;
+  bool poll(int& code) noexcept override;
+  void describe(char* text, std::size_t bytes) const noexcept override;
+  void abandon() noexcept override;
+
+ private:
+  status launch_puts(device::stream s) noexcept;
+  template <class Do>
+  void for_each(Do what) const noexcept;
+
+  std::size_t send_count_ = 0, receive_count_ = 0;
+  memory::pooled_event call_;  // the place of the call in the stream; for the receives
+  std::array<std::unique_ptr<inbox_send>, capacity> sends_;  // null: over
+  std::array<std::unique_ptr<inbox_receive>, capacity> receives_;
 };
 
 /// The wait for receives, in a stream: one kernel for all.

@@ -29,8 +29,16 @@ struct waiting_stream {
   }
 };
 
-/// False: the proxy shall wait for it. Else the request is over or in `kernels`, and null. Under
-/// the engine's lock.
+/// The program is through with the operation: a persistent request may be started again.
+void end_request(MPI_Request handle) noexcept {
+  if (persistent_request* const p = find(handle)->persistent_message())
+    p->end_in_stream();
+  else
+    remove(handle);
+}
+
+/// False: the proxy shall wait for it. Else the request is over or in `kernels`, and null unless it
+/// is persistent. Under the engine's lock.
 bool take(inbox_request& r, MPI_Request& handle, MPI_Status* out, const waiting_stream& by,
           std::vector<waited_for>& kernels) noexcept {
   taking* const t = r.kernel().get();
@@ -39,14 +47,15 @@ bool take(inbox_request& r, MPI_Request& handle, MPI_Status* out, const waiting_
   if (!over && (!t || !by.reaches(t->where))) return false;
   if (over) {
     r.fill(out);
-    remove(handle);
   } else {
     t->out = out;
     t->by.store(own ? taking::waiter::own_stream : taking::waiter::other_stream,
                 std::memory_order_release);
     kernels.push_back({r.kernel(), handle, &handle});
   }
-  handle = MPI_REQUEST_NULL;
+  const MPI_Request own_handle = handle;
+  if (!find(handle)->persistent()) handle = MPI_REQUEST_NULL;
+  if (over) end_request(own_handle);
   return true;
 }
 
@@ -56,7 +65,7 @@ void end_requests(const std::vector<waited_for>& kernels, std::size_t launched) 
   const ticket::visit v;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     if (i < launched) {
-      remove(kernels[i].handle);
+      end_request(kernels[i].handle);
     } else {
       kernels[i].what->by.store(taking::waiter::host, std::memory_order_release);
       *kernels[i].place = kernels[i].handle;

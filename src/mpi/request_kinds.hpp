@@ -141,6 +141,17 @@ class persistent_request final : public request_object {
   ~persistent_request() override;
   stream::used used_by_start() const noexcept override;
   int start() noexcept override;
+  // Started in a stream, without a turn of the proxy's (mpi/stream_messages.hpp).
+  persistent_request* persistent_message() noexcept override { return this; }
+  const pt2pt::send_args* sends() const noexcept { return is_send_ ? &send_ : nullptr; }
+  const pt2pt::receive_args* receives() const noexcept { return is_send_ ? nullptr : &receive_; }
+  const void* buffer() const noexcept { return is_send_ ? send_.buffer : receive_.buffer; }
+  void begin_in_stream(std::unique_ptr<request_object> r) noexcept { running_ = std::move(r); }
+  inbox_request* through_inbox() noexcept override {
+    return running_ ? running_->through_inbox() : nullptr;
+  }
+  /// A stream waits for it, or it did not begin: the program may start it again.
+  void end_in_stream() noexcept { running_.reset(); }
   bool check() noexcept override { return !running_ || running_->check(); }
   bool conclude() noexcept override { return !running_ || running_->conclude(); }
   ticket::receive* receiving() noexcept override {

@@ -19,6 +19,7 @@ class receive;
 namespace telpher::mpi {
 
 class inbox_request;
+class persistent_request;
 
 class request_object {
  public:
@@ -53,6 +54,8 @@ class request_object {
   virtual bool enqueued_in([[maybe_unused]] void*& native) const noexcept { return false; }
   /// The same, of a message through an inbox; else null.
   virtual inbox_request* through_inbox() noexcept { return nullptr; }
+  /// A persistent send or receive, or null.
+  virtual persistent_request* persistent_message() noexcept { return nullptr; }
   /// What its start uses, where a stream may still write it.
   virtual stream::used used_by_start() const noexcept { return {}; }
   /// Starts a persistent request. Returns the MPI error code.

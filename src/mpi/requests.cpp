@@ -189,13 +189,27 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+int refuse_second_start(MPI_Comm comm) noexcept {
+  return host_mpi::fail_with(comm != MPI_COMM_NULL ? comm : MPI_COMM_SELF, "MPI_Start",
+                             MPI_ERR_REQUEST,
+                             "the request was started and has not been completed since: wait for "
+                             "it before it is started again");
+}
+
+}  // namespace
+
 int start(MPI_Request* request) noexcept {
   trace::span traced("MPI_Start");
   if (stream::must_settle()) [[unlikely]]
     settle_start(*request);
   scope s;
   request_object* op = mpi::find(*request);
-  return op && op->persistent() ? op->start() : pmpi::Start(request);
+  if (!op || !op->persistent()) return pmpi::Start(request);
+  if (op->active()) [[unlikely]]
+    return refuse_second_start(op->used_by_start().comm);
+  return op->start();
 }
 
 int startall(int count, MPI_Request requests[]) noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// inbox_put, inbox_take and inbox_take_all with several threads: two streams and a host, each a
+// The inbox's kernels with several threads: two streams and a host, each a
 // thread.
 #define CHECK_NO_MAIN
+#include <array>
 #include <thread>
 
 #include "block_of_threads.hpp"
@@ -53,19 +54,36 @@ struct exchange {
     return in;
   }
 
+  /// Messages of 100 bytes and more, by one launch with `share` blocks for each.
+  void put_all(std::uint32_t count, unsigned share) {
+    kernel::inbox_put_all k{};
+    k.share = share;
+    std::vector<bytes> out(count);
+    std::vector<std::array<std::uint64_t, blocks>> read(count, {0, 0});
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (std::size_t at = 0; at < 100 + i; ++at) out[i].push_back(byte_of(i, at));
+      k.each[i] = {out[i].data(), inbox.data() + i * cell_bytes, 100 + i, read[i].data(), 1};
+    }
+    block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_put_all_body(w, k); },
+                          count * share, items);
+    for (const auto& words : read)
+      for (unsigned b = 0; b < blocks; ++b) CHECK_EQ(words[b], b < share ? 1u : 0u);
+  }
+
   /// The n-th of several receives that one launch serves.
   struct receiver {
     bytes in = bytes(limit, 0xee);
-    std::uint64_t order = 0, reached = 0, over = 0;
+    std::uint64_t order = 0, reached = 0, over[blocks] = {};
   };
-  void take_all(std::vector<receiver>& all) {
+  void take_all(std::vector<receiver>& all, unsigned share) {
     kernel::inbox_take_all k{};
+    k.share = share;
     for (std::size_t i = 0; i < all.size(); ++i) {
       receiver& r = all[i];
-      k.each[i] = {r.in.data(), inbox.data(), cell_bytes, &r.order, &r.reached, &r.over};
+      k.each[i] = {r.in.data(), inbox.data(), cell_bytes, &r.order, &r.reached, r.over};
     }
     block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_take_all_body(w, k); },
-                          static_cast<unsigned>(all.size()), items);
+                          static_cast<unsigned>(all.size()) * share, items);
   }
 
   unsigned items;
@@ -117,17 +135,16 @@ void no_words(unsigned items) {
 }
 
 // Messages in other cells than the receives' order, and one that the host has moved.
-void several(unsigned items) {
+void several(unsigned items, unsigned share) {
   exchange e(items);
   std::vector<exchange::receiver> all(4);
-  for (std::uint32_t message = 0; message < 3; ++message) {
-    e.put(message, 100 + message);
+  e.put_all(3, share);
+  for (std::uint32_t message = 0; message < 3; ++message)
     all[3 - message].order = order_of(message, 100 + message);
-  }
   all[0].order = inbox_take::moved_by_host;
-  e.take_all(all);
+  e.take_all(all, share);
   for (std::uint32_t i = 0; i < 4; ++i) {
-    CHECK_EQ(all[i].over, 1u);
+    for (unsigned b = 0; b < blocks; ++b) CHECK_EQ(all[i].over[b], b < share ? 1u : 0u);
     const std::uint32_t message = 3 - i;
     for (std::size_t at = 0; at < limit; ++at)
       CHECK_EQ(all[i].in[at], i > 0 && at < 100 + message ? byte_of(message, at) : 0xee);
@@ -144,6 +161,10 @@ void test_inbox_take() {
   for (const unsigned items : {1u, 4u}) no_words(items);
 }
 
+void test_inbox_put_all() {
+  for (const unsigned items : {1u, 4u}) several(items, 1);
+}
+
 void test_inbox_take_all() {
-  for (const unsigned items : {1u, 4u}) several(items);
+  for (const unsigned items : {1u, 4u}) several(items, 2);
 }

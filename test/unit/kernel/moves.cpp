@@ -16,6 +16,7 @@ using kernel::id;
 
 void test_exchange();
 void test_inbox_put();
+void test_inbox_put_all();
 void test_inbox_take();
 void test_inbox_take_all();
 void test_matched_put();
