@@ -325,6 +325,13 @@ status inbox_calls::launch_puts(device::stream s) noexcept {
   return owner.launch(kernel::id::inbox_put_all, &k, static_cast<int>(count) * share, threads, s);
 }
 
+// The sends come behind the receives' event.
+bool inbox_calls::is_reached() const noexcept {
+  if (send_count_ == 0) return call_.query() == status::ok;
+  return std::all_of(sends_.begin(), sends_.begin() + send_count_,
+                     [](const auto& s) { return !s || s->is_read(); });
+}
+
 bool inbox_calls::poll(int& code) noexcept {
   code = MPI_SUCCESS;
   bool over = true;

@@ -130,6 +130,7 @@ class inbox_send final : public inbox_operation, public recycled<inbox_send> {
     return {from_, cells_->at, bytes_, words_.over(), cells_->mark};
   }
   status copy(device::stream s) const noexcept;
+  bool is_read() const noexcept { return copied_ || words_.are_over(blocks_); }
   std::size_t bytes() const noexcept { return bytes_; }
   const memory::place& where() const noexcept { return where_; }
   void describe(char* text, std::size_t bytes) const noexcept override {
@@ -260,6 +261,7 @@ class inbox_calls final : public stream::launched, public recycled<inbox_calls> 
   bool full() const noexcept { return send_count_ == capacity || receive_count_ == capacity; }
 
   status launch(device::stream s) noexcept override;
+  bool is_reached() const noexcept override;
   bool poll(int& code) noexcept override;
   void describe(char* text, std::size_t bytes) const noexcept override;
   void abandon() noexcept override;

@@ -184,13 +184,13 @@ refusal launch(device::adopted_stream& s, void* native, std::unique_ptr<launched
   queue* q = nullptr;
   refusal r = find_queue_of(s, native, q);
   item made;
-  made.holds = made.counted = holds;
+  made.holds = holds;
   auto& streams = memory::held_streams::instance();
   std::unique_lock<std::mutex> turn;
   if (!failed(r.s)) {
     turn = take_turn(*q, holds);
     make_calls_if_idle(q->where, *s.get());
-    if (holds) streams.begin();
+    streams.begin();
     if (holds) q->held.fetch_add(1, std::memory_order_relaxed);
     if (const status given = op->launch(*s.get()); failed(given))
       r = {given, "a launch in the stream"};
@@ -200,11 +200,11 @@ refusal launch(device::adopted_stream& s, void* native, std::unique_ptr<launched
     if (const status added = hand_over(*q, std::move(made)); failed(added))
       r = {added, "the thread that serves streams could not be started"};
   if (!failed(r.s)) return r;
-  const bool counted = holds && turn.owns_lock();
+  const bool counted = turn.owns_lock();
   turn = {};
   made.op->abandon();
   if (counted) streams.end();
-  if (counted) q->held.fetch_sub(1, std::memory_order_release);
+  if (counted && holds) q->held.fetch_sub(1, std::memory_order_release);
   return r;
 }
 

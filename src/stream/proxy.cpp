@@ -16,6 +16,7 @@
 #include "stream/health.hpp"
 #include "stream/processors.hpp"
 #include "stream/queue.hpp"
+#include "stream/running.hpp"
 #include "stream/waiting.hpp"
 #include "stream/words.hpp"
 
@@ -27,12 +28,6 @@ constexpr int device_failed = -1;  // in place of an MPI code; take_failure's ca
 struct arrival {
   queue* to;
   item what;
-};
-
-struct running {
-  queue* of;
-  item what;
-  replayed* replay;  // or null
 };
 
 class proxy {
@@ -224,6 +219,7 @@ void proxy::begin(queue& q, item next, replayed* replay) noexcept {
 bool proxy::advance() noexcept {
   const std::size_t before = running_.size();
   ++looks_;
+  count_reached(running_, looks_);
   std::erase_if(running_, [&](running& r) {
     int code = 0;
     if (!r.what.op->poll(code)) {

@@ -83,6 +83,8 @@ class operation {
 class launched : public operation {
  public:
   virtual status launch(device::stream s) noexcept = 0;
+  /// Of one that the stream does not wait for: whether the stream has got to it.
+  virtual bool is_reached() const noexcept { return true; }
   int begin() noexcept final { return 0; }
 };
 

@@ -24,12 +24,12 @@ struct word_pair {
 };
 
 struct item {
-  std::unique_ptr<operation> op;
-  std::uint64_t call = 0;    // in the order of the enqueuing calls
-  word_pair words;           // null: the operation is launched
-  std::uint32_t number = 0;  // in both words
-  bool holds = false;        // the stream waits for it
-  bool counted = true;       // among the held streams (memory/held_streams.hpp)
+  std::unique_ptr<operation> op;  // if is_launched(), a `launched`
+  std::uint64_t call = 0;         // in the order of the enqueuing calls
+  word_pair words;                // null: the operation is launched
+  std::uint32_t number = 0;       // in both words
+  bool holds = false;             // the stream waits for it
+  bool counted = true;            // among the held streams (memory/held_streams.hpp)
 
   bool reached() const noexcept {
     return std::atomic_ref(*words.reached).load(std::memory_order_acquire) >= number;
@@ -73,7 +73,9 @@ struct queue {
   // the proxy counts down, as does a call whose item could not be handed over.
   std::atomic<int> held{0};
   std::atomic<int> failure{0};
-  std::deque<item> waiting;  // the proxy's
+  // The proxy's.
+  std::deque<item> waiting;
+  std::uint64_t unreached = 0;  // the look in which it had not got to an operation
 };
 
 /// An operation in a graph. Its words are its own, not the stream's. While the proxy carries out a

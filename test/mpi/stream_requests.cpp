@@ -154,6 +154,54 @@ void another_stream(suite& s) {
   }
 }
 
+/// The peer frees memory that this rank has open, and names new memory in its place, while a stream
+/// here waits for what the program does later, with a receive behind it. Nothing may wait for that
+/// device meanwhile.
+void peer_frees(suite& s) {
+  const ends e(s);
+  if (!e.paired) return;
+  constexpr int n = 100, rounds = 3, large_bytes = 1 << 20;
+  bytes data(n, 0), small(n, 0);
+  for (int round = 0; round < rounds; ++round) {
+    s.note("round %d", round);
+    const test_stream own, other;
+    gate g;
+    MPI_Request r = MPI_REQUEST_NULL;
+    auto large = std::make_unique<bytes>(large_bytes, round + 1);
+    for (int again = 0; again < 2; ++again) {
+      if (e.sends)
+        MPI_Send(large->data(), large_bytes, MPI_BYTE, e.peer, 3, e.comm);
+      else
+        MPI_Recv(large->data(), large_bytes, MPI_BYTE, e.peer, 3, e.comm, MPI_STATUS_IGNORE);
+      if (again == 1) break;
+      if (!e.sends) {
+        g.hold(own);
+        irecv(data, 0, n, e, round, &r, own);
+      }
+      s.meet(e.peer);
+      if (!e.sends) continue;
+      large = nullptr;
+      large = std::make_unique<bytes>(large_bytes, round + 1);  // mostly at the same address
+    }
+    for (int message = 0; message < 4; ++message) {
+      if (e.sends)
+        send(small, n, e.peer, 50, e.comm, other);
+      else
+        receive(small, n, e.peer, 50, e.comm, other);
+      other.wait();
+      s.meet(e.peer);
+    }
+    g.open();
+    if (e.sends) {
+      own.set(data.data(), sent_byte(round, s.rank), n);
+      isend(data, 0, n, e, round, &r, own);
+    }
+    STREAM_CALL(telpher_wait_enqueue)(&r, MPI_STATUS_IGNORE, own);
+    own.wait();
+    if (!e.sends) s.expect(data.all(sent_byte(round, e.peer)), "the message");
+  }
+}
+
 /// Messages of one tag are matched in the order of the calls, with and without a request.
 void order(suite& s) {
   const ends e(s);
@@ -307,6 +355,7 @@ int main(int argc, char** argv) {
   s.run("MPI's waits/early", [&] { ordinary_waits(s, true); });
   s.run("before the wait", [&] { before_the_wait(s); });
   s.run("another stream", [&] { another_stream(s); });
+  s.run("peer frees", [&] { peer_frees(s); });
   s.run("order", [&] { order(s); });
   s.run("freed", [&] { freed(s); });
   s.run("truncated", [&] { truncated(s); });
