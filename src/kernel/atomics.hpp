@@ -54,6 +54,9 @@ TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
 TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
   asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
+TELPHER_DEVICE void store_relaxed_system(std::uint32_t* at, std::uint32_t value) {
+  asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
 
 /// A store after the work item's system-scope fence. On a CPU the fence is part of this store
 /// (release).
@@ -61,7 +64,7 @@ TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
   store_relaxed_system(at, value);
 }
 TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
-  asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+  store_relaxed_system(at, value);
 }
 
 /// Adds and returns the old value; acquire and release at device scope.
@@ -163,12 +166,15 @@ TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
 TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
   __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
 }
+TELPHER_DEVICE void store_relaxed_system(std::uint32_t* at, std::uint32_t value) {
+  __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
 
 TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
   store_relaxed_system(at, value);
 }
 TELPHER_DEVICE void store_published(std::uint32_t* at, std::uint32_t value) {
-  __hip_atomic_store(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+  store_relaxed_system(at, value);
 }
 
 TELPHER_DEVICE std::uint32_t fetch_add_device(std::uint32_t* at, std::uint32_t value) {
@@ -246,6 +252,9 @@ TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
 TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
   sycl_detail::atomic<sycl::memory_scope::system>(at).store(value);
 }
+TELPHER_DEVICE void store_relaxed_system(std::uint32_t* at, std::uint32_t value) {
+  sycl_detail::atomic<sycl::memory_scope::system>(at).store(value);
+}
 
 TELPHER_DEVICE void store_published(std::uint64_t* at, std::uint64_t value) {
   store_release_system(at, value);
@@ -293,6 +302,9 @@ TELPHER_DEVICE std::uint64_t load_relaxed_system(const std::uint64_t* at) {
 }
 
 TELPHER_DEVICE void store_relaxed_system(std::uint64_t* at, std::uint64_t value) {
+  __atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+TELPHER_DEVICE void store_relaxed_system(std::uint32_t* at, std::uint32_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 

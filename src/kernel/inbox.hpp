@@ -20,7 +20,7 @@ TELPHER_DEVICE void put_message(W w, const inbox_put& p, unsigned block, unsigne
               block * w.size() + w.id(), blocks * w.size());
   w.barrier();  // all have read
   admit_next_launch();
-  if (w.id() == 0) store_relaxed_system(resolve(p.sent) + block, 1);
+  if (w.id() == 0) store_relaxed_system(resolve(p.sent) + block, 1u);
 }
 
 template <class W>
@@ -37,7 +37,7 @@ TELPHER_DEVICE void inbox_put_all_body(W w, const inbox_put_all& p) {
 TELPHER_DEVICE std::uint64_t await_order(const inbox_take& p) {
   const std::uint64_t* const order = resolve(p.order);
   std::uint64_t found = load_acquire_system(order);
-  if (found == 0) store_relaxed_system(resolve(p.reached), 1);
+  if (found == 0) store_relaxed_system(resolve(p.reached), std::uint64_t{1});
   for (; found == 0; found = load_acquire_system(order)) relax();
   return found;
 }
@@ -58,7 +58,7 @@ TELPHER_DEVICE void take_message(W w, const inbox_take& p, unsigned block, unsig
   }
   w.barrier();  // all have read the cell
   admit_next_launch();
-  if (w.id() == 0) store_relaxed_system(resolve(p.over) + block, 1);
+  if (w.id() == 0) store_relaxed_system(resolve(p.over) + block, 1u);
 }
 
 template <class W>

@@ -149,11 +149,11 @@ struct partition_ready {
 /// inbox_put: a message of a stream's in flagged words to its place in the receiver's inbox
 /// (kernel/inbox.hpp). All blocks share it.
 struct inbox_put {
-  static constexpr unsigned most_blocks = 4;
+  static constexpr unsigned most_blocks = 12;
   const void* from;
   void* place;  // as mapped here
   std::uint64_t bytes;
-  std::uint64_t* sent;  // pinned host memory, for each block: set to 1 when it has read its share
+  std::uint32_t* sent;  // pinned host memory, for each block: set to 1 when it has read its share
   std::uint32_t mark;   // of the words
 };
 
@@ -174,7 +174,7 @@ struct inbox_take {
   std::uint64_t cell_bytes;
   std::uint64_t* order;    // pinned host memory, written by the host: see below
   std::uint64_t* reached;  // pinned host memory: set to 1 if there was no order yet
-  std::uint64_t* over;     // pinned host memory, for each block: set to 1 at its end
+  std::uint32_t* over;     // pinned host memory, for each block: set to 1 at its end
 
   /// Orders. 0 is none; `moved_by_host`: the message is there, or will not come. Any other one
   /// names the message's first cell, its bytes and the mark of its words.

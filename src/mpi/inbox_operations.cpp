@@ -75,7 +75,7 @@ bool inbox_send::announce(ticket::message&& m, int peer) noexcept {
 
 status inbox_send::copy(device::stream s) const noexcept {
   TELPHER_TRY(where_.owner->copy(copy_, from_, bytes_, s));
-  return where_.owner->write_value(s, reinterpret_cast<std::uint32_t*>(words_.over()), 1);
+  return where_.owner->write_value(s, words_.over(), 1);
 }
 
 void inbox_send::end_copy(status copied) noexcept {
@@ -279,7 +279,7 @@ namespace {
 
 /// Blocks for each of several messages that one kernel moves.
 int share_of(std::size_t count, std::size_t largest) noexcept {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t most = 24;
   return std::min(path::inbox_blocks(largest), static_cast<int>(std::max(most / count, 1ul)));
 }
 

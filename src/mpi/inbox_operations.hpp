@@ -38,14 +38,15 @@ class kernel_words {
   std::uint64_t* order() const noexcept { return at_; }
   std::uint64_t* reached() const noexcept { return at_ + 1; }
   /// One for each block.
-  std::uint64_t* over() const noexcept { return at_ + 4; }
+  std::uint32_t* over() const noexcept { return reinterpret_cast<std::uint32_t*>(at_ + 2); }
   bool are_over(int blocks) const noexcept {
     return std::all_of(over(), over() + blocks, [](const auto& word) { return is_set(&word); });
   }
   void give_order(std::uint64_t o) const noexcept {
     std::atomic_ref(*order()).store(o, std::memory_order_release);
   }
-  static bool is_set(const std::uint64_t* word) noexcept {
+  template <class Word>
+  static bool is_set(const Word* word) noexcept {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0;
   }
   /// No kernel uses it any more, or it was never launched.
@@ -56,7 +57,7 @@ class kernel_words {
 
  private:
   static constexpr int line_words = 8;
-  static_assert(4 + kernel::inbox_take::most_blocks <= line_words);
+  static_assert(2 * 2 + kernel::inbox_take::most_blocks <= 2 * line_words);
 
   device::backend* owner_;
   std::uint64_t* at_ = nullptr;

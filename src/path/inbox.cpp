@@ -20,13 +20,23 @@ namespace {
 
 using kernel::inbox_take;
 
-constexpr std::uint32_t cells = 64;                                        // bits of outbox::free
-constexpr std::uint64_t cell_bytes = matched_room::part(2 * (8192 + 15));  // a message of 8 KB
+std::size_t ranks_of_node = 0;
+
+constexpr std::uint32_t cells = 64;  // bits of outbox::free
 static_assert(cells <= inbox_take::most_cells);
 
 // Words take at most twice the bytes of a message.
-constexpr std::uint64_t cells_for(std::uint64_t bytes) noexcept {
-  return (2 * (bytes + 15) + cell_bytes - 1) / cell_bytes;
+constexpr std::uint64_t words_for(std::uint64_t bytes) noexcept {
+  return 2 * (bytes + 15);
+}
+constexpr std::uint64_t cells_for(std::uint64_t bytes, std::uint64_t cell_bytes) noexcept {
+  return (words_for(bytes) + cell_bytes - 1) / cell_bytes;
+}
+
+// A cell holds a message of 128 KB, or of 8 KB where many ranks may each have an inbox here.
+std::uint64_t own_cell_bytes() noexcept {
+  constexpr std::size_t many = 8;
+  return matched_room::part(words_for(ranks_of_node > many ? 8 << 10 : 128 << 10));
 }
 
 // Of one sender. Without a room: it was tried, and there can be none.
@@ -41,6 +51,7 @@ struct outbox {
   memory::mapping mapping;
   memory::place from;  // the device that has opened it
   std::byte* base = nullptr;
+  std::uint64_t cell_bytes = 0;
   std::uint32_t mark = 0;                  // of the last message
   std::uint64_t free = ~std::uint64_t{0};  // a bit for each cell
   bool no_room = false;                    // a call has waited in vain since cells came free
@@ -53,6 +64,7 @@ struct outbox {
 made_at_start<std::map<int, outbox>> outboxes;  // by the receiver's rank
 
 own_inbox make(inbox_card& card, const memory::place& where) noexcept {
+  const std::uint64_t cell_bytes = own_cell_bytes();
   auto room = matched_room::make(where, cells * cell_bytes, 0);
   if (!room || !(*room)->exported().exportable) {
     TELPHER_DEBUG("no inbox for messages of streams on device %d: %s", where.device,
@@ -60,14 +72,17 @@ own_inbox make(inbox_card& card, const memory::place& where) noexcept {
     return {};
   }
   card.memory = (*room)->exported();
+  card.cell_bytes = cell_bytes;
   card.there.store(1, std::memory_order_release);
   return {*room, {where, (*room)->base(), cell_bytes}};
 }
 
 result<outbox> open(const inbox_card& card, int peer, const memory::place& where) noexcept {
-  if (card.there.load(std::memory_order_acquire) == 0 || !card.memory.holds(cells * cell_bytes))
+  if (card.there.load(std::memory_order_acquire) == 0 || card.cell_bytes < words_for(1) ||
+      !card.memory.holds(cells * card.cell_bytes))
     return status::not_supported;
   outbox made;
+  made.cell_bytes = card.cell_bytes;
   made.from = where;
   auto opened = open_for(peer, card.memory, where);
   if (opened) {
@@ -90,8 +105,12 @@ class cell_copy final : public transfer {
     auto* const word = static_cast<std::uint64_t*>(words_.data());
     word[0] = inbox_take::order_for(a);
     if (aside) landed_ = static_cast<std::byte*>(words_.data()) + header;
-    inbox_take k{
-        aside ? landed_ : to_.data, from.base, from.cell_bytes, &word[0], &word[1], &word[4]};
+    inbox_take k{aside ? landed_ : to_.data,
+                 from.base,
+                 from.cell_bytes,
+                 &word[0],
+                 &word[1],
+                 reinterpret_cast<std::uint32_t*>(&word[2])};
     const auto own = memory::stream(where_, memory::stream_role::kernel);
     TELPHER_TRY(own);
     auto event = memory::pooled_event::acquire(where_);
@@ -140,9 +159,10 @@ const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place
 
 result<std::unique_ptr<transfer>> take_from_inbox(std::size_t sender, const inbox_take::arrival& a,
                                                   const region& to) noexcept {
-  if (sender >= most_inboxes || a.cell + cells_for(a.bytes) > cells) return status::corrupt;
+  if (sender >= most_inboxes) return status::corrupt;
   const std::optional<own_inbox>& known = (*own_inboxes)[sender];
   if (!known || !known->room) return status::corrupt;
+  if (a.cell + cells_for(a.bytes, known->seen.cell_bytes) > cells) return status::corrupt;
   auto made = std::make_unique<cell_copy>(to);
   TELPHER_TRY(made->start(known->seen, a));
   return std::unique_ptr<transfer>(std::move(made));
@@ -160,14 +180,14 @@ result<inbox_cells> take_cells(const segment& receiver, int peer, std::size_t ow
     found = outboxes->emplace(peer, std::move(*opened)).first;
   }
   outbox& to = found->second;
-  const auto count = static_cast<std::uint32_t>(cells_for(bytes));
+  const auto count = static_cast<std::uint32_t>(cells_for(bytes, to.cell_bytes));
   if (!to.base || to.from != where || count >= cells) return status::not_supported;
   for (std::uint32_t first = 0; first + count <= cells; ++first) {
     const std::uint64_t row = outbox::row(first, count);
     if ((to.free & row) != row) continue;
     to.free &= ~row;
     to.mark = to.mark >= 0xfffffffe ? 1 : to.mark + 1;
-    return inbox_cells{to.base + first * cell_bytes, first, count, to.mark};
+    return inbox_cells{to.base + first * to.cell_bytes, first, count, to.mark};
   }
   return to.no_room ? status::not_supported : status::would_block;
 }
@@ -184,10 +204,13 @@ void give_cells(int peer, const inbox_cells& c) noexcept {
   found->second.no_room = false;
 }
 
-// The kernels of one message keep few blocks on the device while they wait.
+// The kernels of one message keep few blocks on the device while they wait: up to four for what
+// takes them about as long as the way, more for what is larger.
 int inbox_blocks(std::size_t bytes) noexcept {
-  constexpr std::size_t bytes_each = 8192, most = inbox_take::most_blocks;
-  return static_cast<int>(std::clamp<std::size_t>((bytes + bytes_each - 1) / bytes_each, 1, most));
+  constexpr std::size_t each = 8 << 10, few = 4, large_each = 32 << 10;
+  const std::size_t for_large = std::min<std::size_t>(bytes / large_each, inbox_take::most_blocks);
+  return static_cast<int>(
+      std::max(std::clamp<std::size_t>((bytes + each - 1) / each, 1, few), for_large));
 }
 
 int inbox_threads(std::size_t bytes) noexcept {
@@ -195,7 +218,8 @@ int inbox_threads(std::size_t bytes) noexcept {
   return static_cast<int>(std::min((bytes / bytes_each / 32 + 1) * 32, most));
 }
 
-void start_inboxes() noexcept {
+void start_inboxes(std::size_t ranks) noexcept {
+  ranks_of_node = ranks;
   outboxes.make();
 }
 

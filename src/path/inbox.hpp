@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inboxes: device memory at a receiver, one for each sender of its node whose small messages it
 // receives in the order of streams. The sender's kernel puts a message into it, in flagged words; a
-// message takes one cell, or several in a row. mpi/stream_messages.hpp has the protocol;
-// kernel/inbox.hpp has the kernels.
+// message takes one cell, or several in a row. The receiver says how large they are.
+// mpi/stream_messages.hpp has the protocol; kernel/inbox.hpp has the kernels.
 //
 // The receiver makes an inbox when its program first receives from that sender in a stream, and
 // tells of it in its segment (inbox_card). From then on the sender may use it. Only the sender
@@ -64,8 +64,8 @@ void give_cells(int peer, const inbox_cells& cells) noexcept;
 int inbox_blocks(std::size_t bytes) noexcept;
 int inbox_threads(std::size_t bytes) noexcept;
 
-/// At the job's start and end.
-void start_inboxes() noexcept;
+/// At the job's start, with the number of ranks of this node, and at its end.
+void start_inboxes(std::size_t ranks) noexcept;
 void close_inboxes() noexcept;
 
 }  // namespace telpher::path

@@ -206,6 +206,7 @@ struct segment_header {
 /// stores `there` last (release), and read by the sender.
 struct alignas(64) inbox_card {
   std::atomic<std::uint32_t> there;  // 1: it is valid
+  std::uint64_t cell_bytes;
   exported_memory memory;
 };
 

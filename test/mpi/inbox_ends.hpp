@@ -26,12 +26,12 @@ inline bool large_go_through_inbox() {
 }
 
 /// Whether what was received last in a stream came as it should, if `messages` of `n` bytes may
-/// have been under way at once: an inbox has room for 64 of up to 8 KB. The thread that knows it
+/// have been under way at once: an inbox has room for 64 of up to 128 KB. The thread that knows it
 /// may be later than the stream.
 inline bool came_as_wanted(int messages, int n) {
   const bool wanted = goes_through_inbox();
   const bool fit =
-      n <= (large_go_through_inbox() ? 131072 : 8192) && messages * (n / 8192 + 1) < 64;
+      n <= (large_go_through_inbox() ? 1 << 20 : 8192) && messages * (n / 131072 + 1) < 64;
   if (wanted && !fit) return true;
   for (int looks = 0; looks < 5000 && wanted && last_path() != "inbox"; ++looks)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

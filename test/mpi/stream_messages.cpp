@@ -327,7 +327,7 @@ int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
   for (const int n : {1, 8, 477, 480, 3000, 8192})
     s.run("ping pong/" + std::to_string(n), [&] { ping_pong(s, n, 20); });
-  for (const int n : {8193, 30000, 131072})
+  for (const int n : {8193, 30000, 131072, 1 << 20})
     if (large_go_through_inbox())
       for (const int rounds : {3, 20})
         s.run("ping pong/" + std::to_string(n) + "/" + std::to_string(rounds),

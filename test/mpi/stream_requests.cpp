@@ -351,6 +351,8 @@ int main(int argc, char** argv) {
   s.run("many faces", [&] { faces(s, 16, 100, 3); });
   s.run("a large face", [&] { faces(s, 8192, 2, 20); });
   s.run("larger faces", [&] { faces(s, 60000, 3, 6); });
+  s.run("the largest faces", [&] { faces(s, 1000000, 2, 3); });
+  s.run("the largest faces/far ahead", [&] { faces(s, 1 << 20, 2, 12); });
   s.run("MPI's waits", [&] { ordinary_waits(s, false); });
   s.run("MPI's waits/early", [&] { ordinary_waits(s, true); });
   s.run("before the wait", [&] { before_the_wait(s); });

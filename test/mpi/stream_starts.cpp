@@ -155,7 +155,7 @@ void another_stream(suite& s) {
 void mixed(suite& s) {
   const ends e(s);
   if (!e.paired) return;
-  constexpr int n = 300, large = 300000, rounds = 30;
+  constexpr int n = 300, large = 1500000, rounds = 30;
   const test_stream stream;
   bytes out(n, 0), in(n, 0), big_out(large, 0), big_in(large, 0);
   std::vector<unsigned char> host_out(n), host_in(n);
@@ -301,6 +301,8 @@ int main(int argc, char** argv) {
   s.run("many faces", [&] { faces(s, 16, 100, 3); });
   s.run("a large face", [&] { faces(s, 8192, 2, 20); });
   s.run("larger faces", [&] { faces(s, 60000, 3, 6); });
+  s.run("the largest faces", [&] { faces(s, 1000000, 2, 3); });
+  s.run("the largest faces/far ahead", [&] { faces(s, 1 << 20, 2, 12); });
   s.run("MPI's calls", [&] { ordinary_calls(s, false); });
   s.run("MPI's calls/early", [&] { ordinary_calls(s, true); });
   s.run("another stream", [&] { another_stream(s); });

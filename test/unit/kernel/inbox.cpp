@@ -37,20 +37,20 @@ struct exchange {
   void put(std::uint32_t message, std::size_t size) {
     bytes out(size);
     for (std::size_t at = 0; at < size; ++at) out[at] = byte_of(message, at);
-    std::uint64_t read[blocks] = {};
+    std::uint32_t read[blocks] = {};
     const std::uint32_t cell = message % cells;
     const kernel::inbox_put k{out.data(), inbox.data() + cell * cell_bytes, size, read,
                               message / cells + 1};
     block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_put_body(w, k); }, blocks,
                           items);
-    for (const std::uint64_t one : read) CHECK_EQ(one, 1u);
+    for (const std::uint32_t one : read) CHECK_EQ(one, 1u);
   }
   bytes take() {
     bytes in(limit, 0xee);
     const inbox_take k{in.data(), inbox.data(), cell_bytes, &order, &reached, over};
     block_of_threads::run([&](block_of_threads::work w) { kernel::inbox_take_body(w, k); }, blocks,
                           items);
-    for (const std::uint64_t one : over) CHECK_EQ(one, 1u);
+    for (const std::uint32_t one : over) CHECK_EQ(one, 1u);
     return in;
   }
 
@@ -59,7 +59,7 @@ struct exchange {
     kernel::inbox_put_all k{};
     k.share = share;
     std::vector<bytes> out(count);
-    std::vector<std::array<std::uint64_t, blocks>> read(count, {0, 0});
+    std::vector<std::array<std::uint32_t, blocks>> read(count, {0, 0});
     for (std::uint32_t i = 0; i < count; ++i) {
       for (std::size_t at = 0; at < 100 + i; ++at) out[i].push_back(byte_of(i, at));
       k.each[i] = {out[i].data(), inbox.data() + i * cell_bytes, 100 + i, read[i].data(), 1};
@@ -73,7 +73,8 @@ struct exchange {
   /// The n-th of several receives that one launch serves.
   struct receiver {
     bytes in = bytes(limit, 0xee);
-    std::uint64_t order = 0, reached = 0, over[blocks] = {};
+    std::uint64_t order = 0, reached = 0;
+    std::uint32_t over[blocks] = {};
   };
   void take_all(std::vector<receiver>& all, unsigned share) {
     kernel::inbox_take_all k{};
@@ -88,7 +89,8 @@ struct exchange {
 
   unsigned items;
   bytes inbox = bytes(cells * cell_bytes, 0);
-  std::uint64_t order = 0, reached = 0, over[blocks] = {};
+  std::uint64_t order = 0, reached = 0;
+  std::uint32_t over[blocks] = {};
 };
 
 std::uint64_t order_of(std::uint32_t message, std::size_t size) {
