@@ -3,8 +3,8 @@
 // MPICH's names too.
 //
 // Two ways. The proxy (mpi/enqueued.hpp) begins the ordinary operation when the stream gets there.
-// A small message in device memory goes through an inbox instead (path/inbox.hpp), so that no host
-// is between the two streams:
+// A message of limited size in device memory goes through an inbox instead (path/inbox.hpp), so
+// that no host is between the two streams:
 // - Sender, at the call: takes cells of the receiver's inbox, sends a ticket (slot_state::coming)
 //   and launches inbox_put in the stream. When that has read the buffer, its host stores `arrived`.
 //   While there is no room, the call waits for some milliseconds. Without an inbox, or without room
@@ -23,6 +23,11 @@
 //   never come. A message in the inbox waits for whoever waits (taking::waiter): a stream, whose
 //   kernel takes it, or a thread of the host. A send with a request is over when its kernel has
 //   read the buffer.
+//
+// - A persistent request that is started in a stream is begun like one of isend or irecv, and has
+//   what runs as the object of an ordinary start (persistent_request::begin_in_stream). All that
+//   one call starts is one inbox_calls: one event for its receives, one kernel for its sends. With
+//   the wait in a stream it is inactive again.
 //
 // So these messages are matched in the order of the calls, others in the order in which streams get
 // there. What a program enqueues must match in its order. So nothing goes through an inbox while a
