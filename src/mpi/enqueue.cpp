@@ -74,7 +74,10 @@ int telpher_stream_unset(MPI_Comm comm) {
 }
 
 int telpher_stream_get(MPI_Comm comm, void** native, int* flag) {
-  if (!entry::active()) return refuse_outside(comm, "telpher_stream_get");
+  constexpr const char* call = "telpher_stream_get";
+  if (!entry::active()) return refuse_outside(comm, call);
+  if (!native || !flag)
+    return host_mpi::fail_with(comm, call, MPI_ERR_ARG, "no place for the stream or for the flag");
   stream::named found;
   *flag = stream::stream_of(comm, role::settles, found);
   if (*flag) *native = found.native;

@@ -279,25 +279,23 @@ int start_through_inbox(const char* call, std::vector<MPI_Request>& requests,
   if (!takes_launches(s)) return MPI_SUCCESS;
   std::size_t started = 0;
   int rc = MPI_SUCCESS;
-  status begun = status::ok;
   // What has begun is launched before this waits for room, which may depend on it.
   for (patience room; started < requests.size() && rc == MPI_SUCCESS;) {
     auto some = std::make_unique<inbox_calls>();
     const std::size_t first = started;
-    begun = begin_some(call, requests, started, s, native, room.lasts(), *some, &rc);
-    if (!some->empty()) {
-      const int launched =
-          report(call, MPI_COMM_SELF, native, stream::launch(s, native, std::move(some), false));
-      if (launched != MPI_SUCCESS) {
-        const ticket::visit v;
-        for (std::size_t i = first; i < started; ++i)
-          find(requests[i])->persistent_message()->end_in_stream();
-        rc = launched;
-      }
-    } else if (begun == status::would_block) {
+    const status begun = begin_some(call, requests, started, s, native, room.lasts(), *some, &rc);
+    if (some->empty()) {
+      if (begun != status::would_block) break;
       room.pause();
+      continue;
     }
-    if (begun == status::not_supported) break;
+    const int launched =
+        report(call, MPI_COMM_SELF, native, stream::launch(s, native, std::move(some), false));
+    if (launched == MPI_SUCCESS) continue;
+    const ticket::visit v;
+    for (std::size_t i = first; i < started; ++i)
+      find(requests[i])->persistent_message()->end_in_stream();
+    rc = launched;
   }
   requests.erase(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(started));
   return rc;

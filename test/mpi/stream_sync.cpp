@@ -89,6 +89,8 @@ void settled(suite& s) {
   s.expect(!flag, "the stream is named no more");
   STREAM_CALL(telpher_stream_get)(dup, &found, &flag);
   s.expect(flag && found == static_cast<void*>(stream), "the duplicate's stream");
+  MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
+  s.expect_class(STREAM_CALL(telpher_stream_get)(dup, nullptr, &flag), MPI_ERR_ARG, "no place");
   char handle[64];
   std::snprintf(handle, sizeof handle, "%p", static_cast<void*>(stream));
   MPI_Info info;
