@@ -24,7 +24,7 @@ PREFIXES = {"mpich": ROOT / "build/deps/mpich", "openmpi": ROOT / "build/deps/op
 
 
 def build(mpi: str, folder: Path) -> Path:
-    os.environ["TELPHER_CONDA_MPI"] = str(PREFIXES[mpi])
+    os.environ["HOST_MPI_PREFIX"] = str(PREFIXES[mpi])
     given = Stage0Recipe.from_file(CONDA / "recipe.yaml").to_dict()
     del given["requirements"]
     given["tests"] = given["tests"][:1]
