@@ -198,6 +198,7 @@ void inbox_receive::step() noexcept {
 }
 
 void inbox_receive::await_message() noexcept {
+  if (taking_->cancelled.exchange(false, std::memory_order_acquire)) receive().cancel();
   if (asks_host()) ticket::receives().check(receive(), false);
   if (receive().settled()) return static_cast<void>(phase_ = phase::moves);
   if (!receive().waits_for_stream()) return;

@@ -187,7 +187,8 @@ struct taking {
   std::size_t capacity = 0;
   std::atomic<int> blocks{1};
   kernel::inbox_take kernel{};
-  bool launched = false;  // the kernel
+  bool launched = false;               // the kernel
+  std::atomic<bool> cancelled{false};  // by the program
   MPI_Status* out = MPI_STATUS_IGNORE;
   ending end;
   /// Written under the engine's lock, as `out` is before it.

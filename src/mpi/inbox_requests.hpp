@@ -25,6 +25,10 @@ class inbox_request final : public enqueued_request, public recycled<inbox_reque
   /// Who asks is a thread of the host: no kernel need take the message any more.
   bool check() noexcept override;
   bool abandon() noexcept override { return check(), false; }
+  /// Of a receive whose message has not come.
+  void cancel() noexcept override {
+    if (taking_) taking_->cancelled.store(true, std::memory_order_release);
+  }
   /// Null for a send.
   const std::shared_ptr<taking>& kernel() const noexcept { return taking_; }
 

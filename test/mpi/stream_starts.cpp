@@ -248,6 +248,40 @@ void freed(suite& s) {
   s.meet(e.peer);
 }
 
+/// A receive that the program cancels; the next start gets the message.
+void cancelled(suite& s) {
+  const ends e(s);
+  if (!e.paired) return;
+  constexpr int n = 64;
+  const test_stream stream;
+  bytes data(n, 5);
+  starts r;
+  if (!e.sends) {
+    r.receive(data.data(), n, e, 1);
+    r.start(stream);
+    stream.wait();
+    if (goes_through_inbox()) {
+      MPI_Status status;
+      int flag = 0;
+      MPI_Cancel(&r.all[0]);
+      MPI_Wait(&r.all[0], &status);
+      MPI_Test_cancelled(&status, &flag);
+      s.expect(flag, "the receive was cancelled");
+      s.expect(data.all(5), "its buffer");
+      r.start(stream);
+    }
+    s.meet(e.peer);
+  } else {
+    r.send(data.data(), n, e, 1);
+    stream.set(data.data(), sent_byte(1, s.rank), n);
+    s.meet(e.peer);
+    r.start(stream);
+  }
+  r.wait(MPI_STATUSES_IGNORE, stream);
+  stream.wait();
+  if (!e.sends) s.expect(data.all(sent_byte(1, e.peer)), "the message");
+}
+
 /// Sends that cannot be launched end in an error at both ends, and can be started again.
 void no_launch(suite& s) {
   const auto set_faults = emulated<void(const char*)>("telpher_emu_faults");
@@ -309,6 +343,7 @@ int main(int argc, char** argv) {
   s.run("mixed", [&] { mixed(s); });
   s.run("too early", [&] { too_early(s); });
   s.run("freed", [&] { freed(s); });
+  s.run("cancelled", [&] { cancelled(s); });
   s.run("no launch", [&] { no_launch(s); });
   return s.finish();
 }
