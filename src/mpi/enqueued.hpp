@@ -61,14 +61,18 @@ struct ending {
     done.store(true, std::memory_order_release);
   }
 };
+/// With the status of a send.
+inline std::shared_ptr<ending> make_ending() {
+  auto made = std::make_shared<ending>();
+  fill_empty(&made->status);
+  return made;
+}
 
 template <class Start>
 class enqueued_with_request final : public stream::operation {
  public:
   enqueued_with_request(Start start, std::shared_ptr<ending> end) noexcept
-      : start_(std::move(start)), end_(std::move(end)) {
-    fill_empty(&end_->status);
-  }
+      : start_(std::move(start)), end_(std::move(end)) {}
   int begin() noexcept override {
     const int code = start_(&request_);
     if (code != MPI_SUCCESS) end_->set(code);
@@ -170,7 +174,7 @@ void drop_request(MPI_Request* request) noexcept;
 template <class Start>
 int enqueue_with_request(const char* call, MPI_Comm comm, void* native, MPI_Request* request,
                          Start start) noexcept {
-  const auto end = std::make_shared<ending>();
+  const auto end = make_ending();
   if (const int code = take_request(end, native, request); code != MPI_SUCCESS) return code;
   const int code =
       enqueue(call, comm, native,

@@ -125,13 +125,6 @@ class patience {
   long looks_ = 0;
 };
 
-/// Of a send with a request.
-std::shared_ptr<ending> make_read() {
-  auto read = std::make_shared<ending>();
-  fill_empty(&read->status);
-  return read;
-}
-
 /// A receive, which `by` waits for. Null: it does not go that way. `rc` is an error that MPI has
 /// raised, or MPI_SUCCESS.
 std::shared_ptr<taking> begin_receive(const receive_args& a, device::adopted_stream& s,
@@ -145,7 +138,7 @@ std::shared_ptr<taking> begin_receive(const receive_args& a, device::adopted_str
   if (!run) return nullptr;
   ticket::peer_table& peers = ticket::peers();
   const path::inbox* const from =
-      path::inbox_for(peers.own(), peers.place_on_node(peer), run->where);
+      path::inbox_for(peers.own(), peers.place_on_node(peer), run->where, peers.job().node.size());
   if (!from) return nullptr;
   auto t = std::make_shared<taking>(run->where, native);
   t->by.store(by, std::memory_order_relaxed);
@@ -161,7 +154,7 @@ std::optional<int> send_through_inbox(const send_args& a, MPI_Request* request,
   if (!may_go() || memory::surely_host(a.buffer)) return std::nullopt;
   device::adopted_stream s(native);
   if (!takes_launches(s)) return std::nullopt;
-  const std::shared_ptr<ending> read = request ? make_read() : nullptr;
+  const std::shared_ptr<ending> read = request ? make_ending() : nullptr;
   std::unique_ptr<inbox_send> op;
   int rc = MPI_SUCCESS;
   for (patience room; !op; room.pause()) {
@@ -237,7 +230,7 @@ status begin_persistent(const char* call, persistent_request& r, device::adopted
   if (const send_args* const sends = r.sends()) {
     send_args a = *sends;
     a.call = call;
-    const std::shared_ptr<ending> read = make_read();
+    const std::shared_ptr<ending> read = make_ending();
     auto op = begin_send(a, s, read, patient);
     TELPHER_TRY(op);
     all.add(std::move(*op));

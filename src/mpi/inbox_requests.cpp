@@ -9,10 +9,10 @@ namespace telpher::mpi {
 
 namespace {
 
-/// One that a kernel of the stream shall wait for, and where its request was.
+/// One that a kernel of the stream shall wait for, and where the program has its request.
 struct waited_for {
   std::shared_ptr<taking> what;
-  MPI_Request handle;
+  request_object* request;
   MPI_Request* place;
 };
 
@@ -30,32 +30,33 @@ struct waiting_stream {
 };
 
 /// The program is through with the operation: a persistent request may be started again.
-void end_request(MPI_Request handle) noexcept {
-  if (persistent_request* const p = find(handle)->persistent_message())
+void end_request(request_object& op) noexcept {
+  if (persistent_request* const p = op.persistent_message())
     p->end_in_stream();
   else
-    remove(handle);
+    remove(op.request());
 }
 
 /// False: the proxy shall wait for it. Else the request is over or in `kernels`, and null unless it
 /// is persistent. Under the engine's lock.
-bool take(inbox_request& r, MPI_Request& handle, MPI_Status* out, const waiting_stream& by,
+bool take(request_object& op, MPI_Request& handle, MPI_Status* out, const waiting_stream& by,
           std::vector<waited_for>& kernels) noexcept {
-  taking* const t = r.kernel().get();
-  const bool own = by.is_own(r.native());
-  const bool over = r.over() || (!t && own);
+  inbox_request* const r = op.through_inbox();
+  if (!r) return false;
+  taking* const t = r->kernel().get();
+  const bool own = by.is_own(r->native());
+  const bool over = r->over() || (!t && own);
   if (!over && (!t || !by.reaches(t->where))) return false;
+  if (!op.persistent()) handle = MPI_REQUEST_NULL;
   if (over) {
-    r.fill(out);
+    r->fill(out);
+    end_request(op);
   } else {
     t->out = out;
     t->by.store(own ? taking::waiter::own_stream : taking::waiter::other_stream,
                 std::memory_order_release);
-    kernels.push_back({r.kernel(), handle, &handle});
+    kernels.push_back({r->kernel(), &op, &handle});
   }
-  const MPI_Request own_handle = handle;
-  if (!find(handle)->persistent()) handle = MPI_REQUEST_NULL;
-  if (over) end_request(own_handle);
   return true;
 }
 
@@ -65,10 +66,10 @@ void end_requests(const std::vector<waited_for>& kernels, std::size_t launched) 
   const ticket::visit v;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     if (i < launched) {
-      end_request(kernels[i].handle);
+      end_request(*kernels[i].request);
     } else {
       kernels[i].what->by.store(taking::waiter::host, std::memory_order_release);
-      *kernels[i].place = kernels[i].handle;
+      *kernels[i].place = kernels[i].request->request();
     }
   }
 }
@@ -92,9 +93,8 @@ int wait_through_inbox(const char* call, MPI_Request* requests, MPI_Status* stat
     const ticket::visit v;
     std::erase_if(which, [&](int i) {
       request_object* const op = find(requests[i]);
-      inbox_request* const r = op ? op->through_inbox() : nullptr;
       MPI_Status* const out = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-      return r && take(*r, requests[i], out, {s, native}, kernels);
+      return op && take(*op, requests[i], out, {s, native}, kernels);
     });
   }
   constexpr std::size_t most = kernel::inbox_take_all::capacity;

@@ -58,7 +58,7 @@ class request_object {
   virtual persistent_request* persistent_message() noexcept { return nullptr; }
   /// What its start uses, where a stream may still write it.
   virtual stream::used used_by_start() const noexcept { return {}; }
-  /// Starts a persistent request. Returns the MPI error code.
+  /// Starts a persistent request that is not active. Returns the MPI error code.
   virtual int start() noexcept { return MPI_ERR_REQUEST; }
   /// Persistent requests that are not started are ignored by the completing calls.
   virtual bool active() const noexcept { return true; }

@@ -20,8 +20,6 @@ namespace {
 
 using kernel::inbox_take;
 
-std::size_t ranks_of_node = 0;
-
 constexpr std::uint32_t cells = 64;  // bits of outbox::free
 static_assert(cells <= inbox_take::most_cells);
 
@@ -34,9 +32,9 @@ constexpr std::uint64_t cells_for(std::uint64_t bytes, std::uint64_t cell_bytes)
 }
 
 // A cell holds a message of 128 KB, or of 8 KB where many ranks may each have an inbox here.
-std::uint64_t own_cell_bytes() noexcept {
+std::uint64_t own_cell_bytes(std::size_t ranks) noexcept {
   constexpr std::size_t many = 8;
-  return matched_room::part(words_for(ranks_of_node > many ? 8 << 10 : 128 << 10));
+  return matched_room::part(words_for(ranks > many ? 8 << 10 : 128 << 10));
 }
 
 // Of one sender. Without a room: it was tried, and there can be none.
@@ -63,8 +61,7 @@ struct outbox {
 };
 made_at_start<std::map<int, outbox>> outboxes;  // by the receiver's rank
 
-own_inbox make(inbox_card& card, const memory::place& where) noexcept {
-  const std::uint64_t cell_bytes = own_cell_bytes();
+own_inbox make(inbox_card& card, const memory::place& where, std::uint64_t cell_bytes) noexcept {
   auto room = matched_room::make(where, cells * cell_bytes, 0);
   if (!room || !(*room)->exported().exportable) {
     TELPHER_DEBUG("no inbox for messages of streams on device %d: %s", where.device,
@@ -150,10 +147,11 @@ class cell_copy final : public transfer {
 
 // --- the receiver's side ---
 
-const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place& where) noexcept {
+const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place& where,
+                       std::size_t ranks) noexcept {
   if (sender >= most_inboxes) return nullptr;
   std::optional<own_inbox>& known = (*own_inboxes)[sender];
-  if (!known) known = make(own.inbox(sender), where);
+  if (!known) known = make(own.inbox(sender), where, own_cell_bytes(ranks));
   return known->room && known->seen.where == where ? &known->seen : nullptr;
 }
 
@@ -218,8 +216,7 @@ int inbox_threads(std::size_t bytes) noexcept {
   return static_cast<int>(std::min((bytes / bytes_each / 32 + 1) * 32, most));
 }
 
-void start_inboxes(std::size_t ranks) noexcept {
-  ranks_of_node = ranks;
+void start_inboxes() noexcept {
   outboxes.make();
 }
 

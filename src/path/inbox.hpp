@@ -30,9 +30,10 @@ struct inbox {
   std::uint64_t cell_bytes;
 };
 
-/// This rank's inbox for messages of a rank of the node, which is the sender-th of them; made if
+/// This rank's inbox for messages of a rank of the node, which is the sender-th of `ranks`; made if
 /// there is none. Null: there can be none, or it is on another device than `where`.
-const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place& where) noexcept;
+const inbox* inbox_for(own_segment& own, std::size_t sender, const memory::place& where,
+                       std::size_t ranks) noexcept;
 
 /// Moves what has arrived in the inbox to `to`, for a receive that is not in a stream: a kernel of
 /// ours takes it.
@@ -64,8 +65,8 @@ void give_cells(int peer, const inbox_cells& cells) noexcept;
 int inbox_blocks(std::size_t bytes) noexcept;
 int inbox_threads(std::size_t bytes) noexcept;
 
-/// At the job's start, with the number of ranks of this node, and at its end.
-void start_inboxes(std::size_t ranks) noexcept;
+/// At the job's start and end.
+void start_inboxes() noexcept;
 void close_inboxes() noexcept;
 
 }  // namespace telpher::path

@@ -28,7 +28,7 @@ status start(bool threaded, MPI_Comm world) noexcept {
   peer_table& p = peers();
   TELPHER_TRY(p.join(world));
   if (!p.job().any_device) return status::ok;
-  path::start_inboxes(p.job().node.size());
+  path::start_inboxes();
   p.lay_out_own();
   progress().meet_node("MPI_Init");  // every segment is laid out
   p.open();

@@ -138,7 +138,6 @@ void another_stream(suite& s) {
   for (int round = 0; round < 4; ++round) {
     s.note("round %d", round);
     const test_stream own, other;
-    gate g;
     MPI_Status statuses[2]{};
     own.set(out.data(), sent_byte(round, s.rank), n);
     r.start(own);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inbox's kernels with several threads: two streams and a host, each a
-// thread.
+// The inbox's kernels with several threads: two streams and a host, each a thread.
 #define CHECK_NO_MAIN
 #include <array>
 #include <thread>
