@@ -74,4 +74,48 @@ struct ends {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// `count` faces of `n` bytes each way in each round, far ahead of the streams. `begin(e, out, in)`
+/// gives what exchange(statuses, stream) then has the stream do in each round: receives first, with
+/// tags from 0 on, and as many sends.
+template <class Begin>
+void exchange_faces(suite& s, int n, int count, int rounds, Begin begin) {
+  const ends e(s);
+  if (!e.paired) return;
+  const test_stream stream;
+  const auto size = static_cast<std::size_t>(n), all = size * static_cast<std::size_t>(count);
+  const std::size_t requests = 2 * static_cast<std::size_t>(count);
+  bytes out(all, 0), in(all, 0), log(all * static_cast<std::size_t>(rounds), 0);
+  auto exchange = begin(e, out, in);
+  std::vector<MPI_Status> statuses(requests * static_cast<std::size_t>(rounds));
+  for (int round = 0; round < rounds; ++round) {
+    s.note("round %d of %d faces of %d bytes", round, count, n);
+    for (int i = 0; i < count; ++i)
+      stream.set(out.data() + i * n, sent_byte(round * count + i, s.rank), size);
+    exchange(&statuses[requests * static_cast<std::size_t>(round)], stream);
+    stream.set(out.data(), 0, all);
+    stream.copy(log.data() + static_cast<std::size_t>(round) * all, in.data(), all);
+  }
+  stream.wait();
+  for (int i = 0; i < rounds * count; ++i)
+    s.expect(log.all(sent_byte(i, e.peer), static_cast<std::size_t>(i) * size, size), "a face");
+  for (std::size_t i = 0; i < statuses.size(); ++i)
+    if (const auto face = static_cast<int>(i % requests); face < count)
+      s.expect_status(statuses[i], e.peer, face, size);
+  s.expect_equal(e.status(stream), MPI_SUCCESS, "the stream's status");
+  s.expect(came_as_wanted(rounds * count, n), "the way of the last message");
+}
+
+/// The cases of it. `faces(n, count, rounds)` runs one.
+template <class Faces>
+void run_faces(suite& s, Faces faces) {
+  s.run("one face", [&] { faces(8, 1, 50); });
+  s.run("two faces", [&] { faces(500, 2, 200); });
+  s.run("six faces", [&] { faces(3000, 6, 20); });
+  s.run("many faces", [&] { faces(16, 100, 3); });
+  s.run("a large face", [&] { faces(8192, 2, 20); });
+  s.run("larger faces", [&] { faces(60000, 3, 6); });
+  s.run("the largest faces", [&] { faces(1000000, 2, 3); });
+  s.run("the largest faces/far ahead", [&] { faces(1 << 20, 2, 12); });
+}
+
 }  // namespace mpi_test

@@ -24,37 +24,20 @@ int wait_all(std::vector<MPI_Request>& all, MPI_Status* statuses, void* stream) 
                                               stream);
 }
 
-/// `faces` messages each way in each round, far ahead of the streams.
 void faces(suite& s, int n, int count, int rounds) {
-  const ends e(s);
-  if (!e.paired) return;
-  const test_stream stream;
-  const auto size = static_cast<std::size_t>(n), all = size * static_cast<std::size_t>(count);
-  bytes out(all, 0), in(all, 0), log(all * static_cast<std::size_t>(rounds), 0);
-  std::vector<MPI_Request> r(2 * static_cast<std::size_t>(count));
-  std::vector<MPI_Status> statuses(r.size() * static_cast<std::size_t>(rounds));
-  for (int round = 0; round < rounds; ++round) {
-    s.note("round %d of %d faces of %d bytes", round, count, n);
-    for (int i = 0; i < count; ++i)
-      stream.set(out.data() + i * n, sent_byte(round * count + i, s.rank), size);
-    for (int i = 0; i < count; ++i)
-      irecv(in, static_cast<std::size_t>(i * n), n, e, i, &r[static_cast<std::size_t>(i)], stream);
-    for (int i = count; i-- > 0;)
-      isend(out, static_cast<std::size_t>(i * n), n, e, i, &r[static_cast<std::size_t>(count + i)],
-            stream);
-    wait_all(r, &statuses[r.size() * static_cast<std::size_t>(round)], stream);
-    for (const MPI_Request& one : r) s.expect(one == MPI_REQUEST_NULL, "a request is null");
-    stream.set(out.data(), 0, all);
-    stream.copy(log.data() + static_cast<std::size_t>(round) * all, in.data(), all);
-  }
-  stream.wait();
-  for (int i = 0; i < rounds * count; ++i)
-    s.expect(log.all(sent_byte(i, e.peer), static_cast<std::size_t>(i) * size, size), "a face");
-  for (std::size_t i = 0; i < statuses.size(); ++i)
-    if (const auto face = static_cast<int>(i % r.size()); face < count)
-      s.expect_status(statuses[i], e.peer, face, size);
-  s.expect_equal(e.status(stream), MPI_SUCCESS, "the stream's status");
-  s.expect(came_as_wanted(rounds * count, n), "the way of the last message");
+  exchange_faces(s, n, count, rounds, [&](const ends& e, const bytes& out, const bytes& in) {
+    return [&, n, count](MPI_Status* statuses, void* stream) {
+      std::vector<MPI_Request> r(2 * static_cast<std::size_t>(count));
+      for (int i = 0; i < count; ++i)
+        irecv(in, static_cast<std::size_t>(i * n), n, e, i, &r[static_cast<std::size_t>(i)],
+              stream);
+      for (int i = count; i-- > 0;)
+        isend(out, static_cast<std::size_t>(i * n), n, e, i,
+              &r[static_cast<std::size_t>(count + i)], stream);
+      wait_all(r, statuses, stream);
+      for (const MPI_Request& one : r) s.expect(one == MPI_REQUEST_NULL, "a request is null");
+    };
+  });
 }
 
 /// MPI's own calls complete such requests: `early` before the stream gets there, else after it.
@@ -345,14 +328,7 @@ void no_launch(suite& s, bool in_stream) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
-  s.run("one face", [&] { faces(s, 8, 1, 50); });
-  s.run("two faces", [&] { faces(s, 500, 2, 200); });
-  s.run("six faces", [&] { faces(s, 3000, 6, 20); });
-  s.run("many faces", [&] { faces(s, 16, 100, 3); });
-  s.run("a large face", [&] { faces(s, 8192, 2, 20); });
-  s.run("larger faces", [&] { faces(s, 60000, 3, 6); });
-  s.run("the largest faces", [&] { faces(s, 1000000, 2, 3); });
-  s.run("the largest faces/far ahead", [&] { faces(s, 1 << 20, 2, 12); });
+  run_faces(s, [&](int n, int count, int rounds) { faces(s, n, count, rounds); });
   s.run("MPI's waits", [&] { ordinary_waits(s, false); });
   s.run("MPI's waits/early", [&] { ordinary_waits(s, true); });
   s.run("before the wait", [&] { before_the_wait(s); });

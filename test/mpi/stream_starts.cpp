@@ -32,6 +32,9 @@ class starts {
   void wait(MPI_Status* statuses, void* stream) {
     STREAM_CALL(telpher_waitall_enqueue)(count(), all.data(), statuses, stream);
   }
+  void wait_one(int i, MPI_Status* status, void* stream) {
+    STREAM_CALL(telpher_wait_enqueue)(&all[static_cast<std::size_t>(i)], status, stream);
+  }
   int count() const { return static_cast<int>(all.size()); }
 
   std::vector<MPI_Request> all;
@@ -40,42 +43,22 @@ class starts {
   MPI_Request& add() { return all.emplace_back(MPI_REQUEST_NULL); }
 };
 
-/// `faces` messages each way in each round, far ahead of the streams.
 void faces(suite& s, int n, int count, int rounds, bool one_by_one = false) {
-  const ends e(s);
-  if (!e.paired) return;
-  const test_stream stream;
-  const auto size = static_cast<std::size_t>(n), all = size * static_cast<std::size_t>(count);
-  bytes out(all, 0), in(all, 0), log(all * static_cast<std::size_t>(rounds), 0);
-  starts r;
-  for (int i = 0; i < count; ++i) r.receive(in.data() + i * n, n, e, i);
-  for (int i = count; i-- > 0;) r.send(out.data() + i * n, n, e, i);
-  std::vector<MPI_Status> statuses(r.all.size() * static_cast<std::size_t>(rounds));
-  for (int round = 0; round < rounds; ++round) {
-    s.note("round %d of %d faces of %d bytes", round, count, n);
-    for (int i = 0; i < count; ++i)
-      stream.set(out.data() + i * n, sent_byte(round * count + i, s.rank), size);
-    MPI_Status* const to = &statuses[r.all.size() * static_cast<std::size_t>(round)];
-    if (!one_by_one) {
-      r.start(stream);
-      r.wait(to, stream);
-    } else {
-      for (int i = 0; i < r.count(); ++i) r.start_one(i, stream);
-      for (int i = 0; i < r.count(); ++i) STREAM_CALL(telpher_wait_enqueue)
-      (&r.all[static_cast<std::size_t>(i)], to + i, stream);
-    }
-    stream.set(out.data(), 0, all);
-    stream.copy(log.data() + static_cast<std::size_t>(round) * all, in.data(), all);
-  }
-  stream.wait();
-  for (int i = 0; i < rounds * count; ++i)
-    s.expect(log.all(sent_byte(i, e.peer), static_cast<std::size_t>(i) * size, size), "a face");
-  for (std::size_t i = 0; i < statuses.size(); ++i)
-    if (const auto face = static_cast<int>(i % r.all.size()); face < count)
-      s.expect_status(statuses[i], e.peer, face, size);
-  for (const MPI_Request& one : r.all) s.expect(one != MPI_REQUEST_NULL, "a request stays");
-  s.expect_equal(e.status(stream), MPI_SUCCESS, "the stream's status");
-  s.expect(came_as_wanted(rounds * count, n), "the way of the last message");
+  exchange_faces(s, n, count, rounds, [&](const ends& e, const bytes& out, const bytes& in) {
+    auto r = std::make_unique<starts>();
+    for (int i = 0; i < count; ++i) r->receive(in.data() + i * n, n, e, i);
+    for (int i = count; i-- > 0;) r->send(out.data() + i * n, n, e, i);
+    return [&s, one_by_one, r = std::move(r)](MPI_Status* statuses, void* stream) {
+      if (!one_by_one) {
+        r->start(stream);
+        r->wait(statuses, stream);
+      } else {
+        for (int i = 0; i < r->count(); ++i) r->start_one(i, stream);
+        for (int i = 0; i < r->count(); ++i) r->wait_one(i, statuses + i, stream);
+      }
+      for (const MPI_Request& one : r->all) s.expect(one != MPI_REQUEST_NULL, "a request stays");
+    };
+  });
 }
 
 /// MPI's own calls complete what a stream has started, and start it the next time.
@@ -327,15 +310,8 @@ void no_launch(suite& s) {
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
-  s.run("one face", [&] { faces(s, 8, 1, 50); });
-  s.run("two faces", [&] { faces(s, 500, 2, 200); });
+  run_faces(s, [&](int n, int count, int rounds) { faces(s, n, count, rounds); });
   s.run("two faces/one by one", [&] { faces(s, 500, 2, 60, true); });
-  s.run("six faces", [&] { faces(s, 3000, 6, 20); });
-  s.run("many faces", [&] { faces(s, 16, 100, 3); });
-  s.run("a large face", [&] { faces(s, 8192, 2, 20); });
-  s.run("larger faces", [&] { faces(s, 60000, 3, 6); });
-  s.run("the largest faces", [&] { faces(s, 1000000, 2, 3); });
-  s.run("the largest faces/far ahead", [&] { faces(s, 1 << 20, 2, 12); });
   s.run("MPI's calls", [&] { ordinary_calls(s, false); });
   s.run("MPI's calls/early", [&] { ordinary_calls(s, true); });
   s.run("another stream", [&] { another_stream(s); });
