@@ -29,7 +29,13 @@ namespace telpher::host_mpi {
 /// The address of a function of the program's MPI, or null if that MPI lacks it. Ends the process
 /// with an explanation if that MPI is not of the kind that this library was compiled for.
 void* find(const char* name) noexcept;
-/// The same for a variable, or for a function that Telpher does not wrap: searches as the program
+
+template <class Function>
+Function* find_function(const char* name) noexcept {
+  return reinterpret_cast<Function*>(find(name));
+}
+
+/// As find, for a variable, or for a function that Telpher does not wrap: searches as the program
 /// would.
 void* find_global(const char* name) noexcept;
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives of telpher/stream.h: the non-blocking form of each, issued by the proxy. Arrays
-// are copied where they are significant, since the program may change them when the call has
-// returned.
-#include <vector>
-
+// are copied where they are significant. Those of neighbourhoods are in enqueue_neighbours.cpp.
 #include "mpi/enqueued.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/own.hpp"
@@ -13,6 +10,7 @@
 #pragma GCC visibility pop
 
 using namespace telpher;
+using mpi::copied;
 namespace exchange = telpher::coll::exchange;
 
 namespace {
@@ -43,12 +41,6 @@ bool is_root(int root, MPI_Comm comm) noexcept {
   int rank = -1;
   return entry::active() && comm != MPI_COMM_NULL && pmpi::Comm_rank(comm, &rank) == MPI_SUCCESS &&
          rank == root;
-}
-
-/// A copy of an array of the program's, or nothing where there is none.
-template <class T>
-std::vector<T> copied(const T* array, int count) {
-  return array ? std::vector<T>(array, array + count) : std::vector<T>();
 }
 
 }  // namespace

@@ -183,6 +183,13 @@ int enqueue_with_request(const char* call, MPI_Comm comm, void* native, MPI_Requ
   return code;
 }
 
+/// A copy of an array of the program's, which may change it when the call has returned; nothing
+/// where there is none.
+template <class T>
+std::vector<T> copied(const T* array, int count) {
+  return array ? std::vector<T>(array, array + count) : std::vector<T>();
+}
+
 /// Waits for requests in the order of a stream.
 int enqueue_wait(const char* call, int count, MPI_Request* requests, MPI_Status* statuses,
                  void* native) noexcept;

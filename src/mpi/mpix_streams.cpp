@@ -58,15 +58,10 @@ int keep(void* native) noexcept {
   return first_handle + static_cast<int>(at);
 }
 
-template <class Function>
-Function* of_host(const char* name) noexcept {
-  return reinterpret_cast<Function*>(host_mpi::find(name));
-}
-
 /// The host MPI's function of the name, or an error that says that there is none.
 template <class Function, class... Arguments>
 int call_host(const char* name, MPI_Comm comm, const char* why, Arguments... arguments) noexcept {
-  auto* const host = of_host<Function>(name);
+  auto* const host = host_mpi::find_function<Function>(name);
   if (host && !host_mpi::is_ours(reinterpret_cast<void*>(host))) return host(arguments...);
   return host_mpi::fail_with(comm, name, MPI_ERR_ARG, why);
 }
@@ -174,7 +169,7 @@ int MPIX_Stream_comm_create(MPI_Comm comm, int of, MPI_Comm* newcomm) {
   stream::named name;
   name.handle = of;
   if (!native_of(of, name.native)) {
-    if (of_host<void()>("MPIX_Stream_comm_create") || of != MPIX_STREAM_NULL)
+    if (host_mpi::find_function<void()>("MPIX_Stream_comm_create") || of != MPIX_STREAM_NULL)
       return call_host<int(MPI_Comm, int, MPI_Comm*)>("MPIX_Stream_comm_create", comm,
                                                       "there is no such stream", comm, of, newcomm);
     return own_Comm_dup(comm, newcomm);
@@ -190,7 +185,7 @@ int MPIX_Comm_get_stream(MPI_Comm comm, int idx, int* found) {
     return MPI_SUCCESS;
   }
   *found = MPIX_STREAM_NULL;
-  auto* const host = of_host<int(MPI_Comm, int, int*)>("MPIX_Comm_get_stream");
+  auto* const host = host_mpi::find_function<int(MPI_Comm, int, int*)>("MPIX_Comm_get_stream");
   return host && !host_mpi::is_ours(reinterpret_cast<void*>(host)) ? host(comm, idx, found)
                                                                    : MPI_SUCCESS;
 }

@@ -26,6 +26,11 @@ TELPHER_OWN_BODY(Ireduce_scatter_block);
 TELPHER_OWN_BODY(Ireduce_scatter);
 TELPHER_OWN_BODY(Iscan);
 TELPHER_OWN_BODY(Iexscan);
+TELPHER_OWN_BODY(Ineighbor_allgather);
+TELPHER_OWN_BODY(Ineighbor_allgatherv);
+TELPHER_OWN_BODY(Ineighbor_alltoall);
+TELPHER_OWN_BODY(Ineighbor_alltoallv);
+TELPHER_OWN_BODY(Ineighbor_alltoallw);
 #if TELPHER_HOST_HAS_Iallreduce_c
 TELPHER_OWN_BODY(Iallreduce_c);
 #endif

@@ -21,16 +21,11 @@ using namespace telpher;
 
 namespace {
 
-// What the host MPI says of itself, which gets device pointers as they are while Telpher is not
-// active; null where it has no such function.
-template <class Function>
-Function* of_host(const char* name) noexcept {
-  return reinterpret_cast<Function*>(host_mpi::find(name));
-}
-
+// While Telpher is not active the host MPI gets device pointers as they are, so it is asked, if it
+// has such a function.
 int supports(device::vendor v, const char* name) noexcept {
   if (entry::active()) return device::find(v) != nullptr;
-  auto* const ask = of_host<int()>(name);
+  auto* const ask = host_mpi::find_function<int()>(name);
   return ask ? ask() : 0;
 }
 
@@ -79,7 +74,7 @@ int MPIX_Query_ze_support(void) {
 
 int MPIX_GPU_query_support(int type, int* is_supported) {
   if (!entry::active())
-    if (auto* const ask = of_host<int(int, int*)>("MPIX_GPU_query_support"))
+    if (auto* const ask = host_mpi::find_function<int(int, int*)>("MPIX_GPU_query_support"))
       return ask(type, is_supported);
   const device::vendor v = vendor_of(type);
   *is_supported = v != device::vendor::none && entry::active() && device::find(v) != nullptr;

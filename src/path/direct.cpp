@@ -26,12 +26,11 @@ lasting<state> the_state;
 
 // Asks the program's MPI: MPICH and its descendants by a device type, Open MPI by name.
 bool host_takes(const char* query, int mpich_type) noexcept {
-  if (const auto ask =
-          reinterpret_cast<int (*)(int, int*)>(host_mpi::find("MPIX_GPU_query_support"))) {
+  if (const auto ask = host_mpi::find_function<int(int, int*)>("MPIX_GPU_query_support")) {
     int yes = 0;
     return ask(mpich_type, &yes) == MPI_SUCCESS && yes;
   }
-  const auto ask = reinterpret_cast<int (*)()>(host_mpi::find(query));
+  const auto ask = host_mpi::find_function<int()>(query);
   return ask && ask();
 }
 

@@ -21,15 +21,19 @@ struct scene {
         log(static_cast<std::size_t>(n) * block * rounds, 0),
         counts(static_cast<std::size_t>(n), block),
         displs(static_cast<std::size_t>(n)),
+        places(static_cast<std::size_t>(n)),
         types(static_cast<std::size_t>(n), MPI_UNSIGNED_CHAR) {
-    for (int i = 0; i < n; ++i) displs[static_cast<std::size_t>(i)] = i * block;
+    for (int i = 0; i < n; ++i)
+      places[static_cast<std::size_t>(i)] = displs[static_cast<std::size_t>(i)] = i * block;
   }
   const int n;
   const test_stream stream;
   bytes out, in, log;
   std::vector<int> counts, displs;
+  std::vector<MPI_Aint> places;
   std::vector<MPI_Datatype> types;
   MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm ring = MPI_COMM_NULL;  // all ranks are neighbours; see make_ring
 };
 
 /// A call, and what it leaves in block i of rank r's output of a round; -1: not touched.
@@ -49,6 +53,9 @@ int sum_to(int ranks, int round) {
 }
 int from_each(int, int, int i, int round) {
   return in_of(i, round);
+}
+int from_next_ranks(int n, int rank, int i, int round) {
+  return i < n - 1 ? in_of((rank + 1 + i) % n, round) : -1;
 }
 int first_of_root(int n, int rank, int i, int round) {
   return rank == n - 1 && i == 0 ? sum_to(n, round) : -1;
@@ -168,6 +175,39 @@ const collective all[] = {
        CALL(exscan)(c.out.data(), c.in.data(), block, BYTES, MPI_SUM, c.comm, c.stream);
      },
      scanned_before},
+    {"neighbor_allgather",
+     [](scene& c, int) {
+       CALL(neighbor_allgather)
+       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.ring, c.stream);
+     },
+     from_next_ranks},
+    {"neighbor_allgatherv",
+     [](scene& c, int) {
+       CALL(neighbor_allgatherv)
+       (c.out.data(), block, BYTES, c.in.data(), c.counts.data(), c.displs.data(), BYTES, c.ring,
+        c.stream);
+     },
+     from_next_ranks},
+    {"neighbor_alltoall",
+     [](scene& c, int) {
+       CALL(neighbor_alltoall)
+       (c.out.data(), block, BYTES, c.in.data(), block, BYTES, c.ring, c.stream);
+     },
+     from_next_ranks},
+    {"neighbor_alltoallv",
+     [](scene& c, int) {
+       CALL(neighbor_alltoallv)
+       (c.out.data(), c.counts.data(), c.displs.data(), BYTES, c.in.data(), c.counts.data(),
+        c.displs.data(), BYTES, c.ring, c.stream);
+     },
+     from_next_ranks},
+    {"neighbor_alltoallw",
+     [](scene& c, int) {
+       CALL(neighbor_alltoallw)
+       (c.out.data(), c.counts.data(), c.places.data(), c.types.data(), c.in.data(),
+        c.counts.data(), c.places.data(), c.types.data(), c.ring, c.stream);
+     },
+     from_next_ranks},
 };
 
 void check(suite& s, const scene& c, const collective& one) {
@@ -182,9 +222,10 @@ void check(suite& s, const scene& c, const collective& one) {
     }
 }
 
-void in_order(suite& s, const collective& one, MPI_Comm comm) {
+void in_order(suite& s, const collective& one, MPI_Comm comm, MPI_Comm ring) {
   scene c(s);
   c.comm = comm;
+  c.ring = ring;
   const std::size_t whole = static_cast<std::size_t>(c.n) * block;
   for (int round = 0; round < rounds; ++round) {
     s.note("%s, round %d", one.name, round);
@@ -193,6 +234,7 @@ void in_order(suite& s, const collective& one, MPI_Comm comm) {
     one.call(c, s.rank);
     // The arrays are the program's again.
     std::vector<int>(c.counts).swap(c.counts);
+    std::vector<MPI_Aint>(c.places).swap(c.places);
     c.stream.copy(c.log.data() + static_cast<std::size_t>(round) * whole, c.in.data(), whole);
     int mine = 1, sum = 0;
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, s.control);
@@ -224,14 +266,28 @@ void crossing(suite& s) {
   }
 }
 
+/// The neighbours that a rank receives from are the ranks that follow it, in their order.
+MPI_Comm make_ring(const suite& s) {
+  std::vector<int> from, to;
+  for (int i = 1; i < s.ranks; ++i) {
+    from.push_back((s.rank + i) % s.ranks);
+    to.push_back((s.rank + s.ranks - i) % s.ranks);
+  }
+  MPI_Comm made;
+  MPI_Dist_graph_create_adjacent(s.control, s.ranks - 1, from.data(), MPI_UNWEIGHTED, s.ranks - 1,
+                                 to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
+  return made;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   suite s(&argc, &argv, 2, MPI_THREAD_MULTIPLE);
-  MPI_Comm comm;
+  MPI_Comm comm, ring = make_ring(s);
   MPI_Comm_dup(s.control, &comm);
-  for (const collective& one : all) s.run(one.name, [&] { in_order(s, one, comm); });
+  for (const collective& one : all) s.run(one.name, [&] { in_order(s, one, comm, ring); });
   MPI_Comm_free(&comm);
+  MPI_Comm_free(&ring);
   s.run("crossing", [&] { crossing(s); });
   return s.finish();
 }
